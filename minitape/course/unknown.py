@@ -95,7 +95,7 @@ class TracedNumber(Polynomial):
     def __call__(self, *inputs: Answer) -> Answer:
         result = super().__call__(*inputs)
         # a variable has a value in a graph, too; what is computed from it there has none
-        if not hasattr(result, "graph"):
+        if result._record is None or not result._record.traces:
             raise TypeError(say("this function belongs in a graph: keep @tf.function, and call it in there"))
         return result
 

@@ -116,7 +116,7 @@ def open_call(inquiry: GradientInquiry, row: int) -> tuple[GradientInquiry, list
     """
     record = inquiry.record
     call = record.call_at(row)
-    if call is None or inquiry.depth >= DEEP or "taped" not in call.attrs:
+    if call is None or inquiry.depth >= DEEP or "recording" not in call.attrs:
         return None
     arrays: list[Array] = [record.value(i) for i in call.inputs]
     if any(array is None for array in arrays):
@@ -126,7 +126,7 @@ def open_call(inquiry: GradientInquiry, row: int) -> tuple[GradientInquiry, list
         try:
             with GradientTape(persistent=True) as tape:
                 tape.watch([i for i in inputs if i.dtype.differentiable])
-                outputs = call.attrs["taped"].replayed(inputs, call.attrs["saved"])
+                outputs = call.attrs["recording"].again(inputs, call.attrs["saved"])
         except Exception:  # it ran once; a picture of it is not worth an error
             return None
     inner = type(inquiry)(tape, outputs, inputs)

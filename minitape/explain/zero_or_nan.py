@@ -193,7 +193,13 @@ class TapeValues(AskedOfTape, RowValues):
                 continue
             call = record.call_at(child.row)
             shares = own_shares(record, call)
-            if shares is None or any((s is not None and np.any(s.array) for s, i in zip(shares, call.inputs, strict=False) if i == parent.row)):
+            if shares is None or any(
+                (
+                    s is not None and np.any(s.array)
+                    for s, i in zip(shares, call.inputs, strict=False)
+                    if i == parent.row
+                )
+            ):
                 continue
             returned = last_return(call.attrs["call"].grad_fn)
             return self.say(

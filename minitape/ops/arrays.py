@@ -32,8 +32,6 @@ def identity(input: Any, name: str | None = None) -> Any:
     return call("identity", tensor_of(input))
 
 
-
-
 def stop_gradient(input: Any, name: str | None = None) -> Any:
     """The same value, through which no gradient passes.
 
@@ -106,8 +104,6 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     return call("reshape", x, shape=tuple(sizes))
 
 
-
-
 def _reshape_sizes(dims: Sequence[int], sizes: list[int]) -> list[int]:
     """The sizes with what is left in the place of -1; InvalidArgumentError when they do not fit the old ones."""
     count = math.prod(dims)
@@ -158,8 +154,6 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
         order = tuple(range(a.ndim))[::-1]
     out = call("transpose", a, perm=order)
     return call("conj", out) if conjugate and a.dtype.is_complex else out
-
-
 
 
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
@@ -220,15 +214,3 @@ def _unknown_as_rest(sizes: list) -> tuple[int, ...]:
 
 
 # -- broadcasting ----------------------------------------------------------------------------------
-
-
-
-
-
-
-
-
-
-
-
-

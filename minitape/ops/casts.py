@@ -77,8 +77,6 @@ def _plain(number: Any) -> Any:
     return int(value) if value.is_integer() else value
 
 
-
-
 def real(input: Any, name: str | None = None) -> Tensor:
     """The real part; real tensors come back as they are. Differentiable.
 
@@ -90,8 +88,6 @@ def real(input: Any, name: str | None = None) -> Tensor:
     if x.dtype.kind in "bs":
         raise TypeError(f"input must be a numeric tensor, but got tensor with dtype {x.dtype}")
     return call("real", x) if x.dtype.kind == "c" else x
-
-
 
 
 def conj(x: Any, name: str | None = None) -> Tensor:
@@ -107,5 +103,3 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     if x.dtype.kind in "fiu":
         return x
     raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}.")
-
-

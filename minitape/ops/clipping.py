@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
@@ -35,14 +34,6 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     out = pairwise(TABLE["maximum"], low, clip_value_min)
     values.shape.assert_is_compatible_with(out.shape)
     return _like_input(out, t)
-
-
-
-
-
-
-
-
 
 
 def add_n(inputs: Any, name: str | None = None) -> Tensor:

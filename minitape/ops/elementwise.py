@@ -198,10 +198,6 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
     return x / y
 
 
-
-
-
-
 def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y, and 0 where y is 0. Differentiable, with gradient 0 there.
 
@@ -216,12 +212,6 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     else:
         x, y = with_dtype_hint(x, y)
     return binary(TABLE["div_no_nan"], *float_quotient(x, y, "tf.math.divide_no_nan"))
-
-
-
-
-
-
 
 
 # -- logic -----------------------------------------------------------------------------------------
@@ -248,8 +238,6 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     [ True False]
     """
     return binary(TABLE["logical_and"], *_truths(x, y))
-
-
 
 
 def logical_not(x: Any, name: str | None = None) -> Tensor:

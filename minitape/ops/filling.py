@@ -201,8 +201,6 @@ def _scalar(tensor: Any, role: str) -> Any:
     return tensor.array.reshape(())[()]
 
 
-
-
 def numbers_of_range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
     """The array of ``tf.range``; InvalidArgumentError where the limit cannot be reached."""
     start, limit, delta = (dtype.as_numpy_dtype(v) for v in (start, limit, delta))
@@ -212,8 +210,6 @@ def numbers_of_range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
         return np.arange(int(start), int(limit), int(delta)).astype(dtype.as_numpy_dtype)
     size = int(np.ceil(abs((float(limit) - float(start)) / float(delta))))
     return np.asarray(start + np.arange(size).astype(dtype.as_numpy_dtype) * delta, dtype.as_numpy_dtype)
-
-
 
 
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Tensor:
@@ -289,8 +285,6 @@ def one_hot(
     if not -1 <= axis <= places.ndim:
         raise invalid(f"Expected axis to be -1 or between [0, {places.ndim + 1}).  But received: {axis}", "OneHot")
     return call("one_hot", places, depth=int(size), on=on, off=off, axis=axis)
-
-
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list:

@@ -187,9 +187,3 @@ def _check_bounds(entry: Any, axis: int, size: int, name: str) -> Any:
 
 
 # -- functions -------------------------------------------------------------------------------------
-
-
-
-
-
-

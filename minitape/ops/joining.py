@@ -124,8 +124,6 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     return list(out) if isinstance(out, tuple) else [out]
 
 
-
-
 def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> Any:
     """A list of parts along an axis: so many equal ones, or parts of the given sizes (one may be -1: the rest), ``num``
     of them.
@@ -167,10 +165,6 @@ def _split_axis(axis: Any, equal: bool) -> int:
         raise invalid("split_dim_tensor must have exactly one element.", "SplitV")
     note_used_as_size(place)
     return int(np.ravel(place.array)[0])
-
-
-
-
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
@@ -283,5 +277,3 @@ def _paddings(sizes: Any, x: Any, op: str) -> tuple:
         if a < 0 or b < 0:
             raise invalid(f"{'p' if mirror else 'P'}addings must be non-negative: {a} {b}", op)
     return tuple((int(a), int(b)) for a, b in sizes)
-
-

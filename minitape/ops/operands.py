@@ -103,10 +103,6 @@ def integers(value: Value, op: str, attr: str, noted: bool = False) -> Array:
     return np.asarray(tensor.array)
 
 
-
-
-
-
 def with_name(function: Same, name: str, doc: str, module: str) -> Same:
     """A made function with the name and the documentation of a written one."""
     function.__name__ = function.__qualname__ = name
@@ -212,7 +208,3 @@ def quick(primitive: Any = None) -> Callable[[Same], Same]:
         return with_name(made, function.__name__, function.__doc__ or "", function.__module__)
 
     return decorate
-
-
-
-

@@ -65,15 +65,13 @@ def gather(
                 f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2"
             )
     if isinstance(places, Tensor) and state.graph is None:
-        check_gather(x, places.array, axis)
+        check_gather(x, places._value, axis)
     return apply(TABLE["gather"], (x, places), {"axis": axis} | ({"batch_dims": batch_dims} if batch_dims else {}))
 
 
 def check_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
     """Raises InvalidArgumentError for an index outside of an axis."""
     check_places(places, x.shape[axis])
-
-
 
 
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None) -> Tensor:
@@ -100,7 +98,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
             f"index innermost dimension length must be <= params rank; saw: {depth} vs. {len(shape)}", "GatherNd"
         )
     if state.graph is None:
-        check_gather_nd(x, places.array, batch_dims)
+        check_gather_nd(x, places._value, batch_dims)
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch_dims} if batch_dims else {})
 
 
@@ -207,25 +205,11 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     return Unique(*call("unique", x, out_idx=dtypes.as_dtype(out_idx)))
 
 
-
-
 def _vector(x: Any, op: str) -> Any:
     x = tensor_of(x)
     if x.ndim != 1:
         raise invalid("unique expects a 1D vector.", op)
     return x
-
-
-
-
-
-
-
-
-
-
-
-
 
 
 def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:

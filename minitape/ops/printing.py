@@ -10,9 +10,8 @@ import numpy as np
 
 from ..engine.hooks import hooks
 from ..engine.recording.state import state
-from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
-from ..engine.values import dtypes, nest
-from ..engine.values.shape import TensorShape
+from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.values import nest
 
 
 def print_(*inputs: Any, **kwargs: Any) -> Any:
@@ -39,22 +38,17 @@ def print_(*inputs: Any, **kwargs: Any) -> Any:
     limit = -1 if summarize is None or summarize < 0 else summarize
     end = "\n" if end is None else end
     inputs = tuple(_dense(v) for v in inputs)
-    if state.graph is None:
+    if state.record is None or not state.record.traces:
         write(_line(inputs, sep, limit) + end)
         return None
-    return _in_graph(inputs, lambda values: write(_line(values, sep, limit) + end))
-
-
-def _in_graph(inputs: tuple, emit: Any) -> Any:
     leaves = nest.flatten(inputs)
-    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
-    def run(*values: Any) -> list:
+    def emit(*values: Any) -> None:
         found = iter(values)
-        emit(nest.pack_sequence_as(inputs, list([next(found) if isinstance(v, Tensor) else v for v in leaves])))
-        return [new_tensor(np.bool_(True))]
+        shown = nest.pack_sequence_as(inputs, [next(found) if isinstance(v, Tensor) else v for v in leaves])
+        write(_line(shown, sep, limit) + end)
 
-    return hooks.add_effect(run, tensors, [(TensorShape([]), dtypes.bool)], stateful=True)[0]
+    return hooks.effect_row(emit, [leaf for leaf in leaves if isinstance(leaf, Tensor)])
 
 
 def _writer(stream: Any) -> Any:
@@ -69,8 +63,6 @@ def _writer(stream: Any) -> Any:
         f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr, "
         "tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'."
     )
-
-
 
 
 def _dense(value: Any) -> Any:
@@ -106,8 +98,6 @@ def _structure(value: Any, limit: int) -> str:
     return repr(value)
 
 
-
-
 def tensor_text(array: Any, limit: int = 3) -> str:
     """The elements of an array as TensorFlow's StringFormat writes them; -1 for all of them."""
     array = np.asarray(array)
@@ -137,5 +127,3 @@ def _float(number: float, size: int) -> str:
     short, long, back = ("%.15g", "%.17g", float) if size == 8 else ("%.6g", "%.9g", np.float32)
     text = short % number
     return text if back(text) == number else long % number
-
-

@@ -79,8 +79,6 @@ reduce_euclidean_norm = _reduction(
 )
 
 
-
-
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The mean squared distance from the mean over the axes in ``axis``; real for complex tensors. Differentiable.
 
@@ -126,8 +124,6 @@ def count_nonzero(
     return call("cast", reduce_sum(found, axis, bool(keepdims)), dtype=dtypes.as_dtype(dtype))
 
 
-
-
 def _one_axis(axis: Any, name: str) -> int:
     place = static(axis)
     if name == "argmax":  # which is stricter than argmin
@@ -167,8 +163,6 @@ argmin = _position("argmin", "smallest", 2)
 # -- running totals --------------------------------------------------------------------------------
 
 
-
-
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     """The running sum along ``axis``; ``exclusive`` leaves the own element out, ``reverse`` starts at the end.
 
@@ -178,5 +172,3 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
     >>> print(tf.cumsum([1, 2, 3]).numpy(), tf.cumsum([1, 2, 3], exclusive=True).numpy())
     [1 3 6] [0 1 3]
     """
-
-

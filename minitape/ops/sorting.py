@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-
 from ..engine.table.primitives import sorting  # noqa: F401 - they fill the table
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
@@ -97,32 +96,4 @@ def argsort(
     return _ordered(values, axis, direction, 1)
 
 
-
-
-
-
-
-
 # -- segments --------------------------------------------------------------------------------------
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-

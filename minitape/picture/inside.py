@@ -59,7 +59,7 @@ def insides_of(
     rows = [
         call.row
         for call in record.calls
-        if row in (None, call.row) and call.primitive.name == "function" and "taped" in call.attrs
+        if row in (None, call.row) and call.primitive.name == "function" and "recording" in call.attrs
     ][:CALLS]
     adjoints = _adjoints(reader, target, sources) if rows else {}
     return [found for at in rows if (found := _inside_of(reader, at, adjoints, deep if row is None else 1)) is not None]
@@ -70,7 +70,7 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     record = reader.record
     assert record is not None
     site, call = record.cell(row)[3], record.call_at(row)
-    taped = call.attrs["taped"]
+    recording = call.attrs["recording"]
     arrays = [reader.held.get(i, record.value(i)) for i in call.inputs]
     if any(array is None for array in arrays):
         return None
@@ -83,13 +83,13 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
         try:
             with GradientTape(persistent=True) as tape:
                 tape.watch([i for i in inputs if i.dtype.differentiable])
-                outputs = taped.replayed(inputs, call.attrs["saved"])
+                outputs = recording.again(inputs, call.attrs["saved"])
         except Exception:  # it ran once: what is different now is nothing that a picture should raise
             return None
     if not _same(record, call, outputs):
         return None
     names = {name: value for name, value in zip(_names(reader, call), inputs, strict=True) if name}
-    inner = Reader(tape, [{**names, taped.concrete.graph.name: tape}])
+    inner = Reader(tape, [{**names, recording.name: tape}])
     shown = inner.read(ROWS)
     inner.name_rows(shown)
     _name_reads(shown)
@@ -104,7 +104,7 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
         )
         found["sweep"] = None if stepper is None else stepper.whole()
     found["insides"] = insides_of(inner, deep=deep - 1)
-    return {"row": row, "name": taped.concrete.graph.name, "snapshot": found}
+    return {"row": row, "name": recording.name, "snapshot": found}
 
 
 def _same(record: Record, call: Call, outputs: Sequence[EagerTensor]) -> bool:
@@ -128,7 +128,7 @@ def _name_reads(rows: list[PictureRow]) -> None:
 
 def _names(reader: Reader, call: Call) -> list[str]:
     """The names of a call's inputs: of its parameters, then those of the variables and tensors that it reads."""
-    parameters = [t.name.partition(":")[0] for t in call.attrs["taped"].concrete.body.inputs]
+    parameters = call.attrs["recording"].trace.names
     leaves = reader._known.leaves
     others = [getattr(getattr(leaves.get(row), "variable", None), "name", "") for row in call.inputs[len(parameters) :]]
     return [*parameters, *(name.removesuffix(":0") for name in others)]

@@ -313,8 +313,8 @@ class Reader:
         result["said"] = result["said"] or of_arrays(call.primitive.name, call.attrs, len(record.shape_dtype(row)[0]))
         if call.primitive is CUSTOM:
             result["label"] = short_name(call.attrs["call"].name)
-        elif call.primitive.name == "function" and "taped" in call.attrs:
-            result["label"] = short_name(call.attrs["taped"].concrete.graph.name)
+        elif call.primitive.name == "function" and "recording" in call.attrs:
+            result["label"] = short_name(call.attrs["recording"].name)
         elif call.primitive.name == "matmul":  # which factor it transposes
             left, right = ("ᵀ" * bool(call.attrs.get(f"transpose_{side}")) for side in "ab")
             result["label"] = f"{left}@{right}"

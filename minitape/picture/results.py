@@ -97,7 +97,6 @@ def _result(
             row["rows"], (row["reason"], row["blame"]) = [], _reason(tape, targets, source)
         elif own:
             row["rows"] = [r for r, _ in own]
-            pass
         row["now"], row["assigned"] = _stored(tape, row["rows"])
         if jacobian:
             returned = call.results[len(shown)] if len(shown) < len(call.results) else None  # it may be too large

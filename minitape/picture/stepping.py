@@ -206,7 +206,6 @@ class Stepper:
             found.append([(r, value) for r, value in arrived if value is not None])
         return found
 
-
     def _step(self, sweep: Sweep, row: int) -> SnapshotStep | None:
         """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""
         if all(source in self._unwatched for source, _, _ in sweep.edges):
@@ -223,7 +222,17 @@ class Stepper:
             if not primitive.texts or rules is None or callable(rules)
             else _locals(self._value, row, op, inputs, rules, primitive.code)
         )
-        edges: list[Share] = [{'input': source, 'port': port, 'local': self.show(local.get(port)), 'product': self.show(share), 'sum': self.show(total)} for port, (source, share, total) in zip(_ports(inputs, rules, sweep.edges), sweep.edges, strict=True) if source not in self._unwatched]
+        edges: list[Share] = [
+            {
+                "input": source,
+                "port": port,
+                "local": self.show(local.get(port)),
+                "product": self.show(share),
+                "sum": self.show(total),
+            }
+            for port, (source, share, total) in zip(_ports(inputs, rules, sweep.edges), sweep.edges, strict=True)
+            if source not in self._unwatched
+        ]
         step: SnapshotStep = {"row": row, "adjoint": self._incoming(sweep, row), "edges": edges}
         if call is not None and call.outputs > 1:
             others = range(row + 1, row + call.outputs)
@@ -252,10 +261,6 @@ class Stepper:
         if adjoint is None:
             adjoint = np.zeros(*self.record.shape_dtype(row))[()]
         return self.show(adjoint)
-
-
-
-
 
 
 def _ports(inputs: Sequence[int], rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..engine.hooks import hooks
 from ..engine.recording.block import no_tapes
 from ..engine.tensor.tensor import Tensor, new_tensor
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from ..engine.types import Graph, Object
     from .nodes import TapeNode
 
-INTO = ("function", "while", "case")
+INTO = ("function", "while", "cond", "switch_case")
 
 
 class Caller(NamedTuple):
@@ -57,75 +56,64 @@ def bodies_of(call: Call, output: int | None) -> Iterator[FunctionBody]:
     """The bodies in which a call computes one of its outputs (None: all, by no row); none where nothing is known of
     them.
     """
-    attrs = call.attrs
-    if call.primitive.name == "function":
-        yield _of_function(attrs, call, output)
-    # else: over a dataset, which no gradient passes
-    elif call.primitive.name == "while" and call.primitive.rules is not None:
-        body, count = attrs["body"], attrs["count"]
-        if output is None or output < count:
-            inputs, fetches = _given(call), body.fetches
-            again = {row: fetches[at] for at, row in enumerate(body.feeds[:count])}
-            yield FunctionBody(body.graph, _row(fetches, output), dict(zip(body.feeds, inputs, strict=True)), again)
-    elif call.primitive.name == "case":
-        for body in attrs["bodies"]:
-            if output is None or output < len(body.fetches):
-                yield FunctionBody(
-                    body.graph, _row(body.fetches, output), dict(zip(body.feeds, call.inputs[1:], strict=True)), {}
-                )
+    primitive = call.primitive
+    if primitive.name == "function":
+        recording: Object = call.attrs["recording"]
+        trace = recording.trace
+        outer = dict(zip([*recording.feeds, *recording.captured], call.inputs, strict=False))
+        yield FunctionBody(trace, _row(recording.results, output), outer, {})
+    elif primitive.name == "while":
+        body: Object = primitive.bodies[1]
+        if output is None or output < len(body.own.results):
+            again = dict(zip(body.own.arguments, body.own.results, strict=True))
+            yield FunctionBody(body.own.trace, _row(body.own.results, output), _outer(body, call.inputs), again)
+    elif primitive.name in INTO:
+        for body in primitive.bodies:
+            if output is None or output < len(body.own.results):
+                outer = _outer(body, call.inputs)
+                yield FunctionBody(body.own.trace, _row(body.own.results, output), outer, {})
 
 
-def _row(fetches: list[int], output: int | None) -> int:
-    return -1 if output is None else fetches[output]
+def _outer(body: Object, inputs: Sequence[int]) -> dict[int, int]:
+    """What the rows of a body are outside: its arguments, then what it takes from there."""
+    return dict(zip(body.own.arguments, inputs, strict=False)) | dict(
+        zip(body.places, inputs[body.offset :], strict=False)
+    )
+
+
+def _row(results: list[int], output: int | None) -> int:
+    return -1 if output is None else results[output]
 
 
 def test_of(call: Call) -> FunctionBody | None:
     """The condition of a loop, which decides how many turns it takes; None for other calls."""
-    test = call.attrs.get("test")
-    if test is None or call.primitive.name != "while":
+    if call.primitive.name != "while":
         return None
-    return FunctionBody(test.graph, test.fetches[0], dict(zip(test.feeds, _given(call), strict=True)), {})
-
-
-def _given(call: Call) -> tuple[int, ...]:
-    """The inputs of a loop that its bodies know: without the most turns, where a run alone knows that."""
-    count = call.attrs["count"]
-    return call.inputs[:count] + call.inputs[count + len(call.inputs) - len(call.attrs["body"].feeds) :]
-
-
-def _of_function(attrs: dict[str, Object], call: Call, output: int | None) -> FunctionBody:
-    concrete = attrs["concrete"] if "concrete" in attrs else attrs["taped"].concrete
-    feeds = [[t._row] for t in concrete.body.inputs] + [rows for _, rows in concrete._reads.values()]
-    if "taped" in attrs:
-        feeds += [[row] for row in attrs["taped"].held]
-    outer = {row: given for rows, given in zip(feeds, call.inputs, strict=False) for row in rows}
-    return FunctionBody(concrete.graph, _row(concrete.body.fetches, output), outer, {})
+    test: Object = call.primitive.bodies[0]
+    return FunctionBody(test.own.trace, test.own.results[0], _outer(test, call.inputs), {})
 
 
 def assigns(graph: Graph, variable: object, before: int) -> Iterator[tuple[Call, list[Call]]]:
-    """The calls that assign to a variable before a row of a graph, each with the calls whose bodies contain it."""
+    """The calls that assign to a variable before a row of a trace, each with the calls whose bodies contain it."""
+    for event in graph.events:
+        if event.kind in ("assign", "assign_add", "assign_sub") and event.subject[0] is variable:
+            made = graph.call_at(event.subject[2])
+            if made is not None and made.row < before and made.primitive.name not in INTO:
+                yield made, []
     for call in graph.calls:
-        if call.row >= before:
-            continue
-        if call.attrs.get("variable") is variable and call.primitive.name.startswith("assign"):
-            yield call, []
-        for body in bodies_of(call, None) if call.primitive.name in INTO else ():
+        for body in bodies_of(call, None) if call.row < before and call.primitive.name in INTO else ():
             for made, around in assigns(body.graph, variable, len(body.graph)):
                 yield made, [call, *around]
 
 
 def read_by(graph: Graph, row: int) -> ResourceVariable | None:
-    """The variable that a row of a graph reads; None for other rows."""
-    call = graph.call_at(row)
-    return None if call is None else call.attrs.get("variable")
+    """The variable whose state is a row of a trace; None for other rows."""
+    return next((v for v, rows in graph.variables.values() if row in rows), None)
 
 
 def passes_of_own(record: Record, call: Call) -> list[bool]:
     """For each input of a custom gradient whether it hands an adjoint on."""
     first = call.attrs.get("results", 0)  # in a graph the results are inputs as well
-    known = getattr(record, "replays", {}).get(("gradient", call.row))
-    if known is not None:  # the gradient was asked for
-        return [False] * first + [row is not None for row in known[1]]
     shares = own_shares(record, call)
     if shares is None:
         return [False] * first + [True] * (len(call.inputs) - first)
@@ -138,18 +126,9 @@ def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
     Of a graph it gives symbolic ones, in a graph of their own.
     """
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
+    ones = [new_tensor(np.ones([n or 1 for n in shape], dtype)) for shape, dtype in kinds]
     try:
-        with no_tapes(), contextlib.redirect_stdout(io.StringIO()), _in_graph(record):
-            return list(
-                call.attrs["call"].shares(
-                    [new_tensor(np.ones([n or 1 for n in shape], dtype)) for shape, dtype in kinds]
-                )
-            )
+        with no_tapes(), contextlib.redirect_stdout(io.StringIO()):
+            return list(call.attrs["call"].shares(ones))
     except Exception:
         return None
-
-
-def _in_graph(record: Record) -> contextlib.AbstractContextManager[object]:
-    """A block in which operations on tensors of a graph go to a new graph inside it. No effect for other recordings."""
-    tf: Object = hooks.minitape
-    return tf.Graph(record).as_default() if hasattr(record, "reads") else contextlib.nullcontext()

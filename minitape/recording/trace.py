@@ -81,8 +81,6 @@ class Trace:
 
     def of_tensor(self, tensor: Tensor) -> TapeNode:
         """The node of a tensor: its row in the tape's recording or in another one, else its origin."""
-        if hasattr(tensor, "graph"):  # inside a tf.function: a row of its graph
-            return self.of_row(tensor.graph, tensor._row)
         if (row := self.record.find(tensor)) is not None:
             return self.of_row(self.record, row)
         home, origin = tensor._record, origin_of(tensor)
@@ -164,9 +162,6 @@ class Trace:
         if node.caller is not None and node.row in node.caller.again:
             yield from self._turns(node)
             return
-        if node.row in getattr(record, "shaped", ()):
-            yield from self._of_shape(node)
-            return
         inputs: tuple[int, ...]
         rules: Sequence[object] | Rule | None
         if whole and op >= FIRST_CODE and self._in_run(node, op):
@@ -190,10 +185,10 @@ class Trace:
         if op >= FIRST_CODE and "-" not in primitive.texts[1:] and not hasattr(record, "reads"):  # floats with slopes
             yield from ((self.node_at(node, row), outside) for row in inputs)
             return
-        inner = list(bodies_of(call, node.row - call.row)) if attrs and primitive.name in INTO else []
+        inner = list(bodies_of(call, node.row - call.row)) if primitive.name in INTO else []
         if inner:
             yield from ((self.inside(node, call, body), outside) for body in inner)
-            inputs = inputs[:1] if primitive.name == "case" else ()  # what decides
+            inputs = inputs[:1] if primitive.name in ("cond", "switch_case") else ()  # what decides
             test = test_of(call)
             if test is not None:
                 yield (
@@ -237,22 +232,11 @@ class Trace:
         if row in caller.outer and row not in caller.again:
             return self.node_at(caller.node, caller.outer[row])
         leaf = graph.leaves.get(row)
-        if leaf is not None and isinstance(leaf.tensor, Tensor) and row not in graph.shaped:
+        if leaf is not None and isinstance(leaf.tensor, Tensor):
             return self.of_tensor(leaf.tensor)
         node = self._node(TapeNode((id(graph), row, caller.node.key), graph, row))
         node.caller = caller
         return node
-
-    def _of_shape(self, node: TapeNode) -> Iterator[tuple[TapeNode, Break | None]]:
-        """What a constant of a graph has its shape from."""
-        graph: Graph = node.record
-        given, op = graph.shaped[node.row]
-        value = given()
-        broken = Break("nondifferentiable_op", self.place(node), op, node)
-        if getattr(value, "graph", None) is graph:
-            yield self.node_at(node, value._row), broken
-        elif value is not None:
-            yield from ((one, broken) for one in self.of(value)[:1])
 
     def _turns(self, node: TapeNode) -> Iterator[tuple[TapeNode, Break | None]]:
         """The inputs of a turn of a loop: those of the loop, and the results of the turn before."""
@@ -322,7 +306,7 @@ class Trace:
         record = node.record
         assert record is not None
         call = record.call_at(node.row)
-        ran = call.attrs["call"] if "call" in call.attrs else last_run(call.attrs["func"])
+        ran = call.attrs["call"] if "call" in call.attrs else last_run(getattr(call.primitive, "func", None))
         if ran is None or not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
             return None
         if ran in _OPEN:  # the question of what left in it, and later, has come back to it
@@ -349,9 +333,9 @@ class Trace:
         if kept is not None and kept[0] is call:  # a number may be that of a call that is gone
             return kept[1]
         custom = call.primitive.name == "custom_gradient"
-        taped = call.attrs.get("taped") if call.primitive.name == "function" else None
-        if taped is not None:
-            found = [g is not None for g in taped.grads]
+        recording = call.attrs.get("recording") if call.primitive.name == "function" else None
+        if recording is not None and recording.grads is not None:
+            found = [bool(part) for part in recording.grads.parts]
             found += [True] * (len(call.inputs) - len(found))
         else:
             found = passes_of_own(record, call) if custom else [True] * len(call.inputs)

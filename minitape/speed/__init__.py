@@ -61,5 +61,5 @@ _INSTEAD = {
     "back.values.column": "packed",
     "back.values.operations": "packed",
     "back.reach.propagate": "packed",
-    "minitape.graphs.program.Rows": "programs",
+    "minitape.functions.program.Rows": "programs",
 }  # what is replaced -> the module of this package that has a maker of the same name

@@ -1,4 +1,4 @@
-"""The rows of a graph as one Python function over arrays: the fast form of :func:`minitape.graphs.program.row_by_row`.
+"""The rows of a graph as one Python function over arrays: the fast form of :func:`minitape.functions.program.Rows`.
 
 The function is generated: one line for each call, with the textbook formula itself where there is one. What runs often
 is fused into loops that numba compiles: operations on arrays, and repeats of the same operations on single numbers, so
@@ -222,8 +222,6 @@ class Writer:
     # -- one line ----------------------------------------------------------------------------------
 
     def _notes_are_read(self, call: Call) -> bool:
-        if not getattr(call.primitive, "noted", False):
-            return True
         return bool(self.readers.get(call.row + call.outputs - 1))
 
     def _line(self, call: Call) -> None:
@@ -233,9 +231,6 @@ class Writer:
         if formula is None and call.primitive.name == "slice":
             self.scope[f"s{call.row}"] = call.attrs["spec"]
             formula = f"{arguments[0]}[s{call.row}]"
-        if call.primitive.op == "ReadVariableOp" and not type(call.attrs["variable"])._uninitialized:
-            self.scope[f"s{call.row}"] = call.attrs["variable"]
-            formula = f"s{call.row}._state._value,"
         if formula is None:
             turns = call.primitive.name == "matmul" and call.attrs
             self.scope[f"f{call.row}"] = (
@@ -243,8 +238,7 @@ class Writer:
             )
             formula = f"f{call.row}({', '.join(self._transposed(call, arguments) if turns else arguments)})"
         if call.outputs > 1 or call.row in self.graph.tuples:
-            none = self.graph.op_of[call.row].count == 0
-            self.lines.append(f"    {formula}\n" if none else f"    {', '.join(outs)}, = {formula}\n")
+            self.lines.append(f"    {', '.join(outs)}, = {formula}\n")
         else:
             self.lines.append(f"    {outs[0]} = {formula}\n")
         self.where[len(self.lines) + 1] = call  # the first line is the function's head
@@ -273,8 +267,7 @@ class Writer:
     def _is_big(self, row: int) -> bool:
         if row in self.constants or row in self.feeds:  # others hold these anyway
             return False
-        count = self.graph.tensors[row].shape.num_elements() if row in self.graph.tensors else 0
-        return count is None or count >= BIG
+        return bool(np.prod(self.graph.shape_dtypes[row][0]) >= BIG)
 
 
 class _Run:
@@ -348,7 +341,7 @@ def _is_two(graph: Graph, row: int) -> bool:
 
 
 class CompiledRows:
-    """Needed rows as one function over arrays: see :class:`minitape.graphs.program.Rows`, which computes the same."""
+    """Needed rows as one function over arrays: see :class:`minitape.functions.program.Rows`, which computes the same."""
 
     def __init__(
         self,

@@ -34,19 +34,15 @@ ROOT: dict[str, str] = {
     "ops.picking": "boolean_mask gather gather_nd tensor_scatter_nd_add tensor_scatter_nd_max "
     "tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update unique where",
     "ops.printing": "print=print_",
-    "graphs.settings": "get_logger",
+    "functions.settings": "get_logger",
+    "functions.deferred": "gradients Graph RegisterGradient Operation=Deferred get_default_graph",
+    "functions.session": "Session",
     "engine.derivatives.custom": "custom_gradient recompute_grad grad_pass_through",
     "engine.derivatives.pyfunction": "py_function numpy_function",
-    "graphs.sweep": "RegisterGradient",
-    "graphs.build": "Graph",
-    "graphs.symbolic": "Operation",
-    "graphs.session": "Session get_default_graph",
-    "graphs.gradients": "gradients",
-    "graphs.scopes": "control_dependencies executing_eagerly init_scope no_op",
-    "graphs.function": "function",
-    "graphs.spec": "TensorSpec",
-    "graphs.control": "cond",
-    "graphs.whiles": "while_loop",
+    "functions.scopes": "control_dependencies executing_eagerly init_scope no_op",
+    "functions.function": "function",
+    "functions.spec": "TensorSpec",
+    "functions.control": "cond while_loop",
 }
 
 # further names of ``import minitape as tf``, from packages above this one
@@ -62,8 +58,7 @@ ABOVE: dict[str, str] = {
 
 # the modules that are namespaces of ``tf``, and in this room
 NAMESPACES = (
-    "autodiff autograph config dtypes errors linalg math nest nn python ragged random sparse "
-    "strings test version"
+    "autodiff autograph config dtypes errors linalg math nest nn python ragged random sparse strings test version"
 ).split()
 
 

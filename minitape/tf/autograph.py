@@ -4,7 +4,6 @@ from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.autograph",
-    {
-    },
+    {},
     globals(),
 )

@@ -5,7 +5,7 @@ from .namespace import lazy as _lazy
 __getattr__, __dir__ = _lazy(
     "tf.config",
     {
-        "graphs.settings": "run_functions_eagerly",
+        "functions.settings": "run_functions_eagerly",
     },
     globals(),
 )

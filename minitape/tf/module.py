@@ -23,12 +23,6 @@ def camel_to_snake(name: str) -> str:
     return _WORD_STARTS.sub(r"_\1", name).lower()
 
 
-
-
-
-
-
-
 class Module:
     """A named container of variables and other modules, found among its attributes by reflection.
 
@@ -66,7 +60,6 @@ class Module:
         """The name given to the constructor, or the class's name in snake case."""
         return self._name
 
-
     @property
     def variables(self) -> tuple:
         """The variables of this module and its submodules."""
@@ -76,7 +69,6 @@ class Module:
     def trainable_variables(self) -> tuple:
         """The trainable ones among ``variables``."""
         return tuple(v for v in self.variables if v.trainable)
-
 
     @property
     def submodules(self) -> tuple:
@@ -88,7 +80,6 @@ class Module:
         once.
         """
         return _flatten(self, recursive, predicate or (lambda leaf: True), {id(self)})
-
 
 
 def _flatten(module: Module, recursive: bool, wanted: Callable[[Any], bool], seen: set[int]) -> Iterator:

@@ -27,6 +27,10 @@ else:
 TOOLS = ("minitape.bridges", "minitape.check", "minitape.cli", "minitape.course")
 
 
+# what a graph of TensorFlow 1 makes of a function, see minitape.functions.deferred
+wrap: Callable[[str, Object], Object] | None = None
+
+
 def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Object], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a module that holds the ``names`` of ``namespace`` itself, beside other
     things.
@@ -68,7 +72,8 @@ def lazy(
 
     def find(name: str) -> Object:
         if name in home:
-            space[name] = found = load(*home[name])
+            found = load(*home[name])
+            space[name] = found = found if wrap is None else wrap(name, found)
             return found
         if namespace == "tf" and "minitape." + name in TOOLS:
             return importlib.import_module(f"minitape.{name}")

@@ -270,7 +270,7 @@ LOGGED_ONCE = (  # module and counter: what was said already is not said again, 
     ),
     ("minitape.engine.recording.logs", "_logged"),
     ("minitape.engine.recording.logs", "_told"),
-    ("minitape.graphs.function", "_known"),
+    ("minitape.functions.function", "_times"),
 )
 
 

@@ -53,7 +53,7 @@ def nothing_logged_or_registered_yet(monkeypatch):
     here.
     """
     monkeypatch.setattr(importlib.import_module("minitape.engine.recording.logs"), "_logged", {})
-    gradients = importlib.import_module("minitape.graphs.sweep").GRADIENTS
+    gradients = importlib.import_module("minitape.functions.deferred").GRADIENTS
     before = dict(gradients)
     yield
     gradients.clear()

@@ -7,7 +7,6 @@ from typing import Any
 from ...engine.derivatives.pyfunction import call_numpy
 from ...engine.recording.block import block
 from ...engine.recording.logs import deprecated
-from ...graphs.session import get_default_graph
 
 _DEPRECATED = (
     "py_func (from tensorflow.python.ops.script_ops) is deprecated and will be removed in a future version.\n"
@@ -36,14 +35,6 @@ def py_func(func: Any, inp: Any, Tout: Any, stateful: bool = True, name: str | N
 # -- modes -----------------------------------------------------------------------------------------
 
 
-
-
-
-
-
-
-
-
 @block
 def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Any:
     """Operations in the block are called ``name/...`` (or ``default_name/...``); yields the scope's name with a slash.
@@ -59,8 +50,7 @@ def name_scope(name: str | None, default_name: str | None = None, values: Any = 
     name = default_name if name is None else name
     if name is None and values is not None:
         raise ValueError("At least one of name (None) and default_name (None) must be provided.")
-    with get_default_graph().name_scope(name) as scope:
-        yield scope
+    yield f"{name}/" if name else ""
 
 
 @block

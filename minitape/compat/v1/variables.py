@@ -8,11 +8,10 @@ import threading
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ...graphs.session import get_default_graph
-from ...graphs.variables import initializer_of
+from ...engine.recording.state import state
+from ...functions.deferred import get_default_graph
 
 AUTO_REUSE = "auto_reuse"
-
 
 
 class VariableScope:
@@ -20,7 +19,6 @@ class VariableScope:
 
     def __init__(self, name: str = "", reuse: Any = False, initializer: Any = None) -> None:
         self.name, self.reuse, self.initializer = name, reuse, initializer
-
 
 
 class _Open(threading.local):
@@ -31,20 +29,7 @@ class _Open(threading.local):
         self._of: WeakKeyDictionary[Any, list[VariableScope]] = WeakKeyDictionary()
 
 
-
 _open = _Open()
-
-
-
-
-
-
-
-
-
-
-
-
 
 
 def global_variables(scope: str | None = None) -> list:
@@ -62,8 +47,6 @@ def global_variables(scope: str | None = None) -> list:
 
 
 all_variables = global_variables
-
-
 
 
 def get_collection(key: str, scope: str | None = None) -> list:
@@ -91,9 +74,9 @@ def global_variables_initializer() -> Any:
     ...         print(session.run(v))
     1.0
     """
-    return initializer_of(global_variables())
+    from ...functions.deferred import Deferred
+
+    return None if state.graph is None else Deferred(lambda *made: None, [v.initializer for v in global_variables()])
 
 
 initialize_all_variables = global_variables_initializer
-
-

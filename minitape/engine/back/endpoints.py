@@ -96,10 +96,6 @@ def leaf_of(value: End) -> End:
     return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
 
 
-
-
-
-
 def ends_of(structure: Structure) -> tuple[list[End], list[End]]:
     """What is in a structure of targets or sources, and what carries their gradients: mostly the very same list."""
     values = nest.flatten(structure)

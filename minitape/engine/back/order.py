@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-
 from ..recording.rows import operation_of
 
 if TYPE_CHECKING:
@@ -44,5 +43,3 @@ def breadth_first(record: Record, targets: Iterable[int]) -> list[int]:
 def _first_row(record: Record, row: int) -> int:
     call = record.call_at(row)
     return row if call is None else call.row
-
-

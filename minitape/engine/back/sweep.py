@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .values import Cells
 
 
-
 class Sweep:
     """One backward pass over a recording.
 
@@ -150,7 +149,6 @@ class Sweep:
             self.odd = True
         return _as_tensor(share) if self.recorded else share
 
-
     def _shares(
         self,
         primitive: Primitive,
@@ -207,7 +205,6 @@ class Sweep:
         self.adjoints[row] = total = share if before is None else add_adjoints(before, share)
         if self.stepwise:
             self.edges.append((row, share, total))
-
 
 
 def _as_tensor(g: Adjoint) -> Adjoint:

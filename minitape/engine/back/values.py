@@ -69,7 +69,7 @@ class Tensors(dict[int, "Tensor"]):
 
 def late_reads(record: Record) -> dict[int, Reads]:
     """By row the variables that were read in a recording before a tape that records now watched them."""
-    if not record.eager or not any(tape.late or tape._record is not record for tape in state.tapes):
+    if record.traces or not any(tape.late or tape._record is not record for tape in state.tapes):
         return {}
     return {
         row: (variable, {})

@@ -19,7 +19,6 @@ from ..back.endpoints import UnconnectedGradients
 from ..back.tape import GradientTape
 from ..hooks import hooks
 from ..recording.block import Elsewhere, block
-from ..recording.recorder import recorder
 from ..recording.rows import LEAF
 from ..recording.state import appended, state
 from ..table.primitives import TABLE, Primitive
@@ -207,10 +206,12 @@ class Bind:
         return Bind(functools.wraps(self._f)(functools.partial(self._f, instance)))
 
     def __call__(self, *args: Object, **kwargs: Object) -> Structure:
-        if recorder().eager:
-            with one_part(getattr(self._f, "__name__", "custom")):
-                return call_as_row(self._f, args, kwargs, _row_now)
-        return hooks.custom_call(self._f, args, kwargs)
+        if state.graph is not None:
+            return hooks.put_off(self, args, kwargs)
+        with one_part(getattr(self._f, "__name__", "custom")):
+            if state.record is not None and state.record.traces:
+                return hooks.custom_row(self._f, args, kwargs)
+            return call_as_row(self._f, args, kwargs, _row_now)
 
 
 def call_as_row(

@@ -232,10 +232,10 @@ def _hidden_zeros(record: Record, tangents: dict[int, Tensor], reachable: bytear
     zeros: dict[int, Tensor] = {}
     for call in record.calls:
         custom = call.primitive.name == "custom_gradient"
-        taped: Object = call.attrs.get("taped")
-        if custom or taped is not None:
+        recording: Object = call.attrs.get("recording")
+        if custom or recording is not None:
             pushed = any(row in tangents if reachable is None else reachable[row] for row in call.inputs)
             for at in range(call.outputs if pushed else 0):
-                if custom or any(taped.connects(at, i) for i in range(len(call.inputs))):
+                if custom or any(recording.connects(at, i) for i in range(len(call.inputs))):
                     zeros[call.row + at] = new_tensor(np.zeros(*record.shape_dtype(call.row + at)))
     return zeros

@@ -185,7 +185,12 @@ def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], adjoin
     if not each:  # an empty target: there are no rows, but something may connect it
         linked = gradients_of(tape, [target], sources, [new_tensor(np.zeros(adjoints.shape[1:], adjoints.dtype))])
         return [None if g is None else _zeros((0, *g.shape), g) for g in linked]
-    return [None if any((g is None for g in column)) or (source is target and (not _is_recorded(tape, source))) else TABLE['stack'](*column, axis=0) for source, column in zip(sources, zip(*each, strict=True), strict=True)]
+    return [
+        None
+        if any(g is None for g in column) or (source is target and (not _is_recorded(tape, source)))
+        else TABLE["stack"](*column, axis=0)
+        for source, column in zip(sources, zip(*each, strict=True), strict=True)
+    ]
 
 
 def _is_recorded(tape: GradientTape, tensor: End) -> bool:

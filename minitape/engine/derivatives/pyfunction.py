@@ -18,7 +18,6 @@ import numpy as np
 from ..back.tape import GradientTape
 from ..hooks import hooks
 from ..recording.block import During, no_tapes
-from ..recording.recorder import recorder
 from ..recording.state import state
 from ..table.primitives import Primitive
 from ..tensor.convert import convert_to_tensor, is_array
@@ -214,12 +213,6 @@ def _promise(kind: Object) -> Promise:
     return kind.dtype if type(kind).__name__ == "TensorSpec" else as_dtype(kind)
 
 
-
-
-
-
-
-
 def py_function(
     func: Function | None = None, inp: Object = None, Tout: Object = None, name: str | None = None
 ) -> Structure:
@@ -253,15 +246,13 @@ def py_function(
 
 def _run(func: Function, inputs: list[Tensor], dtypes: list[DType]) -> Sequence[Tensor]:
     """A py_function of tensors: at once, or as a row of the graph that is being built."""
-    if not recorder().eager:
+    if state.record is not None and state.record.traces:
         return hooks.python_row(func, inputs, dtypes)
     call = run_python(func, inputs, dtypes, differentiate=state.record is not None)
     outputs = [new_tensor(o.array) for o in call.outputs]
     if outputs and call.tape is not None:
         finish(PYTHON, tuple(inputs), {"call": call}, tuple(outputs))
     return outputs
-
-
 
 
 def numpy_function(
@@ -281,7 +272,7 @@ def numpy_function(
 
 def call_numpy(func: Object, inp: Object, Tout: Object, stateful: bool = True) -> Structure:
     """What ``numpy_function`` and ``compat.v1.py_func`` do."""
-    if not recorder().eager:
+    if state.record is not None and state.record.traces:
         return hooks.numpy_row(func, inp, Tout, stateful)
     result = func(*[np.array(i) for i in inp])
     values = [v if v is None else convert_to_tensor(v) for v in nest.flatten(result)]

@@ -138,7 +138,6 @@ class _Block(ContextDecorator):
         self._made, self._steps = made, made()
         self._inner = _of_steps(self._steps)
 
-
     def __enter__(self) -> Object:
         return self._inner.__enter__()
 

@@ -39,6 +39,7 @@ class Record(LargeArrays, Recorder):
     """The table: operations append to it, a sweep reads it backwards."""
 
     sweeper: type[Sweep]  # what goes back over it
+    traces = False  # whether it is the first run of a function, see minitape.functions.trace
     tapes = 0  # tapes that may still ask for gradients
     paused = 0  # tapes inside stop_recording()
     # what few recordings have is made when the first of it comes, see appended()
@@ -47,6 +48,10 @@ class Record(LargeArrays, Recorder):
     merged: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
     writers: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
+
+    def hides(self, tensor: Tensor) -> bool:
+        """Whether a tensor does not show its value: never, outside the first run of a function."""
+        return False
 
     def __init__(self) -> None:
         super().__init__()

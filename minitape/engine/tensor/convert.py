@@ -139,7 +139,7 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
             raise TypeError(f"Expected tensor {shown} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
         return value if shape is None else _in_shape(value, value, TensorShape(shape))
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    if hasattr(value, '_to_tensor'):
+    if hasattr(value, "_to_tensor"):
         array = value.numpy()
         tensor: Tensor = _enter(from_array(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
     else:

@@ -74,8 +74,6 @@ def finish(
         tensor._origin = origin
 
 
-
-
 # -- operands --------------------------------------------------------------------------------------
 
 
@@ -123,14 +121,14 @@ _UNEXPECTED = "Unexpected error in binary operator (only integer div and mod sho
 
 
 def _no_zero_division(primitive: Primitive, x: Tensor, y: Tensor) -> None:
-    if x.dtype.is_integer and not np.all(y.array):
+    if x.dtype.is_integer and not np.all(y._value):
         if primitive.op[0] == "T":  # truncated
             raise InternalError(None, None, _UNEXPECTED)
         raise invalid("Integer division by zero", primitive.op)
 
 
 def _no_negative_power(primitive: Primitive, x: Tensor, y: Tensor) -> None:
-    if x.dtype.is_integer and np.any(y.array < 0):
+    if x.dtype.is_integer and np.any(y._value < 0):
         raise invalid("Integers to negative integer powers are not allowed", primitive.op)
 
 

@@ -67,6 +67,9 @@ class EagerTensor(Tensor, metaclass=_FullName):
     @property
     def array(self) -> Array:
         """The value as minitape holds it: a NumPy scalar or an array that no code may change."""
+        record = self._record
+        if record is not None and record.traces:
+            record.refuse(self)
         return self._value
 
     def numpy(self) -> Array:
@@ -172,7 +175,9 @@ class EagerTensor(Tensor, metaclass=_FullName):
     # -- Python's protocols ------------------------------------------------------------------------
 
     def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
-        array = np.asarray(self.array, dtype)
+        if self._record is not None and self._record.traces:
+            self._record.refuse(self, "asarray")
+        array = np.asarray(self._value, dtype)
         if copy or (copy is None and array.ndim):
             array = array.copy()
         note_escape(self, "asarray", array)
@@ -198,7 +203,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     def __bool__(self) -> bool:
         note_escape(self, "bool")
-        value = self.array
+        value = self._value
         return bool(value) if value.size else False
 
     def _only_scalar(self) -> Array:
@@ -210,11 +215,13 @@ class EagerTensor(Tensor, metaclass=_FullName):
     def __len__(self) -> int:
         if not self.ndim:
             raise TypeError("Scalar tensor has no `len()`")
-        return self.array.shape[0]
+        return self._value.shape[0]
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
+        if self._record is not None and self._record.traces:
+            self._record.refuse(self, "iter")
         return (self[i] for i in range(len(self)))
 
     def __contains__(self, item: Value) -> bool:
@@ -241,9 +248,13 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self._numpy().__format__(spec)
 
     def __str__(self) -> str:
+        if self._record is not None and self._record.hides(self):
+            return f'Tensor("{self._record.name_of(self._row)}", shape={self.shape}, dtype={self.dtype.name})'
         return f"tf.Tensor({self._text()}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self) -> str:
+        if self._record is not None and self._record.hides(self):
+            return f"<tf.Tensor '{self._record.name_of(self._row)}' shape={self.shape} dtype={self.dtype.name}>"
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._text(repr)}>"
 
     def _text(self, show: Callable[[Array], str] = str) -> str:

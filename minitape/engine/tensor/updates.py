@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     from .variable import ResourceVariable
 
 
-
-
-
-
-
-
-
-
-
-
 def assigner(variable: ResourceVariable, spec: tuple[Index, ...]) -> Function:
     """What changes the part of ``variable`` that the NumPy index ``spec`` selects."""
 

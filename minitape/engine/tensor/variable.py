@@ -60,6 +60,9 @@ class Variable(TensorOperators, metaclass=PrintName):
     _module = "tensorflow.python.ops.variables"
 
     def __new__(cls, *args: object, **kwargs: object) -> ResourceVariable:
+        if cls is Variable and state.graph is not None:
+            made: ResourceVariable = hooks.deferred_variable(*args, **kwargs)
+            return made
         return object.__new__(ResourceVariable if cls is Variable else cls)
 
 
@@ -325,6 +328,20 @@ class ResourceVariable(VariableOperators, Variable):
             return None
         if record is not None or state.readers:
             self._read()  # TensorFlow counts this as an access
+        return self._unread(True)
+
+    def _take(self, tensor: Tensor, origin: object) -> None:
+        """The state that a traced function gives."""
+        if state.record is not None:
+            state.record.note("assign", (self, self._version, None))
+        self._version += 1
+        self._state, self._seen = tensor, None
+        tensor._origin = origin
+
+    def _unread(self, read_value: bool) -> Assigned:
+        """What an assignment returns."""
+        if not read_value:
+            return None
         made = object.__new__(_UnreadVariable)  # without the questions of Variable.__new__
         made._base = self
         return made

@@ -35,12 +35,6 @@ def mismatch(op: str, position: int, wanted: str, got: DType) -> Exception:
     )
 
 
-
-
-
-
-
-
 def shape_text(shape: Iterable[int | None]) -> str:
     """A shape as TensorFlow's kernels print it.
 

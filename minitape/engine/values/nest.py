@@ -120,7 +120,7 @@ def map_structure(func: Function, *structure: Structure, **kwargs: Structure) ->
         raise ValueError("Must provide at least one structure")
     check_types = kwargs.pop("check_types", True)
     if kwargs:
-        raise ValueError(f'Only check_types is known, not {kwargs}')
+        raise ValueError(f"Only check_types is known, not {kwargs}")
     if len(structure) == 1 and type(structure[0]) in _LEAVES:  # the usual case
         return func(structure[0])
     for other in structure[1:]:
@@ -129,9 +129,7 @@ def map_structure(func: Function, *structure: Structure, **kwargs: Structure) ->
     return pack_sequence_as(structure[0], [func(*args) for args in leaves])
 
 
-def assert_same_structure(
-    nest1: Structure, nest2: Structure, check_types: bool = True
-) -> None:
+def assert_same_structure(nest1: Structure, nest2: Structure, check_types: bool = True) -> None:
     """Raises ValueError (or TypeError for other types of the same form) unless the structures match.
 
     With ``expand_composites`` ragged and sparse tensors must be of one kind and dtype as well.

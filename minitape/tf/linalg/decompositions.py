@@ -13,8 +13,6 @@ from ...ops.operands import call, of_one_dtype, tensor_of
 from ...ops.reductions import reduce_sum
 
 
-
-
 def det(input: Any, name: str | None = None) -> Tensor:
     """The determinants of square matrices. Differentiable where they are invertible.
 
@@ -25,10 +23,6 @@ def det(input: Any, name: str | None = None) -> Tensor:
     6.0
     """
     return call("det", tensor_of(input))
-
-
-
-
 
 
 def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
@@ -54,12 +48,6 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
     [[1.0], [0.5]]
     """
     return call("solve", *of_one_dtype(matrix, rhs), adjoint=bool(adjoint))
-
-
-
-
-
-
 
 
 # -- diagonals and triangles -----------------------------------------------------------------------
@@ -89,10 +77,6 @@ def diag_part(input: Any, name: str = "diag_part", k: int = 0) -> Tensor:
     return call("diag_part", tensor_of(input), k=int(tensor_of(k)))
 
 
-
-
-
-
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sums of the main diagonals of matrices. Differentiable.
 
@@ -113,7 +97,3 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
     x = tensor_of(diagonal)
     shape = tuple(x.shape)
     return call("reshape", diag(call("reshape", x, shape=(-1,))), shape=shape + shape)
-
-
-
-

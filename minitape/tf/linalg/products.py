@@ -177,12 +177,6 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 # -- einsum ----------------------------------------------------------------------------------------
 
 
-
-
-
-
-
-
 # -- norms and clipping ----------------------------------------------------------------------------
 
 
@@ -234,10 +228,6 @@ def without_axes(x: Any, axis: Any) -> Any:
     rank = x.ndim
     gone = {i for i, n in enumerate(x.shape) if n == 1} if axis is None else {a % rank for a in axes_of(axis) or ()}
     return call("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in gone))
-
-
-
-
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:

@@ -50,16 +50,8 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
     return call("leaky_relu", x, alpha=float(np.float32(alpha)))  # the kernel has it as a float32
 
 
-
-
-
-
 # float64 gets float32's, as in TensorFlow
 _CUBIC, _ROOT = float(np.float32(0.044715)), float(np.float32(math.sqrt(0.5)))
-
-
-
-
 
 
 def _over_axis(name: str, logits: Any, axis: Any) -> Any:

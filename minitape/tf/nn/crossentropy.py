@@ -17,12 +17,6 @@ def _both(name: str, labels: Any, logits: Any) -> None:
         )
 
 
-
-
-
-
-
-
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
     """The cross entropy between probabilities and softmax(logits) along ``axis``; the result lacks that axis.
 
@@ -93,5 +87,3 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, na
     above = call("select", positive, x, zeros)
     below = call("select", positive, -x, x)
     return (above - x * y) + call("log1p", call("exp", below))
-
-

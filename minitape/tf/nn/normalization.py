@@ -34,14 +34,6 @@ def moments(x: Any, axes: Any, *, keepdims: bool = False, name: str | None = Non
     return tuple(call("cast", v, dtype=x.dtype) if half else v for v in out)
 
 
-
-
-
-
-
-
-
-
 def embedding_lookup(params: Any, ids: Any, *, name: str | None = None) -> Tensor:
     """The rows of a table at ``ids``, in the shape of ``ids`` followed by that of a row.
 

@@ -139,9 +139,3 @@ declare(
 declare("leaky_gate", _leaky_gate,
         [lambda g, z, y, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha), lambda g, z, y, x, *, alpha: 0 * g],
         op="LeakyReluGrad", label="gate", keep="y")  # fmt: skip
-
-
-
-
-
-

@@ -37,8 +37,6 @@ def _columns(x: Array) -> Array:
     return TABLE["reshape"](x, shape=(*x.shape, 1, 1))
 
 
-
-
 # -- determinants and inverses ---------------------------------------------------------------------
 
 
@@ -82,10 +80,6 @@ def _solve(a: Array, b: Array, *, adjoint: bool = False) -> Array:
         raise invalid("Input matrix is not invertible.", op) from None
 
 
-
-
-
-
 def _shares(z: Array, of_b: Array, adjoint: bool) -> tuple[Array, Array]:
     """The shares of matrix and right side, given the second one."""
     return -_product(z, adjoint_of(of_b)) if adjoint else -_product(of_b, adjoint_of(z)), of_b
@@ -97,18 +91,6 @@ declare("solve", _solve,
 
 
 # -- factors ---------------------------------------------------------------------------------------
-
-
-
-
-
-
-
-
-
-
-
-
 
 
 SMALL = 8  # rows

@@ -48,12 +48,6 @@ def _diag(x: Array, *, k: int, rows: int, columns: int) -> Array:
     return out
 
 
-
-
-
-
-
-
 declare("diag_part", _diag_part,
         [lambda g, z, x, *, k: TABLE["diag"](g, k=k, rows=x.shape[-2], columns=x.shape[-1])],
         op="MatrixDiagPartV3", label="diag", keep="")  # fmt: skip

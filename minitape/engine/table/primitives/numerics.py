@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-
 if TYPE_CHECKING:
     from ...types import Array, Function, NumPyType, Object
 
 LONG = 4096  # elements of arrays in single precision from which on a shorter formula serves
-
-
 
 
 def in_single(function: Function) -> Function:
@@ -43,30 +40,7 @@ def lowest(dtype: NumPyType, sign: int = -1) -> Array:
     return np.iinfo(dtype).min if sign < 0 else np.iinfo(dtype).max
 
 
-
-
-
-
 # -- the error function ----------------------------------------------------------------------------
 
 
-
-
-
-
-
-
-
 # -- the Gamma function and its kin ----------------------------------------------------------------
-
-
-
-
-
-
-
-
-
-
-
-

@@ -228,8 +228,6 @@ def _cumsum_rule(
     return TABLE["cumsum"](g, axis=axis, exclusive=exclusive, reverse=not reverse)
 
 
-
-
 def _cumsum(x: Array, axis: int, dtype: NumPyType) -> Array:
     return np.cumsum(x, axis, dtype) + dtype.type(0)  # which it begins with: a first -0.0 becomes 0.0
 

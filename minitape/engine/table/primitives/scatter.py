@@ -53,8 +53,6 @@ def _scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes, batch_di
     return out
 
 
-
-
 def _gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: int = 0, batch_dims: int = 0) -> Array:
     if axis or batch_dims:
         return TABLE["scatter_axis"](g, indices, axis=axis, batch_dims=batch_dims, shape=tuple(x.shape))
@@ -111,8 +109,6 @@ def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
     """
     check_inside(indices, sizes)
     return places(indices)
-
-
 
 
 def _scatter_update(t: Array, indices: Array, updates: Array) -> Array:

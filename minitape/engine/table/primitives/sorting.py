@@ -61,13 +61,3 @@ declare("top_k", _top_k, [_top_k_rule], op="TopKV2", label="top k", keep="z")
 
 
 # -- counting and searching: TensorFlow has no gradient for these ----------------------------------
-
-
-
-
-
-
-
-
-
-

@@ -28,9 +28,6 @@ nearest         Rint      rint    | rint(x)               | -
 """
 
 
-
-
-
 _ARRAY = ARRAY | {"zero_where": lambda x, value: np.where(x == 0, np.zeros((), value.dtype), value)}
 
 
@@ -61,8 +58,6 @@ def _complex_abs_rule(g: Array, z: Array, x: Array) -> Array:
     up = TABLE["complex"](g, TABLE["zeros_like"](g))
     size = TABLE["complex"](z, TABLE["zeros_like"](z))
     return TABLE["div_no_nan"](up * x, size)
-
-
 
 
 def _complex(x: Array, y: Array) -> Array:

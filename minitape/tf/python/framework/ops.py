@@ -7,10 +7,7 @@ __getattr__, __dir__ = _lazy(
     {
         "engine.tensor.tensor": "EagerTensor Tensor",
         "engine.tensor.convert": "convert_to_tensor",
-        "graphs.build": "Graph",
-        "graphs.session": "get_default_graph",
-        "graphs.symbolic": "Operation",
-        "graphs.sweep": "RegisterGradient",
+        "functions.deferred": "Graph get_default_graph Operation=Deferred RegisterGradient",
         "compat.v1.legacy": "name_scope op_scope",
     },
     globals(),

@@ -30,8 +30,6 @@ class TensorSpec:
     dtype = property(lambda self: self._dtype, doc="The type of the elements.")
     name = property(lambda self: self._name, doc="The name of the argument, or None.")
 
-
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorSpec) and self._key() == other._key()
 
@@ -83,9 +81,3 @@ def key_of(value: Value) -> Any:
             "Otherwise, consider implementing the Tracing Protocol for it."
         )
     return Identity(value)
-
-
-
-
-
-

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 
 EAGER_FUNCTIONS = [False]  # one flag
+GUARDS = [os.environ.get("MINITAPE_GUARDS") == "1"]  # whether Python may branch on a tensor: a recording for each path
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
@@ -21,14 +23,6 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
     EAGER_FUNCTIONS[0] = bool(run_eagerly)
 
 
-
-
-
-
-
-
-
-
 def get_logger() -> logging.Logger:
     """The logger to which minitape's warnings go; it has TensorFlow's name.
 
@@ -37,5 +31,3 @@ def get_logger() -> logging.Logger:
     'tensorflow'
     """
     return logging.getLogger("tensorflow")
-
-

@@ -1,0 +1,172 @@
+"""Rows of a trace computed for other arrays, primitive by primitive; ``speed/`` makes one program of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
+from types import TracebackType
+from typing import Any
+
+from ..engine.recording.outlines import outline
+from ..engine.recording.rows import LEAF, Call, call_of
+from ..engine.table.accelerator import fast
+from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
+from ..engine.tensor.operation import CHECKS
+from ..engine.tensor.tensor import new_tensor
+from ..ops.picking import check_gather, check_gather_nd
+from .trace import Trace
+
+OFTEN = 64  # runs after which a program is fused when numba is loaded already
+ONCE_MORE = 512  # ... and when it must be loaded for it
+
+
+class Table:
+    """The rows of a trace without the values that another call has: what is computed of what, shapes, constants."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.calls: dict[int, Call] = {}  # by each row that it gives
+        self.shape_dtypes: dict[int, tuple] = {}
+        self.folded: dict[int, Any] = {}  # the values of rows that hang on nothing given
+        self.tuples: set[int] = set()  # first rows of calls whose primitive gives a tuple
+
+    def grow(self) -> None:
+        """Takes the rows that the trace has more by now, and lets go of their values."""
+        trace, first = self.trace, len(self.shape_dtypes)
+        ops, left, right, calls, _, values = trace.columns(first)
+        cells = zip(ops, left, right, calls, values, strict=True)
+        for row, (op, a, b, call, value) in enumerate(cells, first):
+            self.shape_dtypes[row] = value.shape, value.dtype
+            if op != LEAF:
+                self.calls[row] = call = call or call_of(row, op, a, b)
+                if getattr(call.primitive, "gives_tuple", False):
+                    self.tuples.add(call.row)
+            if not trace.varies(row):
+                self.folded[row] = value
+            elif value.ndim:
+                trace.store(row, outline(value.shape, value.dtype))
+
+    def needed(self, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Call] = ()) -> tuple[list, dict]:
+        """The calls, in order, on which rows and effects depend, down to the fed rows; and the constants."""
+        seen, stack = set(feeds), [*fetches, *(call.row for call in effects)]
+        calls: dict[int, Call] = {}
+        constants: dict[int, Any] = {}
+        while stack:
+            row = stack.pop()
+            if row in seen:
+                continue
+            seen.add(row)
+            if row in self.folded:
+                constants[row] = self.folded[row]
+                continue
+            call = self.calls[row]
+            if call.row not in calls:
+                calls[call.row] = call
+                stack += call.inputs
+        return [calls[row] for row in sorted(calls)], constants
+
+
+@fast.instead
+class Rows:
+    """The needed rows, applied one after the other: ``function`` takes the arrays of the fed rows and gives those of
+    the fetched ones. ``speed/`` compiles them, see :class:`minitape.speed.programs.CompiledRows`.
+    """
+
+    warns = True  # whether NumPy's warnings can come of it
+
+    def __init__(
+        self, table: Table, calls: Sequence[Call], constants: dict, fetches: Sequence, feeds: Sequence, runner: Callable
+    ) -> None:
+        read = {*fetches, *(row for call in calls for row in call.inputs)}
+        self.steps = [
+            (call, runner(call, call.row + call.outputs - 1 in read), call.outputs > 1 or call.row in table.tuples)
+            for call in calls
+        ]
+        self.constants, self.fetches, self.feeds = constants, fetches, feeds
+
+    def function(self, *arrays: Any) -> tuple:
+        values = self.constants | dict(zip(self.feeds, arrays, strict=True))
+        for call, run, several in self.steps:
+            found = run(*[values[row] for row in call.inputs])
+            values.update(enumerate(found, call.row) if several else ((call.row, found),))
+        return tuple([values[row] for row in self.fetches])
+
+    def fuse(self, runs: int) -> bool:
+        """After so many runs; whether there is nothing to do after more."""
+        return True
+
+    def failed(self, trace: TracebackType) -> tuple | None:
+        """The call that ran in a frame of the function."""
+        local = trace.tb_frame.f_locals
+        return (local["call"],) if trace.tb_frame.f_code is Rows.function.__code__ else None
+
+
+class Program:
+    """What some rows are for arrays of others: ``run(arrays of the fed rows) -> arrays of the fetched rows``."""
+
+    def __init__(
+        self, table: Table, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Call] = ()
+    ) -> None:
+        self.runs, self.next = 0, OFTEN
+        self.table, self.fetches, self.feeds, self.effects = table, list(fetches), list(feeds), effects
+
+    @cached_property
+    def rows(self) -> Rows:
+        """What computes them, made when it first runs."""
+        self.table.grow()
+        calls, constants = self.table.needed(self.fetches, self.feeds, self.effects)
+        return Rows(self.table, calls, constants, self.fetches, self.feeds, runner)
+
+    def run(self, arrays: Sequence) -> tuple:
+        """Computes the fetched rows."""
+        rows = self.rows
+        self.runs += 1
+        if self.runs == self.next:
+            self.next = 0 if rows.fuse(self.runs) else ONCE_MORE
+        if not rows.warns:  # compiled as a whole
+            return rows.function(*arrays)
+        before = WARNINGS[OFF]
+        try:
+            return rows.function(*arrays)
+        except Exception as error:
+            self._locate(error)
+            raise
+        finally:
+            restore_fp_errors(before)
+
+    def _locate(self, error: Exception) -> None:
+        """Notes at an error which line of the function it is from."""
+        trace = error.__traceback__
+        while trace is not None:
+            failed = self.rows.failed(trace)
+            place = None if failed is None else self.table.trace.place_of(failed[0].row)
+            if place is not None:
+                error.add_note(f"This is from a traced function: {place[0]}, line {place[1]}")
+            trace = trace.tb_next
+
+
+# checks of values that the eager functions make before they run their primitive
+_GUARDS: dict[str, Callable] = {"GatherV2": check_gather, "GatherNd": check_gather_nd}
+
+
+def runner(call: Call, notes: bool = True) -> Callable:
+    """The function on arrays that one call runs; ``notes``: its last output is read, see :class:`.rows.Row`."""
+    primitive, forward = call.primitive, call.primitive.forward
+    if notes and getattr(primitive, "noting", None) is not None:
+        return primitive.noted
+    guard, check = _GUARDS.get(primitive.op), CHECKS.get(primitive.op)
+    if guard is not None:
+        forward = _guarded(forward, guard)
+    elif check is not None and len(call.inputs) == 2:
+        forward = _guarded(
+            forward, lambda x, y, **_: x.dtype.kind in "iu" and check(primitive, new_tensor(x), new_tensor(y))
+        )
+    return partial(forward, **call.attrs) if call.attrs else forward
+
+
+def _guarded(forward: Callable, guard: Callable) -> Callable:
+    def run(*arrays: Any, **attrs: Any) -> Any:
+        guard(*arrays, **attrs)
+        return forward(*arrays, **attrs)
+
+    return run
