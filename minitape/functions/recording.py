@@ -16,7 +16,7 @@ from weakref import ref
 import numpy as np
 
 from ..engine.back.backward import gradients_of
-from ..engine.derivatives.custom import for_batches
+from ..engine.derivatives.custom import with_list
 from ..engine.recording.block import During
 from ..engine.recording.evidence import ASSIGNED, ValueOrigin, clock, origin_of_new, stack
 from ..engine.recording.outlines import Outline
@@ -311,7 +311,7 @@ def _rows_of(trace: Trace, g: Any) -> list[int]:
     return [] if g is None else [trace.row_or_new_leaf(g if isinstance(g, Tensor) else convert_to_tensor(g))]
 
 
-@for_batches
+@with_list
 def _rule(gs: Any, z: Any, *inputs: Any, recording: Recording, saved: Sequence) -> list:
     return recording.gradient.shares(gs, inputs, saved)
 

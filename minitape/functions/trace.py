@@ -14,9 +14,8 @@ from typing import Any, NoReturn
 
 from ..engine.back.tape import GradientTape
 from ..engine.recording.block import Elsewhere
-from ..engine.recording.columns import CONTINUOUS
 from ..engine.recording.outlines import outline
-from ..engine.recording.record import Record
+from ..engine.recording.record import CONTINUOUS, Record
 from ..engine.recording.rows import LEAF, Leaf, operation_of
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
@@ -126,8 +125,11 @@ class Trace(Record):
                     f"of the traced function {old.name!r}. Return it from there."
                 )
             site = self.current_site() if site is None else site
-            row = self.write_leaf(tensor, leaf, site, None if old is None else self)
-            self.leaf_of[id(tensor)] = row
+            row = self.append(LEAF, 0, 0, None, site, tensor._value)
+            self.leaves[row], self.leaf_of[id(tensor)] = leaf, row
+            self.untracked.add(row)
+            if old is None:
+                tensor._record, tensor._row = self, row
             if tensor._value.dtype.kind in CONTINUOUS:
                 self.tape._watch_row(row)
             if old is not None and old.traces:

@@ -71,7 +71,6 @@ reduce_sum = _reduction("reduce_sum", "The sum", "[[1, 2], [3, 4]], axis=0 -> [4
 reduce_mean = _reduction("reduce_mean", "The mean (of ints an int)", "[[1.0, 2.0], [3.0, 4.0]], axis=1 -> [1.5 3.5]")
 reduce_max = _reduction("reduce_max", "The largest element; its gradient is shared by equal ones", "[1, 5, 3] -> 5")
 reduce_min = _reduction("reduce_min", "The smallest element; its gradient is shared by equal ones", "[1, 5, 3] -> 1")
-reduce_prod = _reduction("reduce_prod", "The product", "[2, 3, 4] -> 24")
 reduce_all = _reduction("reduce_all", "Whether all are true", "[True, False] -> False", dtypes.bool)
 reduce_any = _reduction("reduce_any", "Whether any is true", "[True, False] -> True", dtypes.bool)
 reduce_euclidean_norm = _reduction(

@@ -90,11 +90,11 @@ class ForwardAccumulator:
             self._tape.watch([p for p in self._primals if p.dtype.differentiable])
             return self
         except BaseException:  # Ctrl-C, say
-            self._tape._leave()
+            self._tape._leave(None, None, None)
             raise
 
     def _leave(self, *error: object) -> None:
-        self._tape._leave()
+        self._tape._leave(*error)
         self._held = None
 
     __exit__: Leaving = InterruptSafeExit(_leave, lambda accumulator: accumulator._tape._recording)
@@ -176,14 +176,11 @@ class ForwardAccumulator:
             asked = {row: value for row, value in asked.items() if reachable[row]}
             for row in tangents:
                 reachable[row] = TERMINAL if reachable[row] else 0  # nothing comes from further back
-        if type(record) is Record:
-            kind, tangents = Sweep, _hidden_zeros(record, tangents, reachable) | tangents
-        else:
-            kind = record.sweeper  # a graph's own
+        tangents = _hidden_zeros(record, tangents, reachable) | tangents
         with GradientTape(watch_accessed_variables=False) as inner:
             adjoints = {row: zeros_of(value) for row, value in asked.items()}
             inner.watch(list(adjoints.values()))
-            sweep = kind(record, adjoints, set(tangents), reachable, recorded=True)
+            sweep = Sweep(record, adjoints, set(tangents), reachable, recorded=True)
             sweep.run()
             ends = {row: g for row in tangents if (g := sweep.adjoint(row)) is not None}
         starts = [tangents[row] for row in ends]

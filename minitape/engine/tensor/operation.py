@@ -39,7 +39,6 @@ def apply(
     if (record is not None and not record.eager) or [*map(type, inputs)].count(EagerTensor) < len(inputs):  # a graph
         return hooks.build(primitive, inputs, attrs)
     arrays = [t._value for t in inputs]
-    kinds = tuple([value.dtype for value in arrays])
     forward = form_of(primitive.code, largest(arrays)).forward if primitive.code else primitive.forward
     out = ignore_fp_errors().run(forward, *arrays, **attrs)
     several = type(out) is tuple

@@ -100,7 +100,14 @@ def _gather_nd(x: Array, indices: Array, *, batch_dims: int = 0) -> Array:
 def _gather_nd_rule(g: Array, z: Array, x: Array, indices: Array, *, batch_dims: int = 0) -> Array:
     if not batch_dims and len(indices.shape) == 2 and indices.shape[-1] == 1:  # whole rows
         return TABLE["scatter_slices"](g, TABLE["reshape"](indices, shape=(indices.shape[0],)), shape=tuple(x.shape))
-    return TABLE["scatter_nd"](indices, g, shape=tuple(x.shape), batch_dims=batch_dims)
+    return TABLE["scatter_nd"](g, indices, shape=tuple(x.shape), batch_dims=batch_dims)
+
+
+def _scatter_nd(values: Array, indices: Array, *, shape: Sizes, batch_dims: int = 0) -> Array:
+    """The sum of slices put at their places."""
+    out = np.zeros(shape, values.dtype)
+    np.add.at(out, (*_grid(shape, indices, batch_dims, 1), *places(indices)), values)
+    return out
 
 
 def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
@@ -146,6 +153,9 @@ def _extreme_rules(g: Array, z: Array, t: Array, indices: Array, updates: Array)
 
 
 declare("gather_nd", _gather_nd, [_gather_nd_rule, None], op="GatherNd", keep="y")
+declare("scatter_nd", _scatter_nd,
+        [lambda g, z, v, i, *, shape, batch_dims=0: TABLE["gather_nd"](g, i, batch_dims=batch_dims), None],
+        op="ScatterNd", keep="y")  # fmt: skip
 _scatters: tuple[tuple[str, Function, Rules], ...] = (
     ("update", _scatter_update, [lambda g, z, t, i, u: _without(g, i), None, lambda g, z, t, i, u: _pick(g, i)]),
     ("add", _scatter_by(np.add), [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: _pick(g, i)]),
