@@ -55,7 +55,7 @@ def batch_jacobian(
             f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
         )
     count, rest = math.prod(inner), tuple(source.shape)[1:]
-    rows = np.eye(count, dtype=_kind(target)).reshape(count, 1, *inner)
+    rows: np.ndarray = np.eye(count, dtype=_kind(target)).reshape(count, 1, *inner)
     (found,) = _gradients(tape, target, [source], np.broadcast_to(rows, (count, size, *inner)))
     sizes = (size, *inner, *rest)
     if found is None:  # zeros in any case
