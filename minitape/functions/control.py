@@ -14,10 +14,10 @@ import numpy as np
 
 from ..engine.recording.block import During
 from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import errors, nest
-from ..ops.operands import call as operation
 from .recording import Recording, record
 from .rows import row
 from .trace import Again
@@ -62,7 +62,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
     numbers = sorted(functions)
     place = sum(
         (
-            operation("cast", operation("equal", index, convert_to_tensor(n, index.dtype)), dtype=index.dtype)
+            TABLE["cast"](TABLE["equal"](index, convert_to_tensor(n, index.dtype)), dtype=index.dtype)
             * (at + 1)
             for at, n in enumerate(numbers)
         ),

@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from ..engine.back.backward import gradients_of
 from ..engine.back.tape import GradientTape
 from ..engine.derivatives.custom import custom_gradient
+from ..engine.hooks import hooks
 from ..engine.recording.block import During, Elsewhere
 from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
@@ -25,7 +25,6 @@ from ..engine.tensor.tensor import EagerTensor, Reference, Tensor, new_tensor
 from ..engine.tensor.variable import ResourceVariable, Variable
 from ..engine.values import dtypes, errors, nest
 from ..engine.values.shape import TensorShape
-from ..tf import namespace
 
 GRADIENTS: dict[str, Callable | None] = {}  # gradient functions (op, *upstream) by the names they were registered under
 
@@ -306,16 +305,14 @@ def _listed(found: Any) -> list:
 _NAMES = {"constant": "Const"}
 
 
+_installed: list[bool] = []
+
+
 def install() -> None:
     """From now on the functions in the namespaces of ``tf`` are put off in graphs."""
-    if namespace.wrap is not None:
-        return
-    namespace.wrap = wrapped
-    for name, module in list(sys.modules.items()):
-        if name == "minitape" or name.startswith(("minitape.tf", "minitape.compat")):
-            for key, value in list(vars(module).items()):
-                if key in (getattr(module, "__all__", None) or ()):
-                    vars(module)[key] = wrapped(key, value)
+    if not _installed:
+        _installed.append(True)
+        hooks.wrap_functions(wrapped)
 
 
 def wrapped(name: str, value: Any) -> Any:

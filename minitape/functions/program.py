@@ -13,7 +13,7 @@ from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.operation import CHECKS
 from ..engine.tensor.tensor import new_tensor
-from ..ops.picking import check_gather, check_gather_nd
+from ..engine.values.invalid import check_inside, check_places
 from .trace import Trace
 
 OFTEN = 64  # runs after which a program is fused when numba is loaded already
@@ -146,7 +146,10 @@ class Program:
 
 
 # checks of values that the eager functions make before they run their primitive
-_GUARDS: dict[str, Callable] = {"GatherV2": check_gather, "GatherNd": check_gather_nd}
+_GUARDS: dict[str, Callable] = {
+    "GatherV2": lambda x, places, axis=0, **_: check_places(places, x.shape[axis]),
+    "GatherNd": lambda x, places, batch_dims=0: check_inside(places, x.shape[batch_dims:]),
+}
 
 
 def runner(call: Call, notes: bool = True) -> Callable:
