@@ -20,6 +20,7 @@ from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.tensor.updates import assigner, attach
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
+from ..functions.calls import in_traces
 from .picking import boolean_mask
 
 _SLICE = TABLE["slice"]
@@ -44,15 +45,23 @@ def getitem(tensor: Any, key: Any, variable: Any = None, attrs: Any = None) -> A
     if attrs is None and type(tensor) is EagerTensor:
         attrs = _plain_index(key, tensor._value.shape)
     if attrs is None:
-        if _is_mask(key):
-            return boolean_mask(tensor, key)
-        attrs = {"spec": spec_of(tensor.shape, key)}
+        parts = list(key) if isinstance(key, (list, tuple)) else [key]
+        return _by_parts(tensor, [(e.start, e.stop, e.step) if type(e) is slice else e for e in parts], variable)
     out = apply(_SLICE, (tensor,), attrs, _getframe(1))
     if variable is not None:
         attach(out, assigner(variable, attrs["spec"]))
     return out
 
 
+def _by_parts(tensor: Any, parts: list, variable: Any = None) -> Any:
+    """The slice that the parts of an index select, where a slice is a tuple: while a function is traced, one row."""
+    if len(parts) == 1 and _is_mask(parts[0]):
+        return boolean_mask(tensor, parts[0])
+    key = [slice(*e) if type(e) is tuple else e for e in parts]
+    return getitem(tensor, key, variable, {"spec": spec_of(tensor.shape, key)})
+
+
+_by_parts = in_traces("getitem", _by_parts)
 EagerTensor.__getitem__ = getitem  # type: ignore[method-assign]
 
 

@@ -11,7 +11,7 @@ from ..engine.recording.evidence import origin_of_new
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.operation import apply
+from ..engine.tensor.operation import CHECKS, apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import check_inside, check_places, invalid, outside, shape_text
@@ -72,6 +72,10 @@ def gather(
 def check_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
     """Raises InvalidArgumentError for an index outside of an axis."""
     check_places(places, x.shape[axis])
+
+
+CHECKS["GatherV2"] = lambda _, x, places, **attrs: check_gather(x, places._value, **attrs)
+CHECKS["GatherNd"] = lambda _, x, places, **attrs: check_gather_nd(x, places._value, **attrs)
 
 
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None) -> Tensor:

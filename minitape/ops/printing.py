@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.hooks import hooks
-from ..engine.recording.state import state
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import nest
 
@@ -38,17 +36,7 @@ def print_(*inputs: Any, **kwargs: Any) -> Any:
     limit = -1 if summarize is None or summarize < 0 else summarize
     end = "\n" if end is None else end
     inputs = tuple(_dense(v) for v in inputs)
-    if state.record is None or not state.record.traces:
-        write(_line(inputs, sep, limit) + end)
-        return None
-    leaves = nest.flatten(inputs)
-
-    def emit(*values: Any) -> None:
-        found = iter(values)
-        shown = nest.pack_sequence_as(inputs, [next(found) if isinstance(v, Tensor) else v for v in leaves])
-        write(_line(shown, sep, limit) + end)
-
-    return hooks.effect_row(emit, [leaf for leaf in leaves if isinstance(leaf, Tensor)])
+    write(_line(inputs, sep, limit) + end)
 
 
 def _writer(stream: Any) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 # module of minitape -> the names that it gives to ``tf`` (see minitape.tf.namespace.places)
 ROOT: dict[str, str] = {
     "engine.tensor.tensor": "Tensor",
-    "engine.tensor.convert": "constant convert_to_tensor=to_graph_tensor",
+    "engine.tensor.convert": "constant convert_to_tensor",
     "engine.tensor.variable": "Variable",
     "engine.back.tape": "GradientTape",
     "engine.back.endpoints": "UnconnectedGradients",
@@ -34,12 +34,11 @@ ROOT: dict[str, str] = {
     "ops.picking": "boolean_mask gather gather_nd tensor_scatter_nd_add tensor_scatter_nd_max "
     "tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update unique where",
     "ops.printing": "print=print_",
-    "functions.settings": "get_logger",
-    "functions.deferred": "gradients Graph RegisterGradient Operation=Deferred get_default_graph",
-    "functions.session": "Session",
+    "functions.deferred": "gradients Graph RegisterGradient Operation=Deferred get_default_graph "
+    "initialize_all_variables Session",
     "engine.derivatives.custom": "custom_gradient recompute_grad grad_pass_through",
     "engine.derivatives.pyfunction": "py_function numpy_function",
-    "functions.scopes": "control_dependencies executing_eagerly init_scope no_op",
+    "functions.settings": "executing_eagerly get_logger init_scope",
     "functions.function": "function",
     "functions.spec": "TensorSpec",
     "functions.control": "cond while_loop",
@@ -49,7 +48,6 @@ ROOT: dict[str, str] = {
 ABOVE: dict[str, str] = {
     "keras": "keras=",
     "compat": "compat=",
-    "compat.v1.variables": "initialize_all_variables",
     "compat.v1.legacy": "py_func",
     "explain": "explain=",
     "picture.drawing": "draw",

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..engine.hooks import load, places
+from ..functions.calls import in_traces
 from .api import is_of_tensorflow, missing, not_here
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ else:
 TOOLS = ("minitape.bridges", "minitape.check", "minitape.cli", "minitape.course")
 
 
-# what a graph of TensorFlow 1 makes of a function, see minitape.functions.deferred
-wrap: Callable[[str, Object], Object] | None = None
+# what functions are while another one is traced, or TensorFlow 1 defers calls: see minitape.functions.calls, .deferred
+wrap: Callable[[str, Object], Object] = in_traces
 
 
 def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Object], Callable[[], list[str]]]:
@@ -73,7 +74,7 @@ def lazy(
     def find(name: str) -> Object:
         if name in home:
             found = load(*home[name])
-            space[name] = found = found if wrap is None else wrap(name, found)
+            space[name] = found = wrap(name, found)
             return found
         if namespace == "tf" and "minitape." + name in TOOLS:
             return importlib.import_module(f"minitape.{name}")

@@ -30,10 +30,8 @@ _SHARED = {
 __getattr__, __dir__ = _lazy(
     "tf.compat.v1",
     {
-        "functions.session": "Session get_default_session",
-        "functions.deferred": "get_default_graph placeholder",
-        "compat.v1.variables": "all_variables AUTO_REUSE get_collection global_variables global_variables_initializer "
-        "initialize_all_variables",
+        "functions.deferred": "Session get_default_graph get_default_session placeholder initialize_all_variables "
+        "global_variables_initializer=initialize_all_variables",
         "compat.v1.legacy": "name_scope op_scope py_func",
     },
     globals(),
