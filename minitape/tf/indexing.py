@@ -12,11 +12,12 @@ import numpy as np
 
 from ..engine.recording.evidence import note_escape, origin_of_new
 from ..engine.table.primitives import TABLE
-from ..engine.tensor.operation import apply
+from ..engine.tensor.operation import CHECKS, apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.tensor.updates import assigner, attach
 from ..engine.values import dtypes
 from ..engine.values.invalid import check_inside, check_places, invalid
+from ..functions.calls import in_traces
 from .arguments import axis_in, call, check_kind, integer, of_one_dtype, tensor_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 # -- slices ----------------------------------------------------------------------------------------
 
 
-def getitem(tensor: Tensor, key: Index, variable: ResourceVariable | None = None, attrs: Attributes | None = None) -> Tensor:
+def getitem(
+    tensor: Tensor, key: Index, variable: ResourceVariable | None = None, attrs: Attributes | None = None
+) -> Tensor:
     """The slice of a tensor that an index selects; a boolean tensor or array selects elements.
 
     ``variable`` is the one whose state ``tensor`` is: the slice can then be assigned to. ``attrs`` have the NumPy index
@@ -40,15 +43,24 @@ def getitem(tensor: Tensor, key: Index, variable: ResourceVariable | None = None
     if attrs is None and type(tensor) is EagerTensor:
         attrs = _plain_index(key, tensor._value.shape)
     if attrs is None:
-        if isinstance(key, bool) or (isinstance(key, (np.ndarray, Tensor)) and key.dtype == bool):
-            return boolean_mask(tensor, key)
-        attrs = {"spec": spec_of(tensor.shape, key)}
+        parts = list(key) if isinstance(key, (list, tuple)) else [key]
+        return _by_parts(tensor, [(e.start, e.stop, e.step) if type(e) is slice else e for e in parts], variable)
     out: Tensor = apply(TABLE["slice"], (tensor,), attrs, _getframe(1))
     if variable is not None:
         attach(out, assigner(variable, attrs["spec"]))
     return out
 
 
+def _by_parts(tensor: Tensor, parts: list, variable: ResourceVariable | None = None) -> Tensor:
+    """The slice that the parts of an index select, where a slice is a tuple: while a function is traced, one row."""
+    key = parts[0] if len(parts) == 1 else None
+    if isinstance(key, bool) or (isinstance(key, (np.ndarray, Tensor)) and key.dtype == bool):
+        return boolean_mask(tensor, key)
+    whole = tuple(slice(*e) if type(e) is tuple else e for e in parts)
+    return getitem(tensor, whole, variable, {"spec": spec_of(tensor.shape, whole)})
+
+
+_by_parts = in_traces("getitem", _by_parts)
 EagerTensor.__getitem__ = getitem  # type: ignore[method-assign]
 
 
@@ -213,6 +225,13 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: str | 
         )
     check_inside(places._value, tuple(x.shape)[batch:])
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch} if batch else {})
+
+
+# what a function that is run again checks of places, as above
+CHECKS["GatherV2"] = lambda _, x, places, axis=0, **attrs: check_places(places._value, x.shape[axis])
+CHECKS["GatherNd"] = lambda _, x, places, batch_dims=0, **attrs: check_inside(
+    places._value, tuple(x.shape)[batch_dims:]
+)
 
 
 def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "boolean_mask") -> Tensor:

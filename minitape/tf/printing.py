@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.hooks import hooks
-from ..engine.recording.state import state
-from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.tensor.tensor import EagerTensor
 from ..engine.values import nest
 
 if TYPE_CHECKING:
@@ -44,19 +42,8 @@ def print_(
         raise ValueError(f"output_stream must be sys.stderr, sys.stdout or another open file, got {stream!r}")
     limit = -1 if summarize is None else summarize
     values = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, list(inputs))
-    leaves = nest.flatten(values)
-
-    def write(*tensors: EagerTensor) -> None:
-        found = iter(tensors)
-        shown = nest.pack_sequence_as(values, [next(found) if isinstance(v, Tensor) else v for v in leaves])
-        stream.write(sep.join(_top(v, limit) for v in shown) + end)
-        stream.flush()
-
-    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-    if state.record is None or not state.record.traces:
-        write(*tensors)
-    else:
-        hooks.effect_row(write, tensors)
+    stream.write(sep.join(_top(v, limit) for v in values) + end)
+    stream.flush()
 
 
 def _top(value: Object, limit: int) -> str:
