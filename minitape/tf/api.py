@@ -87,9 +87,7 @@ NAMES: dict[str, dict[str, str]] = {
     "config": {"functions.settings": "run_functions_eagerly"},
     "keras": {"tf.keras": "Sequential"},
     "keras.layers": {"tf.keras": "Dense Layer"},
-    "keras.losses": {
-        "tf.keras": "MAE=mean_absolute_error MSE=mean_squared_error MeanAbsoluteError MeanSquaredError"
-    },
+    "keras.losses": {"tf.keras": "MAE=mean_absolute_error MSE=mean_squared_error MeanAbsoluteError MeanSquaredError"},
     "keras.optimizers": {"tf.keras": "Adam SGD"},
     "keras.callbacks": {},  # one of the documents imports it, and uses nothing of it
     "compat": {},

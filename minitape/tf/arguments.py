@@ -112,4 +112,3 @@ def axis_in(axis: Value, rank: int, what: str = "axis") -> int:
     if not -rank <= place < rank:
         raise invalid(f"{what} {place} is not there: the tensor has {rank} axes, from {-rank} to {rank - 1}")
     return place % rank
-

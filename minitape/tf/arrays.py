@@ -378,4 +378,3 @@ def pad(
         zero = type(constant_values) in (int, float) and constant_values == 0
         around["fill"] = b"" if zero and x.dtype.kind == "s" else convert_to_tensor(constant_values, x.dtype).array
     return call("pad", x, paddings=tuple((int(a), int(b)) for a, b in sizes), mode=mode, **around)
-

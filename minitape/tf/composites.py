@@ -65,7 +65,9 @@ class RaggedTensor:
     def to_tensor(self) -> Tensor:
         """The rows, filled up with zeros, as a dense tensor. Differentiable in ``values``."""
         wide = max(self._lengths, default=0)
-        rows = [range(start, start + n) for start, n in zip(np.cumsum([0, *self._lengths]), self._lengths, strict=False)]
+        rows = [
+            range(start, start + n) for start, n in zip(np.cumsum([0, *self._lengths]), self._lengths, strict=False)
+        ]
         zeros = np.zeros((1, *self.values.shape[1:]), self.values.array.dtype)
         padded = call("concat", self.values, new_tensor(zeros), axis=0)
         last = self.values.shape[0]

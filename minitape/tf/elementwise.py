@@ -97,7 +97,7 @@ floor = _unary("floor", "The largest integer not above x", "1.8 -> 1.0", FLOATS)
 log = _unary("log", "The natural logarithm; the gradient at 0 is infinite", "1.0 -> 0.0")
 log1p = _unary("log1p", "log(1 + x), accurate near 0", "0.0 -> 0.0")
 negative = _unary("negative", "-x", "2.0 -> -2.0", NUMBERS)
-reciprocal = _unary("reciprocal", "1 / x", "4.0 -> 0.25", NUMBERS)
+reciprocal = _unary("reciprocal", "1 / x", "4.0 -> 0.25")
 rint = _unary("rint", "The nearest integer, halves to the even one", "2.5 -> 2.0", FLOATS, "nearest")
 rsqrt = _unary("rsqrt", "1 / sqrt(x)", "4.0 -> 0.5")
 sigmoid = _unary("sigmoid", "1 / (1 + exp(-x))", "0.0 -> 0.5")
@@ -222,7 +222,7 @@ def logical_and(x: Value, y: Value, name: str | None = None) -> Tensor:
     >>> print(tf.logical_and([True, False], True).numpy())
     [ True False]
     """
-    x, y = (convert_to_tensor(v, dtypes.bool) for v in (x, y))
+    x, y = (check_kind("logical_and", tensor_of(v, dtypes.bool), "b") for v in (x, y))
     return binary(TABLE["logical_and"], x, y)
 
 
@@ -233,7 +233,7 @@ def logical_not(x: Value, name: str | None = None) -> Tensor:
     >>> print(tf.logical_not([True, False]).numpy())
     [False  True]
     """
-    return call("logical_not", convert_to_tensor(x, dtypes.bool))
+    return call("logical_not", check_kind("logical_not", tensor_of(x, dtypes.bool), "b"))
 
 
 def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: str | None = None) -> Tensor:

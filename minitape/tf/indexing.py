@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 # -- slices ----------------------------------------------------------------------------------------
 
 
-def getitem(tensor: Tensor, key: Index, variable: ResourceVariable | None = None, attrs: Attributes | None = None) -> Tensor:
+def getitem(
+    tensor: Tensor, key: Index, variable: ResourceVariable | None = None, attrs: Attributes | None = None
+) -> Tensor:
     """The slice of a tensor that an index selects; a boolean tensor or array selects elements.
 
     ``variable`` is the one whose state ``tensor`` is: the slice can then be assigned to. ``attrs`` have the NumPy index

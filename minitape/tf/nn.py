@@ -162,7 +162,7 @@ def moments(x: Value, axes: Value, *, keepdims: bool = False, name: str | None =
     >>> print(mean.numpy(), variance.numpy())
     2.0 1.0
     """
-    x = check_kind("nn.moments", tensor_of(x), "f")
+    x = check_kind("nn.moments", tensor_of(x), "fiu")
     y = _wide(x)
     mean = reduce_mean(y, axes, True)
     squares = call("squared_difference", y, call("stop_gradient", mean))

@@ -73,7 +73,9 @@ def matmul(
     if min(len(x), len(y)) < 2:
         raise invalid(f"tf.matmul takes tensors with two axes or more, got the shapes {a.shape} and {b.shape}")
     if (x[-2] if turn_a else x[-1]) != (y[-1] if turn_b else y[-2]):
-        raise invalid(f"The columns of the first matrix must be as many as the rows of the second: {a.shape}, {b.shape}")
+        raise invalid(
+            f"The columns of the first matrix must be as many as the rows of the second: {a.shape}, {b.shape}"
+        )
     for m, n in zip(reversed(x[:-2]), reversed(y[:-2]), strict=False):
         if m != n and 1 not in (m, n):
             raise invalid(f"The batches of tf.matmul must broadcast, got the shapes {a.shape} and {b.shape}")
@@ -115,7 +117,8 @@ def tensordot(a: Value, b: Value, axes: Value, name: str | None = None) -> Tenso
         if len(axes) != 2:
             raise ValueError(f"axes must be a number or a pair of lists, got {axes!r}")
         first, second = (
-            tuple(axis_in(n, t.ndim, "axes") for n in integers(part, "axes")) for part, t in zip(axes, (a, b), strict=True)
+            tuple(axis_in(n, t.ndim, "axes") for n in integers(part, "axes"))
+            for part, t in zip(axes, (a, b), strict=True)
         )
         if len(first) != len(second):
             raise ValueError(f"axes must name as many axes of a as of b, got {first} and {second}")
@@ -138,7 +141,11 @@ def _as_matrix(x: Tensor, axes: Sizes, last: bool) -> tuple[Tensor, Sizes]:
 
 
 def norm(
-    tensor: Value, ord: str | float = "euclidean", axis: Value = None, keepdims: bool | None = None, name: str | None = None
+    tensor: Value,
+    ord: str | float = "euclidean",
+    axis: Value = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The norm of vectors or matrices.
 

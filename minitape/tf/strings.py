@@ -32,7 +32,7 @@ def length(input: Value, unit: str = "BYTE", name: str | None = None) -> Tensor:
 def substr(input: Value, pos: Value, len: Value, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """``len`` bytes of each text from place ``pos`` on, or characters with ``unit="UTF8_CHAR"``.
 
-    A negative ``pos`` counts from the end. Raises InvalidArgumentError for a ``pos`` outside of a text.
+    A negative ``pos`` counts from the end, a negative ``len`` takes the rest. Raises InvalidArgumentError for a ``pos`` outside of a text.
 
     >>> import minitape as tf
     >>> tf.strings.substr("tape", 1, 2).numpy()
@@ -47,7 +47,7 @@ def substr(input: Value, pos: Value, len: Value, unit: str = "BYTE", name: str |
         if not -size <= start <= size:
             raise invalid(f"pos {start} is not in the text {text!r}")
         first = start % size if start < 0 else start
-        part = letters[first : first + max(count, 0)]
+        part = letters[first : first + count if count >= 0 else None]
         return part if isinstance(part, bytes) else part.encode()
 
     made = np.empty(np.shape(texts), object)

@@ -31,7 +31,9 @@ _DEPRECATED = (
 )
 
 
-def py_func(func: Callable, inp: Structure, Tout: Structure, stateful: bool = True, name: str | None = None) -> Structure:
+def py_func(
+    func: Callable, inp: Structure, Tout: Structure, stateful: bool = True, name: str | None = None
+) -> Structure:
     """Runs a Python function on NumPy arrays as an operation "PyFunc", whose gradient may be overridden.
 
     ``Tout`` is the dtype of the result, or a list of them for several.
@@ -116,7 +118,9 @@ def get_variable(
     return Variable(value, trainable=trainable, name=name, dtype=dtype)
 
 
-def assign(ref: Variable, value: Value, validate_shape: bool = True, use_locking: bool = False, name: str | None = None) -> Object:
+def assign(
+    ref: Variable, value: Value, validate_shape: bool = True, use_locking: bool = False, name: str | None = None
+) -> Object:
     """The operation that sets a variable; in eager mode it is set at once, and given back.
 
     >>> import minitape as tf
