@@ -132,7 +132,7 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
     if any(t.ndim for t in ends):
         raise invalid(f"tf.range takes scalars, got the shapes {', '.join(str(t.shape) for t in ends)}")
     first, last, step = (wanted.as_numpy_dtype(t.array) for t in ends)
-    if step == 0 or (step > 0) != (last >= first) and first != last:
+    if step == 0 or ((step > 0) != (last >= first) and first != last):
         raise invalid(f"tf.range cannot reach {last} from {first} in steps of {step}")
     if wanted.is_integer:
         made = np.arange(int(first), int(last), int(step)).astype(wanted.as_numpy_dtype)
@@ -158,7 +158,7 @@ def linspace(start: Value, stop: Value, num: Value, name: str | None = None, axi
     if first.dtype.is_integer:
         wide = dtypes.float32 if first.dtype.size <= 2 else dtypes.float64
         first, last = cast(first, wide), cast(last, wide)
-    shape = np.broadcast_shapes(tuple(first.shape), tuple(last.shape))
+    shape = np.broadcast_shapes(first._dims, last._dims)
     place = axis_in(axis, len(shape) + 1)
     first, last = (expand_dims(call("broadcast_to", t, shape=shape), place) for t in (first, last))
     if count < 0:
@@ -202,7 +202,8 @@ def one_hot(
             f"depth must not be negative and axis from -1 to {places.ndim}, got depth={size} and axis={place}"
         )
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    found = {tensor_of(v, wanted).dtype for v in (on_value, off_value) if v is not None} | ({wanted} - {None})
+    found = {tensor_of(v, wanted).dtype for v in (on_value, off_value) if v is not None}
+    found |= set() if wanted is None else {wanted}
     if len(found) > 1:
         raise TypeError(f"on_value, off_value and dtype must agree, got {sorted(d.name for d in found)}")
     kind = next(iter(found), dtypes.float32)

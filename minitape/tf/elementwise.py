@@ -17,7 +17,7 @@ from ..engine.table.primitives import TABLE, Primitive, special  # noqa: F401 - 
 from ..engine.tensor.convert import cast_tensor, convert_to_tensor
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.operators import float_quotient
-from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.tensor.tensor import Tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
 from .arguments import call, check_kind, is_tensor_like, of_one_dtype, tensor_of, with_dtype_hint
@@ -211,8 +211,8 @@ def divide_no_nan(x: Value, y: Value, name: str | None = None) -> Tensor:
     >>> print(tf.math.divide_no_nan([1.0, 1.0], [2.0, 0.0]).numpy())
     [0.5 0. ]
     """
-    both = of_one_dtype(x, y) if is_tensor_like(y) else with_dtype_hint(x, y)
-    return binary(TABLE["div_no_nan"], *float_quotient(*both, "tf.math.divide_no_nan"))
+    x, y = of_one_dtype(x, y) if is_tensor_like(y) else with_dtype_hint(x, y)
+    return binary(TABLE["div_no_nan"], *float_quotient(x, y, "tf.math.divide_no_nan"))
 
 
 def logical_and(x: Value, y: Value, name: str | None = None) -> Tensor:
@@ -278,7 +278,7 @@ def where(condition: Value, x: Value = None, y: Value = None, name: str | None =
     if x.dtype is not y.dtype:
         raise invalid(f"x and y of tf.where must have one dtype, got {x.dtype.name} and {y.dtype.name}")
     try:
-        np.broadcast_shapes(*(tuple(t.shape) for t in (condition, x, y)))
+        np.broadcast_shapes(*(t._dims for t in (condition, x, y)))
     except ValueError:
         raise invalid(
             f"tf.where takes shapes that broadcast, got {condition.shape} for the condition, {x.shape} and {y.shape}"

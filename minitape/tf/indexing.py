@@ -129,8 +129,8 @@ def check_index(index: Index) -> None:
     whole = dtype is not None and dtypes.as_dtype(dtype).name in ("int16", "int32", "int64")
     if not whole or len(shape) == 1:
         raise TypeError(
-            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
-            f"valid indices, got {index!r}"
+            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
+            f"are valid indices, got {index!r}"
         )
 
 
@@ -213,7 +213,7 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: str | 
         raise ValueError(
             f"The first batch_dims={batch} axes of params and indices must be equal, got {x.shape} and {places.shape}"
         )
-    check_inside(places._value, tuple(x.shape)[batch:])
+    check_inside(places._value, x._dims[batch:])
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch} if batch else {})
 
 
@@ -228,8 +228,8 @@ def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "bo
     """
     x, mask = tensor_of(tensor), tensor_of(mask)
     at = 0 if axis is None else axis_in(axis, x.ndim)
-    sizes, end = tuple(x.shape), at + mask.ndim
-    if not mask.ndim or sizes[at:end] != tuple(mask.shape):
+    sizes, end = x._dims, at + mask.ndim
+    if not mask.ndim or sizes[at:end] != mask._dims:
         raise ValueError(f"A mask of shape {mask.shape} does not fit the axes {sizes[at:end]} of a tensor of {x.shape}")
     flat = call("reshape", x, shape=(*sizes[:at], mask.array.size, *sizes[end:]))
     places = new_tensor(np.flatnonzero(mask.array).astype(np.int64))
@@ -249,13 +249,13 @@ def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name
     x, values = of_one_dtype(tensor, updates)
     places = check_kind("tensor_scatter_nd_update", tensor_of(indices), "i")
     depth = places.shape[-1] if places.ndim else 0
-    wanted = (*places.shape[:-1], *x.shape[depth:])
-    if x.dtype is not values.dtype or not places.ndim or depth > x.ndim or tuple(values.shape) != wanted:
+    wanted = (*places._dims[:-1], *x._dims[depth:])
+    if x.dtype is not values.dtype or not places.ndim or depth > x.ndim or values._dims != wanted:
         raise invalid(
             f"updates must be {x.dtype.name} of the shape {list(wanted)} for indices of shape {places.shape} into a "
             f"tensor of shape {x.shape}, got {values.dtype.name} of shape {values.shape}"
         )
-    check_inside(places._value, tuple(x.shape))
+    check_inside(places._value, x._dims)
     return call("tensor_scatter_update", x, places, values)
 
 

@@ -28,8 +28,8 @@ from ..engine.values import dtypes, nest
 from ..functions.scopes import init_scope
 from . import nn
 from .arguments import sizes_of, tensor_of
-from .creation import ones, zeros
 from .arrays import expand_dims
+from .creation import ones, zeros
 from .elementwise import abs as absolute
 from .elementwise import cast, pow, sigmoid, softplus, sqrt, square, subtract, tanh
 from .module import camel_to_snake

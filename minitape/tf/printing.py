@@ -46,7 +46,7 @@ def print_(
     values = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, list(inputs))
     leaves = nest.flatten(values)
 
-    def write(*tensors: EagerTensor) -> None:
+    def write(*tensors: Tensor) -> None:
         found = iter(tensors)
         shown = nest.pack_sequence_as(values, [next(found) if isinstance(v, Tensor) else v for v in leaves])
         stream.write(sep.join(_top(v, limit) for v in shown) + end)

@@ -67,7 +67,7 @@ def matmul(
     a, b = with_dtype_hint(a, b)
     turn_a, turn_b = transpose_a or adjoint_a, transpose_b or adjoint_b
     check_kind("matmul", a, "fciu")
-    x, y = tuple(a.shape), tuple(b.shape)
+    x, y = a._dims, b._dims
     if a.dtype is not b.dtype:
         raise invalid(f"tf.matmul takes two tensors of one dtype, got {a.dtype.name} and {b.dtype.name}")
     if min(len(x), len(y)) < 2:
@@ -94,7 +94,7 @@ def matvec(
     """
     a, b = of_one_dtype(a, b)
     out = matmul(a, call("reshape", b, shape=(*b.shape, 1)), transpose_a=transpose_a, adjoint_a=adjoint_a)
-    return call("reshape", out, shape=tuple(out.shape)[:-1])
+    return call("reshape", out, shape=out._dims[:-1])
 
 
 def tensordot(a: Value, b: Value, axes: Value, name: str | None = None) -> Tensor:
@@ -176,7 +176,7 @@ def norm(
         return found if keep else squeeze(found, [rows, columns])
     if ord == np.inf:
         return reduce_max(size, axis, keep)
-    return reduce_sum(size, axis, keep) if ord == 1 else pow(reduce_sum(pow(size, ord), axis, keep), 1.0 / ord)
+    return reduce_sum(size, axis, keep) if ord == 1 else pow(reduce_sum(pow(size, ord), axis, keep), 1.0 / float(ord))
 
 
 def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:

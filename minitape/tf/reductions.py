@@ -119,7 +119,7 @@ def add_n(inputs: Value, name: str | None = None) -> Tensor:
     values = [tensor_of(x) for x in ([inputs] if isinstance(inputs, Tensor) and not inputs.ndim else inputs)]
     if not values:
         raise ValueError("tf.add_n takes a list with at least one tensor, got none")
-    if len({(t.dtype.name, tuple(t.shape)) for t in values}) > 1:
+    if len({(t.dtype.name, t._dims) for t in values}) > 1:
         kinds = ", ".join(f"{t.dtype.name} {t.shape}" for t in values)
         raise invalid(f"tf.add_n takes tensors of one shape and dtype, got {kinds}")
     return call("identity", values[0]) if len(values) == 1 else call("add_n", *values)
