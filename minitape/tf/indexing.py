@@ -99,7 +99,7 @@ def spec_of(shape: ShapeLike, key: Index) -> tuple[Index, ...]:
     if taken > len(sizes):  # in TensorFlow's words, which one of the documents shows
         rank = len(sizes)
         words = f"Index out of range using input dim {rank}; input has only {rank} dims"
-        raise invalid(words if rank else "Attempting to slice scalar input.")
+        raise invalid(words if rank else "Attempting to slice scalar input.", "StridedSlice", "strided_slice/")
     spec: list[Index] = []
     axis = 0
     for e in entries:
