@@ -188,7 +188,9 @@ class Placeholder(Deferred):
 
     def _missing(self) -> Any:
         raise errors.InvalidArgumentError(
-            None, None, f"You must feed a value for placeholder tensor '{self._name}' with dtype {self.kind.kernel_name}"
+            None,
+            None,
+            f"You must feed a value for placeholder tensor '{self._name}' with dtype {self.kind.kernel_name}",
         )
 
 
@@ -381,7 +383,9 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") ->
     [np.float32(6.0)]
     """
     if _open.graph is None:
-        raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.")
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
+        )
     ys, xs = nest.flatten(ys), nest.flatten(xs)
     starts = [None] * len(ys) if grad_ys is None else nest.flatten(grad_ys)
     made = Deferred(gradients, (ys, xs, starts), name=name)

@@ -98,6 +98,8 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     x = tensor_of(tensor)
     if type(shape) in (list, tuple) and {*map(type, shape)} == {int}:
         sizes = list(shape)
+    else:
+        sizes = [*map(int, integers(shape, "Reshape", "Tshape", noted=True).reshape(-1))]
     dims: Any = x._dims if type(x) is EagerTensor else x.shape.as_list() if x.shape.is_fully_defined() else None
     if dims is not None:
         sizes = _reshape_sizes(dims, sizes)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.tensor.tensor import EagerTensor
 from ..engine.values import nest
 
 
