@@ -44,7 +44,7 @@ def run_sweep(plain: Function) -> Function:
     ) -> tuple[Function, Sweep | None]:
         batched = BATCHES and not BATCHES.isdisjoint(map(type, starts.values()))
         # mandatory: functions of the user, in TensorFlow's order
-        if mandatory or batched or record.sweeper is not Sweep:
+        if mandatory or batched:
             return plain(record, starts, sources, reachable, recorded, mandatory)
         if not recorded:
             high, low = max(starts), min(sources)

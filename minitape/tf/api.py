@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..common.lazy import load, places
+from ..functions.calls import in_traces
 
 if TYPE_CHECKING:
     from ..engine.types import Object
@@ -27,7 +28,7 @@ _BOTH = (  # in tf and in tf.math
 _REDUCTIONS = "add_n argmax argmin reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_sum"
 _TF = {
     "engine.tensor.tensor": "Tensor",
-    "engine.tensor.convert": "constant convert_to_tensor=to_graph_tensor",
+    "engine.tensor.convert": "constant convert_to_tensor",
     "engine.tensor.variable": "Variable",
     "engine.back.tape": "GradientTape",
     "engine.back.endpoints": "UnconnectedGradients",
@@ -39,10 +40,8 @@ _TF = {
     "functions.function": "function",
     "functions.control": "cond while_loop",
     "functions.spec": "TensorSpec",
-    "functions.scopes": "executing_eagerly init_scope",
-    "functions.settings": "get_logger",
-    "functions.deferred": "Graph RegisterGradient get_default_graph gradients",
-    "functions.session": "Session",
+    "functions.settings": "executing_eagerly get_logger init_scope",
+    "functions.deferred": "Graph RegisterGradient Session get_default_graph gradients initialize_all_variables",
     "tf.elementwise": f"{_BOTH} cast clip_by_value neg=negative where",
     "tf.arrays": "concat expand_dims identity meshgrid newaxis pad rank repeat reshape shape size split squeeze stack "
     "stop_gradient tile transpose unstack",
@@ -53,7 +52,7 @@ _TF = {
     "tf.module": "Module",
     "tf.composites": "RaggedTensor SparseTensor",
     "tf.printing": "print=print_",
-    "tf.tensorflow1": "initialize_all_variables py_func",
+    "tf.tensorflow1": "py_func",
 }
 _ABOVE = {"picture.drawing": "draw", "picture.snapshots": "snapshot", "explain": "explain="}
 
@@ -94,9 +93,9 @@ NAMES: dict[str, dict[str, str]] = {
     "compat": {},
     "compat.v1": {
         **_TF,
-        "functions.deferred": f"{_TF['functions.deferred']} placeholder",
-        "tf.tensorflow1": "assign get_variable global_variables_initializer initialize_all_variables name_scope "
-        "op_scope py_func",
+        "functions.deferred": f"{_TF['functions.deferred']} global_variables_initializer=initialize_all_variables "
+        "placeholder",
+        "tf.tensorflow1": "assign get_variable name_scope op_scope py_func",
     },
     # as much of TensorFlow's private package as the documents import
     "python": {},
@@ -109,7 +108,8 @@ NAMES: dict[str, dict[str, str]] = {
 # what is built on tf: no names of it, but attributes, which are imported when they are first asked for
 TOOLS = ("bridges", "check", "cli", "course")
 
-_wrap: Callable[[str, Object], Object] | None = None  # what a graph of TensorFlow 1 makes of a function
+# what a function is while another one is traced, or while calls wait in a graph of TensorFlow 1
+_wrap: Callable[[str, Object], Object] = in_traces
 
 
 def not_here(name: str) -> str:
@@ -140,7 +140,7 @@ def fill(module: dict[str, Object], space: str) -> None:
     def find(name: str) -> Object:
         if name in homes:
             found = load(*homes[name])
-            module[name] = found = found if _wrap is None else _wrap(name, found)
+            module[name] = found = _wrap(name, found)
             return found
         if not space and name in TOOLS:
             return importlib.import_module(f"minitape.{name}")

@@ -12,11 +12,12 @@ import numpy as np
 
 from ..engine.recording.evidence import note_escape, origin_of_new
 from ..engine.table.primitives import TABLE
-from ..engine.tensor.operation import apply
+from ..engine.tensor.operation import CHECKS, apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.tensor.updates import assigner, attach
 from ..engine.values import dtypes
 from ..engine.values.invalid import check_inside, check_places, invalid
+from ..functions.calls import in_traces
 from .arguments import axis_in, call, check_kind, integer, of_one_dtype, tensor_of
 
 if TYPE_CHECKING:
@@ -42,9 +43,8 @@ def getitem(
     if attrs is None and type(tensor) is EagerTensor:
         attrs = _plain_index(key, tensor._value.shape)
     if attrs is None:
-        if isinstance(key, bool) or (isinstance(key, (np.ndarray, Tensor)) and key.dtype == bool):
-            return boolean_mask(tensor, key)
-        attrs = {"spec": spec_of(tensor.shape, key)}
+        parts = list(key) if isinstance(key, (list, tuple)) else [key]
+        return _by_parts(tensor, [(e.start, e.stop, e.step) if type(e) is slice else e for e in parts], variable)
     out: Tensor = apply(TABLE["slice"], (tensor,), attrs, _getframe(1))
     if variable is not None:
         attach(out, assigner(variable, attrs["spec"]))
@@ -52,6 +52,17 @@ def getitem(
 
 
 EagerTensor.__getitem__ = getitem  # type: ignore[method-assign]
+
+
+def _select(tensor: Tensor, parts: list[Index], variable: ResourceVariable | None = None) -> Tensor:
+    """The slice that the parts of an index select, where a slice is a tuple."""
+    key = [slice(*e) if type(e) is tuple else e for e in parts]
+    if len(key) == 1 and (isinstance(key[0], bool) or getattr(key[0], "dtype", None) == bool):
+        return boolean_mask(tensor, key[0])
+    return getitem(tensor, key, variable, {"spec": spec_of(tensor.shape, key)})
+
+
+_by_parts = in_traces("getitem", _select)  # while a function is traced, one row
 
 
 def _plain_index(key: Index, sizes: Sizes) -> Attributes | None:
@@ -192,6 +203,10 @@ def gather(
         )
     check_places(places._value, x.shape[at])
     return apply(TABLE["gather"], (x, places), {"axis": at} | ({"batch_dims": batch} if batch else {}))
+
+
+CHECKS["GatherV2"] = lambda _, x, places, axis=0, **attrs: check_places(places._value, x._dims[axis])
+CHECKS["GatherNd"] = lambda _, x, places, batch_dims=0: check_inside(places._value, x._dims[batch_dims:])
 
 
 def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: str | None = None) -> Tensor:

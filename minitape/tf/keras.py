@@ -25,7 +25,7 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.types import Operators
 from ..engine.values import dtypes, nest
-from ..functions.scopes import init_scope
+from ..functions.settings import init_scope
 from . import nn
 from .arguments import sizes_of, tensor_of
 from .arrays import expand_dims

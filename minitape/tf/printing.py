@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.hooks import hooks
-from ..engine.recording.state import state
-from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.tensor.tensor import EagerTensor
 from ..engine.values import nest
 
 if TYPE_CHECKING:
@@ -44,26 +42,13 @@ def print_(
         raise ValueError(f"output_stream must be sys.stderr, sys.stdout or another open file, got {stream!r}")
     limit = -1 if summarize is None else summarize
     values = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, list(inputs))
-    leaves = nest.flatten(values)
-
-    def write(*tensors: Tensor) -> None:
-        found = iter(tensors)
-        shown = nest.pack_sequence_as(values, [next(found) if isinstance(v, Tensor) else v for v in leaves])
-        stream.write(sep.join(_top(v, limit) for v in shown) + end)
-        stream.flush()
-
-    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-    if state.record is None or not state.record.traces:
-        write(*tensors)
+    alone = values[0] if len(values) == 1 else None
+    if isinstance(alone, EagerTensor) and alone.dtype.kind == "s" and not alone.ndim:
+        line = alone._value[()].decode("utf-8", "replace")  # a string alone is printed as it is
     else:
-        hooks.effect_row(write, tensors)
-
-
-def _top(value: Object, limit: int) -> str:
-    """A value that is printed itself: text without quotes."""
-    if isinstance(value, EagerTensor) and value.dtype.kind == "s" and not value.ndim:
-        return value._value[()].decode("utf-8", "replace")
-    return value if isinstance(value, str) else _text(value, limit)
+        line = sep.join(v if isinstance(v, str) else _text(v, limit) for v in values)
+    stream.write(line + end)
+    stream.flush()
 
 
 def _text(value: Object, limit: int) -> str:

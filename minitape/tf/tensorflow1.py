@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from ..engine.derivatives.pyfunction import call_numpy
 from ..engine.recording.block import block
 from ..engine.recording.logs import deprecated
-from ..engine.recording.state import state
 from ..engine.tensor.variable import Variable
 from ..engine.values import dtypes
-from ..functions.deferred import Deferred, get_default_graph
 from .creation import zeros
 from .random import uniform
 
@@ -89,17 +87,15 @@ def get_variable(
     *,
     trainable: bool | None = None,
 ) -> Variable:
-    """Makes the variable of that name in the graph.
+    """Makes a variable of that name.
 
-    ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. A name that
-    is taken in the graph, and a missing shape, raise ValueError.
+    ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. Raises
+    ValueError where there is neither a shape nor a value.
 
     >>> import minitape as tf
     >>> tf.compat.v1.get_variable("w", initializer=3.0)
     <tf.Variable 'w:0' shape=() dtype=float32, numpy=3.0>
     """
-    if state.graph is not None and any(v.name == f"{name}:0" for v in get_default_graph().variables):
-        raise ValueError(f"The graph has a variable {name!r} already: minitape makes each once")
     kind = dtypes.as_dtype(dtype or dtypes.float32)
     if initializer is not None and not callable(initializer):
         if shape is not None:
@@ -128,24 +124,3 @@ def assign(
     2.0
     """
     return ref.assign(value)
-
-
-def global_variables_initializer() -> Deferred | None:
-    """The operation that gives all variables of the graph their initial values.
-
-    None in eager mode, where variables have their values from the start.
-
-    >>> import minitape as tf
-    >>> with tf.Graph().as_default():
-    ...     v = tf.Variable(1.0)
-    ...     with tf.compat.v1.Session() as session:
-    ...         session.run(tf.compat.v1.global_variables_initializer())
-    ...         print(session.run(v))
-    1.0
-    """
-    if state.graph is None:
-        return None
-    return Deferred(lambda *made: None, [v.initializer for v in get_default_graph().variables])
-
-
-initialize_all_variables = global_variables_initializer

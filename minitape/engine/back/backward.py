@@ -34,7 +34,7 @@ def gradients_of(
     """The gradients of targets that start with these adjoints (None: ones) with respect to each source, or None."""
     record = tape._record
     assert record is not None
-    recorded = state.record is not None and (bool(state.tapes) or not state.record.eager)
+    recorded = state.record is not None and (bool(state.tapes) or state.record.trace is not None)
     starts, passed = _first_adjoints(tape, targets, output_gradients, recorded)
     ends: list[Sequence[int]] = []
     rows: Sequence[int]
@@ -100,7 +100,7 @@ def sweep(
     tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], recorded: bool
 ) -> tuple[Function, Sweep | None]:
     """Brings these starts (adjoints by row) to the rows ``wanted``. Returns what gives the adjoint of a row, and the
-    sweep, if any. ``recorded``: an outer tape, or the graph that is being built, is to know how they were computed.
+    sweep, if any. ``recorded``: an outer tape, or a function that is traced, is to know how they were computed.
     """
     record = tape._record
     assert record is not None

@@ -1,6 +1,6 @@
 """The reverse sweep: walks the rows from the targets down and hands each adjoint on to the row's inputs.
 
-There is one loop, :meth:`Sweep.steps`, for numbers, arrays, calls, graphs and the rows that an outer tape records; the
+There is one loop, :meth:`Sweep.steps`, for numbers, arrays, calls and the rows that an outer tape records; the
 picture's stepper advances it row by row.
 """
 
@@ -142,7 +142,7 @@ class Sweep:
         if type(share) in BATCHES:
             return share
         value = self.values[to]
-        if self.record.eager and (share.shape != value.shape or share.dtype != value.dtype):
+        if share.shape != value.shape or share.dtype != value.dtype:
             if not self.recorded:
                 self.recorded, self.values = True, Tensors(self.record, self.values)
                 self.adjoints = {row: _as_tensor(g) for row, g in self.adjoints.items()}
@@ -211,9 +211,6 @@ def _as_tensor(g: Adjoint) -> Adjoint:
     return new_tensor(g) if isinstance(g, (np.ndarray, np.generic)) else g
 
 
-Record.sweeper = Sweep  # a graph has its own
-
-
 def run_sweep(
     record: Record,
     starts: dict[int, Adjoint],
@@ -223,7 +220,7 @@ def run_sweep(
     mandatory: set[int] | None,
 ) -> tuple[Function, Sweep | None]:
     """Runs a sweep, also down to the rows ``mandatory``. Returns what gives the adjoint of a row, and the sweep."""
-    found = record.sweeper(record, starts, sources, reachable, recorded=recorded)
+    found = Sweep(record, starts, sources, reachable, recorded=recorded)
     if mandatory:
         found.include(mandatory)
     found.run()

@@ -69,7 +69,7 @@ class Tensors(dict[int, "Tensor"]):
 
 def late_reads(record: Record) -> dict[int, Reads]:
     """By row the variables that were read in a recording before a tape that records now watched them."""
-    if record.traces or not any(tape.late or tape._record is not record for tape in state.tapes):
+    if record.trace is not None or not any(tape.late or tape._record is not record for tape in state.tapes):
         return {}
     return {
         row: (variable, {})

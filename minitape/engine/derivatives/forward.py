@@ -42,16 +42,16 @@ class ForwardTape(GradientTape):
         self.owner = weakref.ref(owner)
 
 
-def follow_custom(results: Sequence[Tensor], outputs: Sequence[Tensor], hides: bool = False) -> None:
+def follow_custom(results: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
     """Tells the accumulators of this thread that a custom gradient is between ``results`` and ``outputs``.
 
     What TensorFlow does, we do: the tangents of the operations inside win, and the custom gradient, which is asked at
-    once, counts only where those have none. Where it ``hides`` what has none, as in a graph, they are zeros.
+    once, counts only where those have none.
     """
     for tape in [t for t in state.tapes if isinstance(t, ForwardTape)]:
         accumulator = tape.owner()
         if accumulator is not None:
-            accumulator._follow(results, outputs, hides)
+            accumulator._follow(results, outputs)
 
 
 class ForwardAccumulator:
@@ -176,26 +176,23 @@ class ForwardAccumulator:
             asked = {row: value for row, value in asked.items() if reachable[row]}
             for row in tangents:
                 reachable[row] = TERMINAL if reachable[row] else 0  # nothing comes from further back
-        if type(record) is Record:
-            kind, tangents = Sweep, _hidden_zeros(record, tangents, reachable) | tangents
-        else:
-            kind = record.sweeper  # a graph's own
+        tangents = _hidden_zeros(record, tangents, reachable) | tangents
         with GradientTape(watch_accessed_variables=False) as inner:
             adjoints = {row: zeros_of(value) for row, value in asked.items()}
             inner.watch(list(adjoints.values()))
-            sweep = kind(record, adjoints, set(tangents), reachable, recorded=True)
+            sweep = Sweep(record, adjoints, set(tangents), reachable, recorded=True)
             sweep.run()
             ends = {row: g for row in tangents if (g := sweep.adjoint(row)) is not None}
         starts = [tangents[row] for row in ends]
         found = gradients_of(inner, list(ends.values()), list(adjoints.values()), starts)
         return {row: t for row, t in zip(adjoints, found, strict=True) if t is not None}
 
-    def _follow(self, results: Sequence[Tensor], outputs: Sequence[Tensor], hides: bool) -> None:
+    def _follow(self, results: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Takes over the tangents of a function with a custom gradient, see :func:`follow_custom`."""
         inside, by_gradient = self._tangents_of(results), self._tangents_of(outputs)
         for output, tangent, other in zip(outputs, inside, by_gradient, strict=True):
             if tangent is None and other is not None:
-                tangent = zeros_of(output) if hides else other
+                tangent = other
             if tangent is not None:
                 self._primals.append(output)
                 self._tangents.append(tangent)

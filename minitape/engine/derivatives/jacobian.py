@@ -13,7 +13,6 @@ from ..back.endpoints import GradientQuestion, leaf_of, reads_target, wants_zero
 from ..back.reach import on_tape
 from ..recording.block import block
 from ..recording.evidence import site
-from ..recording.recorder import recorder
 from ..recording.state import state
 from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor, is_array
@@ -87,7 +86,7 @@ def batch_jacobian(
     inner, rest = (_known(t.shape[1:], "batch_jacobian") for t in (target, source))
     count = math.prod(inner)
     rows = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)
-    if size is None:  # which only a run of the graph knows
+    if size is None:  # a variable of any size
         adjoints: Object = [TABLE["ones_like"](target) * new_tensor(row) for row in rows]
     else:
         adjoints = np.broadcast_to(rows, (count, size, *inner))
@@ -108,14 +107,14 @@ def batch_jacobian(
 
 def _begin(tape: GradientTape, used_to: str, use_pfor: bool) -> bool:
     """Begins, unless this call will be refused because it wants a persistent tape: then the tape records on."""
-    refused = recorder().eager and not use_pfor and not tape._persistent
+    refused = not use_pfor and not tape._persistent
     if not refused or tape._used or tape._record is None:
         tape._begin(used_to)
     return refused
 
 
 def _sizes(value: End, what: str) -> Sizes:
-    """The sizes of a target or source; NotImplementedError where only a run of a graph knows them."""
+    """The sizes of a target or source; NotImplementedError where they are not known."""
     if type(value) is EagerTensor:
         return value._dims
     if not value.shape.is_fully_defined() and hasattr(value, "_read"):  # a variable of any size: that of its state
@@ -169,9 +168,9 @@ def _end(
     """Leaves behind what ``gradient`` does, and for pictures what the call returned; a very large Jacobian is not kept
     for them.
     """
-    nones, eager = [g is None for g in found], recorder().eager
-    kept = [None if r is None or r.shape.num_elements() > MOST else r for r in results] if eager else []
-    tape.last = GradientQuestion([target], sources, [None], nones, call if eager else "gradient", kept)
+    nones = [g is None for g in found]
+    kept = [None if r is None or r.shape.num_elements() > MOST else r for r in results]
+    tape.last = GradientQuestion([target], sources, [None], nones, call, kept)
     tape._end(site())
 
 
@@ -179,7 +178,7 @@ def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], adjoin
     """One gradient for each adjoint, stacked: in one sweep, or one by one where an outer tape has to record them."""
     if not target.dtype.differentiable:
         return [None] * len(sources)
-    if not state.tapes and recorder().eager and len(adjoints):
+    if not state.tapes and (state.record is None or state.record.trace is None) and len(adjoints):
         return gradients_of(tape, [target], sources, [Batch(adjoints)])
     each = [gradients_of(tape, [target], sources, [convert_to_tensor(adjoint)]) for adjoint in adjoints]
     if not each:  # an empty target: there are no rows, but something may connect it

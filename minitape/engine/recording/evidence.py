@@ -328,9 +328,6 @@ def note_gradients(gradients: list[Result], targets: list[End], sources: list[En
     statement.
     """
     record = state.record
-    if record is not None and not record.eager:
-        state.graph.note_gradients(gradients, sources)
-        return stack()
     target, eager = targets[0] if len(targets) == 1 else None, EAGER[0]
     if type(target) is eager and (known := target._record) is not None:
         when, place, depth = clock(), frames(_getframe(2)), 0
@@ -362,8 +359,8 @@ def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it; what ``explain`` reads did not leave."""
     if state.compiled is not None:
         state.compiled.stop(tensor, how)
-    if tensor._record is not None and tensor._record.traces:
-        tensor._record.refuse(tensor, how)
+    if tensor._record is not None and tensor._record.trace is not None:
+        tensor._record.trace.refuse(tensor, how)
     if state.looking:
         return
     own, record, notes = tensor._record, state.record, (state.exits or exits()).notes

@@ -12,7 +12,7 @@ import weakref
 from _thread import get_ident
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import ref
 
 from ..table.primitives.elementwise import STOP_CODE
@@ -24,12 +24,11 @@ from .rows import CALL, FLOATS, LEAF, Call, Event, Leaf, Subject, number_leaf
 from .state import appended, state
 
 if TYPE_CHECKING:
-    from ..back.sweep import Sweep
     from ..back.tape import GradientTape
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Attributes
+    from ..types import Attributes, Trace
 
 EVENTS = 10_000  # events kept by one recording
 new_call, new_tuple = object.__new__, tuple.__new__  # without a constructor's frame: at a third of the price
@@ -38,8 +37,7 @@ new_call, new_tuple = object.__new__, tuple.__new__  # without a constructor's f
 class Record(LargeArrays, Recorder):
     """The table: operations append to it, a sweep reads it backwards."""
 
-    sweeper: type[Sweep]  # what goes back over it
-    traces = False  # whether it is the first run of a function, see minitape.functions.trace
+    trace: Trace | None = None  # the first run of a function whose rows these are, see minitape.functions.trace
     tapes = 0  # tapes that may still ask for gradients
     paused = 0  # tapes inside stop_recording()
     # what few recordings have is made when the first of it comes, see appended()
@@ -48,10 +46,6 @@ class Record(LargeArrays, Recorder):
     merged: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
     writers: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
-
-    def hides(self, tensor: Tensor) -> bool:
-        """Whether a tensor does not show its value: never, outside the first run of a function."""
-        return False
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,6 +82,8 @@ class Record(LargeArrays, Recorder):
         """Returns the row of a tensor in this recording, which the given ``tapes``, that record, watch from now on. A
         tensor without a row here becomes a leaf; with ``variable``, the state of a variable.
         """
+        if self.trace is not None and (row := self.find(tensor)) is None:
+            return self.trace.enter_from_outside(tensor, site, tapes)
         old, keeps_old_row = tensor._record, False
         if old is not None:
             row = self.find(tensor)
@@ -165,6 +161,9 @@ class Record(LargeArrays, Recorder):
 
     def watch_variable(self, variable: ResourceVariable, tape: GradientTape) -> None:
         """A tape watches a variable from here on: what was read before stays unwatched."""
+        if self.trace is not None:
+            self.trace.read(variable, accessed=False)
+            return
         tape._watch_row(self.row_or_new_leaf(variable._state, variable))
         self.read(variable, accessed=False)
 
@@ -201,11 +200,16 @@ class Record(LargeArrays, Recorder):
             tensor._record, tensor._row = self, self.append(code, a, b, call, site, value)
             if untracked:
                 self.untracked.add(tensor._row)
+        if self.trace is not None:
+            self.trace.made += map(ref, tensors)
 
-    def close(self) -> Any:  # what a graph gives back, another one, only it knows
-        """The last tape was left: operations are no longer recorded. Returns the recording that continues: none."""
+    def close(self) -> Record | None:
+        """The last tape was left. Returns the recording that continues: none, or this one while a function is traced."""
+        if self.trace is not None:
+            return self
         self.open = False
         self.frame = None
+        return None
 
     def reopen(self) -> None:
         """A tape is entered again."""

@@ -49,7 +49,7 @@ class Sites(ColumnStore):
 
     def pin(self, site: tuple[CodeType, int] | None) -> None:
         """From now on all rows belong to this statement; None: to those that run."""
-        self.fixed = None if site is None else site[1]
+        self.fixed = None if site is None or not self.open else site[1]
         if site is not None:
             self.begin_segment(*site)
             self.frame = None

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..hooks import hooks
-from ..recording.recorder import recorder
 from ..table.accelerator import fast
 from ..table.primitives import TABLE, Primitive
 from ..values import dtypes
@@ -78,9 +77,7 @@ def _pair(
             try:
                 b = _other(a, b, strict and not (prepare is _multiply and _is_bool(a)))
             except (TypeError, ValueError) as error:
-                asked = strict and not recorder().eager and not (prepare is _multiply and _is_bool(a))
-                refused = error if asked else error
-                return _left_to_other(name, a, b, refused)
+                return _left_to_other(name, a, b, error)
             if b is NotImplemented:
                 return b
         return run(a, b)
@@ -174,16 +171,9 @@ def _logical(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
     return binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 
-def _operand(a: Tensor, b: Value, op: str) -> Value:
-    try:
-        return _other(a, b)
-    except (TypeError, ValueError) as error:
-        raise error if recorder().eager else error from None
-
-
 def _comparison(name: str, primitive: Primitive) -> None:
     def compare(a: Tensor, b: Value) -> Result:
-        b = _operand(a, b, primitive.op)
+        b = _other(a, b)
         return b if b is NotImplemented else binary(primitive, a, b)
 
     setattr(Tensor, name, compare)
@@ -193,7 +183,7 @@ def _equality(name: str, primitive: Primitive, unlike: bool) -> None:
     def compare(a: Tensor, b: Value) -> Result:
         if b is None:
             return unlike
-        b = _operand(a, b, primitive.op)
+        b = _other(a, b)
         if b is NotImplemented:
             return b
         try:
