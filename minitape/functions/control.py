@@ -8,7 +8,7 @@ goes through it here, too, and what it decides by are guards.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,11 @@ def while_loop(
             now, turns = step(*now), turns + 1
         return now
 
-    found = in_python() if tracing() is None else _recorded_or(lambda: _loop(test, step, flat, maximum_iterations), in_python)
+    found = (
+        in_python()
+        if tracing() is None
+        else _recorded_or(lambda: _loop(test, step, flat, maximum_iterations), in_python)
+    )
     return nest.pack_sequence_as(values, found)
 
 
@@ -129,10 +133,13 @@ class _Body:
             states = [self.trace.read(variable, accessed=False)._row for variable in changed.values()]
         was.table.grow()
         feeds = [*was.feeds, *self.trace.feeds[known:]]
-        made = Recording(was.table, feeds, [*was.results, *states], (), was.effects)
+        made = Recording(was.table, feeds, was.results, [*zip(changed.values(), states, strict=True)], was.effects)
         made.sets = was.sets
         row_of = {id(feed.variable): at for at, feed in enumerate(feeds)}
-        self.places = [*range(self.count), *(row_of[key] for key in changed)]  # of feeds, which a turn of a loop changes
+        self.places = [
+            *range(self.count),
+            *(row_of[key] for key in changed),
+        ]  # of feeds, which a turn of a loop changes
         self.recording = made
         return made
 
@@ -175,7 +182,7 @@ def _varying(recording: Recording, values: Sequence) -> list:
 
 def _run(recording: Recording, values: Sequence, noted: bool) -> tuple[Sequence, Any]:
     """The results of a body for arrays, and what its gradient reads."""
-    count, arrays = len(recording.results), _varying(recording, values)
+    count, arrays = len(recording.fetches), _varying(recording, values)
     if not noted:
         return recording.program.run(arrays), None
     found = recording.gradient.forward.run(arrays)
@@ -189,7 +196,11 @@ def _scope(name: str) -> AbstractContextManager[None]:
 
 def _branches(pred: Tensor, bodies: list[_Body]) -> Any:
     changed = _settle(bodies)
-    alike = [[table.shape_dtypes[row] for row in body.recording.results] for body in bodies for table in [body.recording.table]]
+    alike = [
+        [table.shape_dtypes[row] for row in body.recording.results]
+        for body in bodies
+        for table in [body.recording.table]
+    ]
     if alike[0] != alike[1]:
         if [d for _, d in alike[0]] != [d for _, d in alike[1]]:
             raise TypeError(f"true_fn and false_fn must return tensors alike, and return {alike[1]} and {alike[0]}")
@@ -211,7 +222,7 @@ def _branches(pred: Tensor, bodies: list[_Body]) -> Any:
 
     def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, notes: Any) -> list:
         recording, first, own = chosen(inputs)
-        shares = dict(enumerate(recording.gradient.shares(gs, own, notes), first))
+        shares = dict(enumerate(recording.gradient.shares(gs[: len(recording.results)], own, notes), first))
         return [shares.get(at) for at in flows]
 
     def replay(inputs: Sequence) -> list:
@@ -219,8 +230,8 @@ def _branches(pred: Tensor, bodies: list[_Body]) -> Any:
         with _scope(recording.name):
             return recording.again(own, ())
 
-    row = Row("cond", run, sweep, op="If", notes=True)
-    row.replay = replay
+    row: Any = Row("cond", run, sweep, op="If", notes=True)
+    row.replay, row.starts = replay, starts
     found = _write(row, inputs, bodies, changed)
     return bodies[1].pack(found)
 
@@ -249,7 +260,7 @@ def _loop(test: Callable, step: Callable, flat: list[Tensor], most: Any) -> list
         while left and ask.recording.program.run(_varying(ask.recording, tests))[0]:
             now, saved = _run(turn.recording, takes, noted)
             turns.append((takes, saved) if noted else None)
-            tests, takes = ask.advance(tests, [*now[:count], *now[count:]]), turn.advance(takes, now)
+            tests, takes = ask.advance(tests, now), turn.advance(takes, now)
             left -= 1
         return [*now, turns]
 
@@ -262,16 +273,15 @@ def _loop(test: Callable, step: Callable, flat: list[Tensor], most: Any) -> list
         return found
 
     def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, turns: Sequence) -> list:
-        """Back through the turns: what arrives at the values that a turn changes, and the sum at all others."""
+        """Back through the turns: what arrives at the loop's variables, and the sum of what arrives at all else."""
         tensors = isinstance(gs[0], Tensor)
-        zeros, carried = TABLE["zeros_like"] if tensors else np.zeros_like, list(gs)
+        zeros, carried = TABLE["zeros_like"] if tensors else np.zeros_like, gs[:count]
         total: list = [None] * len(turn.recording.feeds)
         for takes, saved in reversed(as_tensors(inputs, turns) if tensors else turns):
             shares = turn.recording.gradient.shares(carried, takes, saved)
-            carried = [zeros(takes[at]) if shares[at] is None else shares[at] for at in turn.places]
+            carried = [zeros(x) if s is None else s for s, x in zip(shares[:count], takes, strict=False)]
             total = [s if t is None else t if s is None else t + s for t, s in zip(total, shares, strict=True)]
-        total = turn.advance(total, carried)
-        found = dict(enumerate(total[:count])) | dict(enumerate(total[count:], first[1]))
+        found = dict(enumerate(carried)) | dict(enumerate(total[count:], first[1]))
         return [found.get(at) for at in flows]
 
     def replay(inputs: Sequence) -> list:
@@ -284,6 +294,6 @@ def _loop(test: Callable, step: Callable, flat: list[Tensor], most: Any) -> list
             tests, takes = ask.advance(tests, now), turn.advance(takes, now)
         return now
 
-    row = Row("while", run, sweep, op="While", notes=True)
-    row.replay = replay
+    row: Any = Row("while", run, sweep, op="While", notes=True)
+    row.replay, row.starts = replay, first[:2]
     return _write(row, [*flat, *limit, *ask.outside(), *turn.outside()], bodies, changed)

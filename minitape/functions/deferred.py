@@ -26,6 +26,7 @@ from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes, errors, nest
 from ..engine.values.shape import TensorShape
+from .calls import in_traces
 
 GRADIENTS: dict[str, Callable | None] = {}  # gradient functions (op, *upstream) by the names they were registered under
 
@@ -226,6 +227,7 @@ def _install() -> None:
 
 def _wrapped(name: str, value: Any) -> Any:
     """What a namespace offers under a name, once there are graphs."""
+    value = in_traces(name, value)
     if name in _AT_ONCE or not inspect.isfunction(value) or not value.__module__.startswith("minitape."):
         return value
 

@@ -68,7 +68,9 @@ def python_row(func: Callable, inp: Any, Tout: Any, stateful: bool = True) -> An
     def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, call: Any) -> list:
         found = iter(call.run_gradient([g if isinstance(g, Tensor) else from_array(g) for g in gs]))
         shares = [next(found)._value if i < count else None for i in flows]
-        shares = [s if s is None else np.broadcast_to(s, inputs[i].shape)[()] for i, s in zip(flows, shares, strict=True)]
+        shares = [
+            s if s is None else np.broadcast_to(s, inputs[i].shape)[()] for i, s in zip(flows, shares, strict=True)
+        ]
         return [s if s is None or not isinstance(gs[0], Tensor) else from_array(s) for s in shares]
 
     row = Row("py_function", run, sweep, op="EagerPyFunc", stateful=True, notes=True)

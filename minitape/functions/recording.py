@@ -7,7 +7,6 @@ a call's gradient is again a recording, whose gradient is one, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from functools import cached_property
 from operator import itemgetter
 from typing import Any
@@ -48,8 +47,10 @@ class Recording:
         self.feeds, self.results, self.assigned = list(feeds), list(results), list(assigned)
         self.effects = list(effects)
         self.sets = {id(variable): row for variable, row in assigned}
+        self.fetches = [*self.results, *(row for _, row in self.assigned)]
+        self.arguments = sum(feed.variable is None and feed.captured is None for feed in self.feeds)
         self.varying = [feed.row for feed in self.feeds if feed.varies]
-        self.plain = not effects and not assigned and all(feed[1:] == (None, None, True) for feed in self.feeds)
+        self.plain = not effects and not assigned and self.arguments == len(self.feeds)  # a call is its program alone
         # what a run has that is all its own
         self.drawn = [c.row + k for c in effects if not getattr(c.primitive, "checks", False) for k in range(c.outputs)]
         self._grads: Gradient | None = None
@@ -58,7 +59,7 @@ class Recording:
     @cached_property
     def program(self) -> Program:
         """Arrays of what varies in, results and new states out."""
-        return Program(self.table, [*self.results, *(row for _, row in self.assigned)], self.varying, self.effects)
+        return Program(self.table, self.fetches, self.varying, self.effects)
 
     @property
     def gradient(self) -> Gradient:
@@ -73,14 +74,16 @@ class Recording:
     def inputs(self, arguments: Sequence[EagerTensor]) -> list[EagerTensor]:
         """A tensor for each feed: arguments, states of variables, and tensors from outside."""
         waiting = iter(arguments)
-        return [
-            feed.variable._read()
-            if feed.variable is not None
-            else next(waiting)
-            if feed.captured is None
-            else feed.captured() or new_tensor(self.table.folded[feed.row])
-            for feed in self.feeds
-        ]
+        found: list = []
+        for feed in self.feeds:
+            if feed.variable is not None:
+                found.append(feed.variable._read())
+            elif feed.captured is None:
+                found.append(next(waiting))
+            else:
+                tensor = feed.captured()
+                found.append(new_tensor(self.table.folded[feed.row]) if tensor is None else tensor)
+        return found
 
     def call(self, arguments: Sequence[EagerTensor]) -> list[EagerTensor]:
         """The results for these arguments."""
@@ -88,11 +91,11 @@ class Recording:
         if record is not None:
             inputs = self.inputs(arguments)
             if state.within:
-                return self.again(inputs, ())
+                return self.again(inputs, ())[: len(self.results)]
             if any((row := record.find(t)) is not None and row not in record.untracked for t in inputs):
                 gradient = self.gradient
                 found = gradient.forward.run(self._arrays(inputs))
-                return self._finish(inputs, found, found[len(self.results) + len(self.assigned) :])
+                return self._finish(inputs, found, found[len(self.fetches) :])
             return self._finish(inputs, self.program.run(self._arrays(inputs)), ())  # a row for `explain`
         if self.plain:
             inputs = arguments  # type: ignore[assignment]
@@ -142,11 +145,13 @@ class Recording:
     # -- looking inside ----------------------------------------------------------------------------
 
     def again(self, inputs: Sequence[EagerTensor], saved: Sequence) -> list[EagerTensor]:
-        """The results of a call as operations that are recorded now: to look inside. Effects are not repeated."""
+        """The results of a call and new states as operations that are recorded now: to look inside. Effects are not
+        repeated.
+        """
         kept = dict(zip(self.gradient.saved, saved, strict=False))
         values: dict[int, Any] = dict(zip((feed.row for feed in self.feeds), inputs, strict=True))
         values |= {row: new_tensor(kept[row]) for row in self.drawn if row in kept}
-        calls, constants = self.table.needed([*self.results, *(row for _, row in self.assigned)], list(values))
+        calls, constants = self.table.needed(self.fetches, list(values))
         values |= {row: new_tensor(value) for row, value in constants.items() if row not in values}
         for call in calls:
             with During(state, site=self.table.record.site_of(call.row)):
@@ -154,7 +159,7 @@ class Recording:
                 replay = getattr(call.primitive, "replay", None)
                 out = apply(call.primitive, given, call.attrs) if replay is None else tuple(replay(given))
             values.update(enumerate(out if isinstance(out, tuple) else (out,), call.row))
-        return [values[row] for row in self.results]
+        return [values[row] for row in self.fetches]
 
 
 class Gradient:
@@ -172,7 +177,8 @@ class Gradient:
         trace.first = False
         with trace.recording():
             outs = [_stand_in(table, row) for row in recording.results]
-            sources = [_stand_in(table, f.row) if f.variable is None else f.variable for f in feeds]
+            variables = {rows[0]: variable for variable, rows in table.record.variables.values()}  # of all their states
+            sources = [variables[f.row] if f.row in variables else _stand_in(table, f.row) for f in feeds]
             before = len(trace.feeds)
             ones = [trace.enter(np.ones(t._value.shape, t._value.dtype)) for t in outs]
             starts, trace.feeds = trace.feeds[before:], trace.feeds[:before]
@@ -187,12 +193,11 @@ class Gradient:
         read = {*rows, *(row for call in calls if call.row >= border for row in call.inputs)}
         kept = {row for row in read if row < border and row not in table.folded} - {feed.row for feed in feeds}
         self.saved = sorted(kept | set(recording.drawn))
-        results = [*recording.results, *(row for _, row in recording.assigned), *self.saved]
-        self.forward = Program(table, results, recording.varying, recording.effects)
+        self.forward = Program(table, [*recording.fetches, *self.saved], recording.varying, recording.effects)
         self.backward = Program(table, rows, [*recording.varying, *self.saved, *(feed.row for feed in starts)])
         given = [*(feed._replace(variable=None, captured=None) for feed in feeds), *map(Feed, recording.drawn)]
         # as functions of the inputs and of what each run has of its own: the results; of the adjoints, too, the gradient
-        self.repeated, self.pure = Recording(table, given, recording.results), Recording(table, [*given, *starts], rows)
+        self.repeated, self.pure = Recording(table, given, recording.fetches), Recording(table, [*given, *starts], rows)
 
     def shares(self, gs: Sequence, inputs: Sequence, saved: Sequence) -> list:
         """The shares of the inputs: of arrays, or of tensors."""
@@ -207,7 +212,6 @@ class Gradient:
             found = self.backward.run([*varying, *saved, *gs])
         values = iter(found)
         return [None if part is None else next(values) for part in self.parts]
-
 
     def drawn(self, saved: Sequence) -> list[EagerTensor]:
         """What a run has of its own, of what it saved."""

@@ -1,6 +1,6 @@
 """The names of TensorFlow that minitape has: those that its lessons, its documents and its pictures use.
 
-``api``          which module holds which name of ``tf``, ``tf.math``, ``tf.keras.layers``, ..., and what is said of others
+``api``          which module holds which public name, and what is said of others
 ``arguments``    how the functions read what they are given
 ``elementwise``  one line for each function of one or two numbers; ``where``, ``cast``
 ``arrays``       shapes; tensors joined, taken apart and repeated

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ..engine.types import Object
 
 _BOTH = (  # in tf and in tf.math
-    "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv greater greater_equal less "
-    "less_equal logical_and logical_not maximum minimum multiply negative not_equal pow round sigmoid sign sin sinh sqrt "
-    "square subtract tan tanh"
+    "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv greater greater_equal "
+    "less less_equal logical_and logical_not maximum minimum multiply negative not_equal pow round sigmoid sign sin "
+    "sinh sqrt square subtract tan tanh"
 )
 _REDUCTIONS = "add_n argmax argmin reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_sum"
 _TF = {
@@ -33,8 +33,8 @@ _TF = {
     "engine.back.tape": "GradientTape",
     "engine.back.endpoints": "UnconnectedGradients",
     "engine.values.shape": "TensorShape",
-    "engine.values.dtypes": "DType bool complex64 complex128 float16 float32 float64 int8 int16 int32 int64 string uint8 "
-    "uint16 uint32 uint64",
+    "engine.values.dtypes": "DType bool complex64 complex128 float16 float32 float64 int8 int16 int32 int64 "
+    "string uint8 uint16 uint32 uint64",
     "engine.derivatives.custom": "custom_gradient grad_pass_through recompute_grad",
     "engine.derivatives.pyfunction": "numpy_function py_function",
     "functions.function": "function",
@@ -60,7 +60,8 @@ _ABOVE = {"picture.drawing": "draw", "picture.snapshots": "snapshot", "explain":
 NAMES: dict[str, dict[str, str]] = {
     "": {**_TF, **_ABOVE},
     "math": {
-        "tf.elementwise": f"{_BOTH} ceil conj divide_no_nan expm1 floormod log log1p real reciprocal rint rsqrt softplus",
+        "tf.elementwise": f"{_BOTH} ceil conj divide_no_nan expm1 floormod log log1p real reciprocal rint rsqrt "
+        "softplus",
         "tf.reductions": f"{_REDUCTIONS} count_nonzero reduce_std reduce_variance top_k",
         "tf.products": "l2_normalize",
         "tf.nn": "log_softmax softmax",
@@ -92,8 +93,8 @@ NAMES: dict[str, dict[str, str]] = {
     "compat": {},
     "compat.v1": {
         **_TF,
-        "functions.deferred": f"{_TF['functions.deferred']} placeholder "
-        "global_variables_initializer=initialize_all_variables",
+        "functions.deferred": f"{_TF['functions.deferred']} global_variables_initializer=initialize_all_variables "
+        "placeholder",
         "tf.tensorflow1": "assign get_variable name_scope op_scope py_func",
     },
     # as much of TensorFlow's private package as the documents import
@@ -107,10 +108,8 @@ NAMES: dict[str, dict[str, str]] = {
 # what is built on tf: no names of it, but attributes, which are imported when they are first asked for
 TOOLS = ("bridges", "check", "cli", "course")
 
-
-def _wrap(name: str, found: Object) -> Object:
-    """What a graph of TensorFlow 1 makes of a function: itself, as long as there is none."""
-    return found
+# what a function is while another one is traced, or while calls wait in a graph of TensorFlow 1
+_wrap: Callable[[str, Object], Object] = in_traces
 
 
 def not_here(name: str) -> str:
@@ -121,8 +120,8 @@ def not_here(name: str) -> str:
 others, minitape.bridges.tensorflow shows the same picture of it and gives the same answers.'
     """
     return (
-        f"minitape has no tf.{name}: it has the names of TensorFlow that its lessons use. For a program that uses others, "
-        "minitape.bridges.tensorflow shows the same picture of it and gives the same answers."
+        f"minitape has no tf.{name}: it has the names of TensorFlow that its lessons use. For a program that uses "
+        "others, minitape.bridges.tensorflow shows the same picture of it and gives the same answers."
     )
 
 
@@ -140,7 +139,8 @@ def fill(module: dict[str, Object], space: str) -> None:
 
     def find(name: str) -> Object:
         if name in homes:
-            module[name] = found = _wrap(name, in_traces(name, load(*homes[name])))
+            found = load(*homes[name])
+            module[name] = found = _wrap(name, found)
             return found
         if not space and name in TOOLS:
             return importlib.import_module(f"minitape.{name}")

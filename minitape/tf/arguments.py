@@ -1,4 +1,4 @@
-"""How the functions of ``tf`` read their arguments: values become tensors, and sizes, axes and places become integers."""
+"""The arguments of the functions of ``tf``: values become tensors; sizes, axes and places become integers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..engine.recording.evidence import note_used_as_size
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.tensor.tensor import Tensor
 from ..engine.values.invalid import invalid
 from ..engine.values.shape import TensorShape
 
@@ -112,4 +112,3 @@ def axis_in(axis: Value, rank: int, what: str = "axis") -> int:
     if not -rank <= place < rank:
         raise invalid(f"{what} {place} is not there: the tensor has {rank} axes, from {-rank} to {rank - 1}")
     return place % rank
-

@@ -93,9 +93,9 @@ def reshape(tensor: Value, shape: ShapeLike, name: str | None = None) -> Tensor:
     x, sizes = tensor_of(tensor), integers(shape, "shape")
     if sizes.count(-1) > 1 or min(sizes, default=0) < -1:
         raise invalid(f"shape must have sizes of 0 and more, and at most one -1, got {list(sizes)}")
-    count = math.prod(x.shape)
+    count = math.prod(x._dims)
     if -1 in sizes:
-        values, known = x.shape, [n for n in sizes if n != -1]
+        values, known = [*x._dims], [n for n in sizes if n != -1]
         if not count and 0 in known:  # zeros here and there stand for each other
             values, known = [n for n in values if n], [n for n in known if n]
         rest = math.prod(values) // (math.prod(known) or 1)
@@ -156,8 +156,8 @@ def squeeze(input: Value, axis: Value = None, name: str | None = None) -> Tensor
     for a in axes:
         if x.shape[a] != 1:
             raise invalid(f"tf.squeeze drops axes of size 1, and axis {a} of a tensor of shape {x.shape} is none")
-    axes = axes or {i for i, n in enumerate(x.shape) if n == 1}
-    return call("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in axes))
+    axes = axes or {i for i, n in enumerate(x._dims) if n == 1}
+    return call("reshape", x, shape=tuple(n for i, n in enumerate(x._dims) if i not in axes))
 
 
 # -- joined ----------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
     tensors = _of_one_dtype(values, "concat")
     if not tensors:
         raise invalid("tf.concat takes one tensor or more, got none")
-    shapes = [tuple(t.shape) for t in tensors]
+    shapes = [t._dims for t in tensors]
     if () in shapes:
         raise invalid("tf.concat joins tensors along an axis that they have, and scalars have none: use tf.stack")
     place = axis_in(axis, len(shapes[0]))
@@ -370,7 +370,7 @@ def pad(
     sizes = np.asarray(given.array)
     if sizes.shape != (x.ndim, 2) or not given.dtype.is_integer or (sizes < 0).any():
         raise invalid(f"paddings must be a pair of numbers of 0 or more for each of {x.ndim} axes, got {paddings}")
-    most = [n - (mode == "REFLECT") for n in x.shape]
+    most = [n - (mode == "REFLECT") for n in x._dims]
     if mode != "CONSTANT" and any(max(pair) > n for pair, n in zip(sizes.tolist(), most, strict=True)):
         raise invalid(f"With mode {mode!r} paddings must be at most {most} along the axes, got {sizes.tolist()}")
     around = {}
@@ -378,4 +378,3 @@ def pad(
         zero = type(constant_values) in (int, float) and constant_values == 0
         around["fill"] = b"" if zero and x.dtype.kind == "s" else convert_to_tensor(constant_values, x.dtype).array
     return call("pad", x, paddings=tuple((int(a), int(b)) for a, b in sizes), mode=mode, **around)
-

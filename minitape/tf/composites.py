@@ -41,7 +41,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_lengths(cls, values: Value, row_lengths: Value) -> RaggedTensor:
-        """The ragged tensor whose row ``i`` has ``row_lengths[i]`` values; InvalidArgumentError when that does not fit."""
+        """The rows of these lengths, one after the other in ``values``; InvalidArgumentError when that does not fit."""
         return cls(values, row_lengths)
 
     @property
@@ -65,7 +65,9 @@ class RaggedTensor:
     def to_tensor(self) -> Tensor:
         """The rows, filled up with zeros, as a dense tensor. Differentiable in ``values``."""
         wide = max(self._lengths, default=0)
-        rows = [range(start, start + n) for start, n in zip(np.cumsum([0, *self._lengths]), self._lengths, strict=False)]
+        rows = [
+            range(start, start + n) for start, n in zip(np.cumsum([0, *self._lengths]), self._lengths, strict=False)
+        ]
         zeros = np.zeros((1, *self.values.shape[1:]), self.values.array.dtype)
         padded = call("concat", self.values, new_tensor(zeros), axis=0)
         last = self.values.shape[0]
@@ -103,7 +105,7 @@ class SparseTensor:
         self.indices = convert_to_tensor(indices, dtypes.int64)
         self.values = convert_to_tensor(values)
         self.dense_shape = convert_to_tensor(dense_shape, dtypes.int64)
-        if tuple(self.indices.shape) != (*self.values.shape, *self.dense_shape.shape):
+        if self.indices._dims != (*self.values._dims, *self.dense_shape._dims):
             raise ValueError(
                 f"indices of shape {self.indices.shape} do not fit values of shape {self.values.shape} in "
                 f"{self.dense_shape.shape[0]} axes"

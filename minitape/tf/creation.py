@@ -88,7 +88,7 @@ def fill(dims: ShapeLike, value: Value, name: str | None = None) -> Tensor:
            [9, 9]], dtype=int32)
     """
     x = tensor_of(value)
-    if x.ndim:
+    if x.shape.num_elements() != 1 or x.ndim > 1:
         raise invalid(f"tf.fill takes a scalar as value, got a tensor of shape {x.shape}")
     return call("broadcast_to", x, shape=sizes_of(dims))
 
@@ -115,9 +115,7 @@ def eye(
 _LADDER = ["int32", "int64", "float16", "float32", "float64"]
 
 
-def range(
-    start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike = None, name: str = "range"
-) -> Tensor:
+def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike = None, name: str = "range") -> Tensor:
     """The numbers from ``start`` (0 when only one is given) up to, not including, ``limit`` in steps of ``delta``.
 
     The dtype is the widest of the three, unless given. No gradient passes. Raises InvalidArgumentError when the limit
@@ -131,9 +129,10 @@ def range(
         start, limit = 0, start
     ends = [tensor_of(v, dtype) for v in (start, limit, delta)]
     wanted = max(ends, key=lambda t: _LADDER.index(t.dtype.name)).dtype if dtype is None else dtypes.as_dtype(dtype)
-    numbers = [wanted.as_numpy_dtype(t.array.reshape(())[()]) for t in ends]
-    first, last, step = numbers
-    if step == 0 or (step > 0) != (last >= first) and first != last:
+    if any(t.ndim for t in ends):
+        raise invalid(f"tf.range takes scalars, got the shapes {', '.join(str(t.shape) for t in ends)}")
+    first, last, step = (wanted.as_numpy_dtype(t.array) for t in ends)
+    if step == 0 or ((step > 0) != (last >= first) and first != last):
         raise invalid(f"tf.range cannot reach {last} from {first} in steps of {step}")
     if wanted.is_integer:
         made = np.arange(int(first), int(last), int(step)).astype(wanted.as_numpy_dtype)
@@ -159,7 +158,7 @@ def linspace(start: Value, stop: Value, num: Value, name: str | None = None, axi
     if first.dtype.is_integer:
         wide = dtypes.float32 if first.dtype.size <= 2 else dtypes.float64
         first, last = cast(first, wide), cast(last, wide)
-    shape = np.broadcast_shapes(tuple(first.shape), tuple(last.shape))
+    shape = np.broadcast_shapes(first._dims, last._dims)
     place = axis_in(axis, len(shape) + 1)
     first, last = (expand_dims(call("broadcast_to", t, shape=shape), place) for t in (first, last))
     if count < 0:
@@ -197,14 +196,18 @@ def one_hot(
         indices = indices.astype(np.int64)
     places = check_kind("one_hot", tensor_of(indices), "iu")
     size = integer(depth, "depth")
-    if size < 0:
-        raise invalid(f"depth must not be negative, got {size}")
+    place = -1 if axis is None else integer(axis, "axis")
+    if size < 0 or not -1 <= place <= places.ndim:
+        raise invalid(
+            f"depth must not be negative and axis from -1 to {places.ndim}, got depth={size} and axis={place}"
+        )
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    found = {tensor_of(v, wanted).dtype for v in (on_value, off_value) if v is not None} | ({wanted} - {None})
+    found = {tensor_of(v, wanted).dtype for v in (on_value, off_value) if v is not None}
+    found |= set() if wanted is None else {wanted}
     if len(found) > 1:
         raise TypeError(f"on_value, off_value and dtype must agree, got {sorted(d.name for d in found)}")
     kind = next(iter(found), dtypes.float32)
     on, off = (
         convert_to_tensor(default if v is None else v, kind).array for v, default in ((on_value, 1), (off_value, 0))
     )
-    return call("one_hot", places, depth=size, on=on, off=off, axis=axis_in(-1 if axis is None else axis, places.ndim + 1))
+    return call("one_hot", places, depth=size, on=on, off=off, axis=place)

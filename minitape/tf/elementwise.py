@@ -17,7 +17,7 @@ from ..engine.table.primitives import TABLE, Primitive, special  # noqa: F401 - 
 from ..engine.tensor.convert import cast_tensor, convert_to_tensor
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.operators import float_quotient
-from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.tensor.tensor import Tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
 from .arguments import call, check_kind, is_tensor_like, of_one_dtype, tensor_of, with_dtype_hint
@@ -97,7 +97,7 @@ floor = _unary("floor", "The largest integer not above x", "1.8 -> 1.0", FLOATS)
 log = _unary("log", "The natural logarithm; the gradient at 0 is infinite", "1.0 -> 0.0")
 log1p = _unary("log1p", "log(1 + x), accurate near 0", "0.0 -> 0.0")
 negative = _unary("negative", "-x", "2.0 -> -2.0", NUMBERS)
-reciprocal = _unary("reciprocal", "1 / x", "4.0 -> 0.25", NUMBERS)
+reciprocal = _unary("reciprocal", "1 / x", "4.0 -> 0.25")
 rint = _unary("rint", "The nearest integer, halves to the even one", "2.5 -> 2.0", FLOATS, "nearest")
 rsqrt = _unary("rsqrt", "1 / sqrt(x)", "4.0 -> 0.5")
 sigmoid = _unary("sigmoid", "1 / (1 + exp(-x))", "0.0 -> 0.5")
@@ -211,8 +211,8 @@ def divide_no_nan(x: Value, y: Value, name: str | None = None) -> Tensor:
     >>> print(tf.math.divide_no_nan([1.0, 1.0], [2.0, 0.0]).numpy())
     [0.5 0. ]
     """
-    both = of_one_dtype(x, y) if is_tensor_like(y) else with_dtype_hint(x, y)
-    return binary(TABLE["div_no_nan"], *float_quotient(*both, "tf.math.divide_no_nan"))
+    x, y = of_one_dtype(x, y) if is_tensor_like(y) else with_dtype_hint(x, y)
+    return binary(TABLE["div_no_nan"], *float_quotient(x, y, "tf.math.divide_no_nan"))
 
 
 def logical_and(x: Value, y: Value, name: str | None = None) -> Tensor:
@@ -222,7 +222,7 @@ def logical_and(x: Value, y: Value, name: str | None = None) -> Tensor:
     >>> print(tf.logical_and([True, False], True).numpy())
     [ True False]
     """
-    x, y = (convert_to_tensor(v, dtypes.bool) for v in (x, y))
+    x, y = (check_kind("logical_and", tensor_of(v, dtypes.bool), "b") for v in (x, y))
     return binary(TABLE["logical_and"], x, y)
 
 
@@ -233,7 +233,7 @@ def logical_not(x: Value, name: str | None = None) -> Tensor:
     >>> print(tf.logical_not([True, False]).numpy())
     [False  True]
     """
-    return call("logical_not", convert_to_tensor(x, dtypes.bool))
+    return call("logical_not", check_kind("logical_not", tensor_of(x, dtypes.bool), "b"))
 
 
 def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: str | None = None) -> Tensor:
@@ -278,7 +278,7 @@ def where(condition: Value, x: Value = None, y: Value = None, name: str | None =
     if x.dtype is not y.dtype:
         raise invalid(f"x and y of tf.where must have one dtype, got {x.dtype.name} and {y.dtype.name}")
     try:
-        np.broadcast_shapes(*(tuple(t.shape) for t in (condition, x, y)))
+        np.broadcast_shapes(*(t._dims for t in (condition, x, y)))
     except ValueError:
         raise invalid(
             f"tf.where takes shapes that broadcast, got {condition.shape} for the condition, {x.shape} and {y.shape}"

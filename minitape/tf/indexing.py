@@ -51,17 +51,18 @@ def getitem(
     return out
 
 
-def _by_parts(tensor: Tensor, parts: list, variable: ResourceVariable | None = None) -> Tensor:
-    """The slice that the parts of an index select, where a slice is a tuple: while a function is traced, one row."""
-    key = parts[0] if len(parts) == 1 else None
-    if isinstance(key, bool) or (isinstance(key, (np.ndarray, Tensor)) and key.dtype == bool):
-        return boolean_mask(tensor, key)
-    whole = tuple(slice(*e) if type(e) is tuple else e for e in parts)
-    return getitem(tensor, whole, variable, {"spec": spec_of(tensor.shape, whole)})
-
-
-_by_parts = in_traces("getitem", _by_parts)
 EagerTensor.__getitem__ = getitem  # type: ignore[method-assign]
+
+
+def _select(tensor: Tensor, parts: list[Index], variable: ResourceVariable | None = None) -> Tensor:
+    """The slice that the parts of an index select, where a slice is a tuple."""
+    key = [slice(*e) if type(e) is tuple else e for e in parts]
+    if len(key) == 1 and (isinstance(key[0], bool) or getattr(key[0], "dtype", None) == bool):
+        return boolean_mask(tensor, key[0])
+    return getitem(tensor, key, variable, {"spec": spec_of(tensor.shape, key)})
+
+
+_by_parts = in_traces("getitem", _select)  # while a function is traced, one row
 
 
 def _plain_index(key: Index, sizes: Sizes) -> Attributes | None:
@@ -109,7 +110,7 @@ def spec_of(shape: ShapeLike, key: Index) -> tuple[Index, ...]:
     if taken > len(sizes):  # in TensorFlow's words, which one of the documents shows
         rank = len(sizes)
         words = f"Index out of range using input dim {rank}; input has only {rank} dims"
-        raise invalid(words if rank else "Attempting to slice scalar input.")
+        raise invalid(words if rank else "Attempting to slice scalar input.", "StridedSlice", "strided_slice/")
     spec: list[Index] = []
     axis = 0
     for e in entries:
@@ -139,8 +140,8 @@ def check_index(index: Index) -> None:
     whole = dtype is not None and dtypes.as_dtype(dtype).name in ("int16", "int32", "int64")
     if not whole or len(shape) == 1:
         raise TypeError(
-            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
-            f"valid indices, got {index!r}"
+            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
+            f"are valid indices, got {index!r}"
         )
 
 
@@ -204,6 +205,10 @@ def gather(
     return apply(TABLE["gather"], (x, places), {"axis": at} | ({"batch_dims": batch} if batch else {}))
 
 
+CHECKS["GatherV2"] = lambda _, x, places, axis=0, **attrs: check_places(places._value, x._dims[axis])
+CHECKS["GatherNd"] = lambda _, x, places, batch_dims=0: check_inside(places._value, x._dims[batch_dims:])
+
+
 def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: str | None = None) -> Tensor:
     """The elements or slices of ``params`` at the places that the last axis of ``indices`` lists.
 
@@ -223,15 +228,8 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: str | 
         raise ValueError(
             f"The first batch_dims={batch} axes of params and indices must be equal, got {x.shape} and {places.shape}"
         )
-    check_inside(places._value, tuple(x.shape)[batch:])
+    check_inside(places._value, x._dims[batch:])
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch} if batch else {})
-
-
-# what a function that is run again checks of places, as above
-CHECKS["GatherV2"] = lambda _, x, places, axis=0, **attrs: check_places(places._value, x.shape[axis])
-CHECKS["GatherNd"] = lambda _, x, places, batch_dims=0, **attrs: check_inside(
-    places._value, tuple(x.shape)[batch_dims:]
-)
 
 
 def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "boolean_mask") -> Tensor:
@@ -245,8 +243,8 @@ def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "bo
     """
     x, mask = tensor_of(tensor), tensor_of(mask)
     at = 0 if axis is None else axis_in(axis, x.ndim)
-    sizes, end = tuple(x.shape), at + mask.ndim
-    if not mask.ndim or sizes[at:end] != tuple(mask.shape):
+    sizes, end = x._dims, at + mask.ndim
+    if not mask.ndim or sizes[at:end] != mask._dims:
         raise ValueError(f"A mask of shape {mask.shape} does not fit the axes {sizes[at:end]} of a tensor of {x.shape}")
     flat = call("reshape", x, shape=(*sizes[:at], mask.array.size, *sizes[end:]))
     places = new_tensor(np.flatnonzero(mask.array).astype(np.int64))
@@ -266,13 +264,13 @@ def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name
     x, values = of_one_dtype(tensor, updates)
     places = check_kind("tensor_scatter_nd_update", tensor_of(indices), "i")
     depth = places.shape[-1] if places.ndim else 0
-    wanted = (*places.shape[:-1], *x.shape[depth:])
-    if x.dtype is not values.dtype or not places.ndim or depth > x.ndim or tuple(values.shape) != wanted:
+    wanted = (*places._dims[:-1], *x._dims[depth:])
+    if x.dtype is not values.dtype or not places.ndim or depth > x.ndim or values._dims != wanted:
         raise invalid(
             f"updates must be {x.dtype.name} of the shape {list(wanted)} for indices of shape {places.shape} into a "
             f"tensor of shape {x.shape}, got {values.dtype.name} of shape {values.shape}"
         )
-    check_inside(places._value, tuple(x.shape))
+    check_inside(places._value, x._dims)
     return call("tensor_scatter_update", x, places, values)
 
 

@@ -28,6 +28,7 @@ from ..engine.values import dtypes, nest
 from ..functions.settings import init_scope
 from . import nn
 from .arguments import sizes_of, tensor_of
+from .arrays import expand_dims
 from .creation import ones, zeros
 from .elementwise import abs as absolute
 from .elementwise import cast, pow, sigmoid, softplus, sqrt, square, subtract, tanh
@@ -269,17 +270,17 @@ class Dense(Layer):
 
     def build(self, input_shape: ShapeLike) -> None:
         """Makes ``kernel`` and ``bias``."""
+        if len(input_shape) < 2:
+            raise ValueError(f"Layer {self.name} takes inputs of two axes or more, got the shape {input_shape}")
         self.kernel = self.add_weight((input_shape[-1], self.units), self.kernel_initializer, name="kernel")
         self.bias = self.add_weight((self.units,), self.bias_initializer, name="bias") if self.use_bias else None
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:
         """The product, the bias and the activation."""
-        if inputs.ndim < 2 or inputs.shape[-1] != self.kernel.shape[0]:
-            raise ValueError(
-                f"Layer {self.name} takes inputs of two axes or more, the last one of size {self.kernel.shape[0]}, got the "
-                f"shape {inputs.shape}"
-            )
+        if inputs.shape[-1:] != self.kernel.shape[:1]:
+            size = self.kernel.shape[0]
+            raise ValueError(f"Layer {self.name} takes inputs whose last size is {size}, got the shape {inputs.shape}")
         out = cast(inputs, self.dtype) @ self.kernel
         out = out if self.bias is None else out + self.bias
         return out if self.activation is None else self.activation(out)
@@ -313,14 +314,16 @@ class Sequential(Layer):
 
 
 def _difference(y_true: Value, y_pred: Value) -> Tensor:
-    """What is predicted less what is true, in the dtype of the prediction; one more axis of size 1 is dropped."""
+    """What is predicted less what is true, in the dtype of the prediction; one more axis of size 1 is put
+    there or dropped.
+    """
     y = tensor_of(y_pred)
     y = y if y.dtype.is_floating else cast(y, dtypes.float32)
     x = cast(tensor_of(y_true), y.dtype)
-    if x.ndim == y.ndim + 1 and x.shape[-1] == 1:
-        x = x[..., 0]
-    elif y.ndim == x.ndim + 1 and y.shape[-1] == 1:
-        y = y[..., 0]
+    if {x.ndim, y.ndim} == {1, 2}:
+        x, y = (t if t.ndim == 2 else expand_dims(t, -1) for t in (x, y))
+    elif abs(x.ndim - y.ndim) == 1:
+        x, y = (t if t.ndim == min(x.ndim, y.ndim) or t.shape[-1] != 1 else t[..., 0] for t in (x, y))
     return subtract(x, y)
 
 

@@ -123,7 +123,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name:
     [0.6931472]
     """
     y, x = _labels_and_logits(labels, logits)
-    if not x.ndim or tuple(y.shape) != tuple(x.shape[:-1]):
+    if not x.ndim or y._dims != x._dims[:-1]:
         raise ValueError(f"The labels must have the shape of the logits {x.shape} without the last axis, got {y.shape}")
     check_kind("nn.sparse_softmax_cross_entropy_with_logits", y, "iu")
     return cast(call("sparse_softmax_cross_entropy", _wide(x), y), x.dtype)
@@ -162,7 +162,7 @@ def moments(x: Value, axes: Value, *, keepdims: bool = False, name: str | None =
     >>> print(mean.numpy(), variance.numpy())
     2.0 1.0
     """
-    x = check_kind("nn.moments", tensor_of(x), "f")
+    x = check_kind("nn.moments", tensor_of(x), "fiu")
     y = _wide(x)
     mean = reduce_mean(y, axes, True)
     squares = call("squared_difference", y, call("stop_gradient", mean))

@@ -42,15 +42,13 @@ def print_(
         raise ValueError(f"output_stream must be sys.stderr, sys.stdout or another open file, got {stream!r}")
     limit = -1 if summarize is None else summarize
     values = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, list(inputs))
-    stream.write(sep.join(_top(v, limit) for v in values) + end)
+    alone = values[0] if len(values) == 1 else None
+    if isinstance(alone, EagerTensor) and alone.dtype.kind == "s" and not alone.ndim:
+        line = alone._value[()].decode("utf-8", "replace")  # a string alone is printed as it is
+    else:
+        line = sep.join(v if isinstance(v, str) else _text(v, limit) for v in values)
+    stream.write(line + end)
     stream.flush()
-
-
-def _top(value: Object, limit: int) -> str:
-    """A value that is printed itself: text without quotes."""
-    if isinstance(value, EagerTensor) and value.dtype.kind == "s" and not value.ndim:
-        return value._value[()].decode("utf-8", "replace")
-    return value if isinstance(value, str) else _text(value, limit)
 
 
 def _text(value: Object, limit: int) -> str:

@@ -67,13 +67,15 @@ def matmul(
     a, b = with_dtype_hint(a, b)
     turn_a, turn_b = transpose_a or adjoint_a, transpose_b or adjoint_b
     check_kind("matmul", a, "fciu")
-    x, y = tuple(a.shape), tuple(b.shape)
+    x, y = a._dims, b._dims
     if a.dtype is not b.dtype:
         raise invalid(f"tf.matmul takes two tensors of one dtype, got {a.dtype.name} and {b.dtype.name}")
     if min(len(x), len(y)) < 2:
         raise invalid(f"tf.matmul takes tensors with two axes or more, got the shapes {a.shape} and {b.shape}")
     if (x[-2] if turn_a else x[-1]) != (y[-1] if turn_b else y[-2]):
-        raise invalid(f"The columns of the first matrix must be as many as the rows of the second: {a.shape}, {b.shape}")
+        raise invalid(
+            f"The columns of the first matrix must be as many as the rows of the second: {a.shape}, {b.shape}"
+        )
     for m, n in zip(reversed(x[:-2]), reversed(y[:-2]), strict=False):
         if m != n and 1 not in (m, n):
             raise invalid(f"The batches of tf.matmul must broadcast, got the shapes {a.shape} and {b.shape}")
@@ -92,7 +94,7 @@ def matvec(
     """
     a, b = of_one_dtype(a, b)
     out = matmul(a, call("reshape", b, shape=(*b.shape, 1)), transpose_a=transpose_a, adjoint_a=adjoint_a)
-    return call("reshape", out, shape=tuple(out.shape)[:-1])
+    return call("reshape", out, shape=out._dims[:-1])
 
 
 def tensordot(a: Value, b: Value, axes: Value, name: str | None = None) -> Tensor:
@@ -115,7 +117,8 @@ def tensordot(a: Value, b: Value, axes: Value, name: str | None = None) -> Tenso
         if len(axes) != 2:
             raise ValueError(f"axes must be a number or a pair of lists, got {axes!r}")
         first, second = (
-            tuple(axis_in(n, t.ndim, "axes") for n in integers(part, "axes")) for part, t in zip(axes, (a, b), strict=True)
+            tuple(axis_in(n, t.ndim, "axes") for n in integers(part, "axes"))
+            for part, t in zip(axes, (a, b), strict=True)
         )
         if len(first) != len(second):
             raise ValueError(f"axes must name as many axes of a as of b, got {first} and {second}")
@@ -138,7 +141,11 @@ def _as_matrix(x: Tensor, axes: Sizes, last: bool) -> tuple[Tensor, Sizes]:
 
 
 def norm(
-    tensor: Value, ord: str | float = "euclidean", axis: Value = None, keepdims: bool | None = None, name: str | None = None
+    tensor: Value,
+    ord: str | float = "euclidean",
+    axis: Value = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The norm of vectors or matrices.
 
@@ -169,7 +176,7 @@ def norm(
         return found if keep else squeeze(found, [rows, columns])
     if ord == np.inf:
         return reduce_max(size, axis, keep)
-    return reduce_sum(size, axis, keep) if ord == 1 else pow(reduce_sum(pow(size, ord), axis, keep), 1.0 / ord)
+    return reduce_sum(size, axis, keep) if ord == 1 else pow(reduce_sum(pow(size, ord), axis, keep), 1.0 / float(ord))
 
 
 def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values.dtypes import as_dtype
+from ..engine.values.invalid import invalid
 from .arguments import sizes_of, tensor_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def normal(
 ) -> Tensor:
     """Normally distributed floats, with this mean and standard deviation, which broadcast. Differentiable in both.
 
-    A ``seed`` gives the same numbers at each call. Raises ValueError for a dtype that is not of floats.
+    A ``seed`` gives the same numbers at each call. Raises TypeError for a dtype that is not of floats.
 
     >>> import minitape as tf
     >>> tf.random.normal([2, 3]).shape
@@ -78,13 +79,15 @@ def uniform(
     if maxval is None:
         raise ValueError(f"tf.random.uniform of {kind.name} takes a maxval")
     low, high = (tensor_of(v, kind).array for v in (minval, maxval))
+    if not np.all(low < high):
+        raise invalid(f"minval must be less than maxval, got {low} and {high}")
     return new_tensor(_generator(seed).integers(low, high, sizes, kind.as_numpy_dtype))
 
 
 def _floats(dtype: DTypeLike) -> type:
     kind = as_dtype(dtype)
     if not kind.is_floating:
-        raise ValueError(f"tf.random makes floats or integers, not {kind.name}")
+        raise TypeError(f"tf.random makes floats or integers, not {kind.name}")
     made: type = kind.as_numpy_dtype
     return made
 

@@ -50,16 +50,16 @@ def _reduction(name: str, sentence: str, example: str, kinds: str) -> Callable[.
 
 
 reduce_sum = _reduction("reduce_sum", "The sum", "[[1, 2], [3, 4]], axis=0 -> [4 6]", "fciu")
-reduce_mean = _reduction("reduce_mean", "The mean (of ints an int)", "[[1.0, 2.0], [3.0, 4.0]], axis=1 -> [1.5 3.5]", "fciu")
+reduce_mean = _reduction(
+    "reduce_mean", "The mean (of ints an int)", "[[1.0, 2.0], [3.0, 4.0]], axis=1 -> [1.5 3.5]", "fciu"
+)
 reduce_max = _reduction("reduce_max", "The largest element; equal ones share the gradient", "[1, 5, 3] -> 5", "fiu")
 reduce_min = _reduction("reduce_min", "The smallest element; equal ones share the gradient", "[1, 5, 3] -> 1", "fiu")
 reduce_all = _reduction("reduce_all", "Whether all are true", "[True, False] -> False", "b")
 reduce_any = _reduction("reduce_any", "Whether any is true", "[True, False] -> True", "b")
 
 
-def reduce_variance(
-    input_tensor: Value, axis: Value = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
+def reduce_variance(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The mean squared distance from the mean over the axes in ``axis``; real for complex tensors. Differentiable.
 
     Raises TypeError for integers.
@@ -119,7 +119,7 @@ def add_n(inputs: Value, name: str | None = None) -> Tensor:
     values = [tensor_of(x) for x in ([inputs] if isinstance(inputs, Tensor) and not inputs.ndim else inputs)]
     if not values:
         raise ValueError("tf.add_n takes a list with at least one tensor, got none")
-    if len({(t.dtype.name, tuple(t.shape)) for t in values}) > 1:
+    if len({(t.dtype.name, t._dims) for t in values}) > 1:
         kinds = ", ".join(f"{t.dtype.name} {t.shape}" for t in values)
         raise invalid(f"tf.add_n takes tensors of one shape and dtype, got {kinds}")
     return call("identity", values[0]) if len(values) == 1 else call("add_n", *values)

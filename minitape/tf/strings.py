@@ -32,14 +32,16 @@ def length(input: Value, unit: str = "BYTE", name: str | None = None) -> Tensor:
 def substr(input: Value, pos: Value, len: Value, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """``len`` bytes of each text from place ``pos`` on, or characters with ``unit="UTF8_CHAR"``.
 
-    A negative ``pos`` counts from the end. Raises InvalidArgumentError for a ``pos`` outside of a text.
+    A negative ``pos`` counts from the end, a negative ``len`` takes the rest. Raises InvalidArgumentError for a ``pos``
+    outside of a text.
 
     >>> import minitape as tf
     >>> tf.strings.substr("tape", 1, 2).numpy()
     b'ap'
     """
     _check_unit(unit)
-    texts, start, count = convert_to_tensor(input, dtypes.string).array, integer(pos, "pos"), integer(len, "len")
+    texts = convert_to_tensor(input, dtypes.string).array
+    start, count = integer(pos, "pos"), integer(len, "len")
 
     def cut(text: bytes) -> bytes:
         letters = text if unit == "BYTE" else text.decode()
@@ -47,7 +49,7 @@ def substr(input: Value, pos: Value, len: Value, unit: str = "BYTE", name: str |
         if not -size <= start <= size:
             raise invalid(f"pos {start} is not in the text {text!r}")
         first = start % size if start < 0 else start
-        part = letters[first : first + max(count, 0)]
+        part = letters[first : first + count if count >= 0 else None]
         return part if isinstance(part, bytes) else part.encode()
 
     made = np.empty(np.shape(texts), object)

@@ -89,8 +89,8 @@ def get_variable(
 ) -> Variable:
     """Makes a variable of that name.
 
-    ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. A missing shape
-    raises ValueError.
+    ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. Raises
+    ValueError where there is neither a shape nor a value.
 
     >>> import minitape as tf
     >>> tf.compat.v1.get_variable("w", initializer=3.0)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..hooks import hooks
-from ..recording.recorder import recorder
 from ..recording.state import state
 from ..table.accelerator import full
 from ..table.primitives import TABLE

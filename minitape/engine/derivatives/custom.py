@@ -212,9 +212,7 @@ class Bind:
             return call_as_row(self._f, args, kwargs, _row_now)
 
 
-def call_as_row(
-    f: Function, args: Sequence[Object], kwargs: dict[str, Object], row: Function
-) -> Structure:
+def call_as_row(f: Function, args: Sequence[Object], kwargs: dict[str, Object], row: Function) -> Structure:
     """Calls a function with its own gradient: ``row(call, results, inputs)`` writes the row, and gives its outputs."""
     with variables_read() as read:
         result, grad_fn = f(*args, **kwargs)

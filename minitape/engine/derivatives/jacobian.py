@@ -13,7 +13,6 @@ from ..back.endpoints import GradientQuestion, leaf_of, reads_target, wants_zero
 from ..back.reach import on_tape
 from ..recording.block import block
 from ..recording.evidence import site
-from ..recording.recorder import recorder
 from ..recording.state import state
 from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor, is_array

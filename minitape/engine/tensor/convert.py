@@ -372,7 +372,9 @@ def pack(tensors: list[Tensor], axis: int) -> Tensor:
     """Tensors of one shape and dtype stacked along a new axis; InvalidArgumentError when they differ."""
     first = tensors[0]
     for i, t in enumerate(tensors):
-        if t.dtype is first.dtype and not t.shape.is_compatible_with(first.shape):
+        if t.dtype is not first.dtype:
+            raise invalid(f"Tensors of one dtype can be stacked, got {first.dtype.name} and {t.dtype.name}")
+        if not t.shape.is_compatible_with(first.shape):
             raise invalid(
                 f"Shapes of all inputs must match: values[0].shape = {shape_text(first.shape)} != "
                 f"values[{i}].shape = {shape_text(t.shape)}",

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..hooks import hooks
-from ..recording.recorder import recorder
 from ..table.accelerator import fast
 from ..table.primitives import TABLE, Primitive
 from ..values import dtypes

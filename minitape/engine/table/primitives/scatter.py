@@ -111,6 +111,15 @@ def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
     return places(indices)
 
 
+def _scatter_nd(indices: Array, updates: Array, *, shape: Sizes, batch_dims: int = 0) -> Array:
+    """Adds elements (or slices) into zeros at their places: the adjoint of gather_nd."""
+    if not indices.shape[-1]:
+        return np.sum(updates, tuple(range(batch_dims, indices.ndim - 1)), updates.dtype)
+    out = np.zeros(shape, updates.dtype)
+    np.add.at(out, (*_grid(shape, indices, batch_dims, 1), *_targets(indices, shape[batch_dims:])), updates)
+    return out
+
+
 def _scatter_update(t: Array, indices: Array, updates: Array) -> Array:
     out = np.array(t)
     out[_targets(indices, out.shape)] = updates
@@ -146,6 +155,9 @@ def _extreme_rules(g: Array, z: Array, t: Array, indices: Array, updates: Array)
 
 
 declare("gather_nd", _gather_nd, [_gather_nd_rule, None], op="GatherNd", keep="y")
+declare("scatter_nd", _scatter_nd,
+        [None, lambda g, z, i, u, *, shape, batch_dims=0: TABLE["gather_nd"](g, i, batch_dims=batch_dims)],
+        op="ScatterNd", keep="x")  # fmt: skip
 _scatters: tuple[tuple[str, Function, Rules], ...] = (
     ("update", _scatter_update, [lambda g, z, t, i, u: _without(g, i), None, lambda g, z, t, i, u: _pick(g, i)]),
     ("add", _scatter_by(np.add), [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: _pick(g, i)]),
