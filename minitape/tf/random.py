@@ -8,6 +8,7 @@ import numpy as np
 
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values.dtypes import as_dtype
+from ..functions.calls import in_traces
 
 _GENERATORS = [np.random.default_rng()]
 
@@ -35,3 +36,6 @@ def uniform(shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = "
     TensorShape([2])
     """
     return new_tensor(np.asarray(_GENERATORS[0].uniform(minval, maxval, tuple(shape)), as_dtype(dtype).as_numpy_dtype))
+
+
+normal, uniform = in_traces("normal", normal), in_traces("uniform", uniform)
