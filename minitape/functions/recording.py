@@ -27,7 +27,7 @@ from ..engine.tensor.operation import apply, finish
 from ..engine.tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from ..engine.values import nest
 from .program import Program, Table
-from .trace import Feed, Trace
+from .trace import Again, Feed, Trace
 
 
 class Recording:
@@ -194,10 +194,14 @@ class Gradient:
         kept = {row for row in read if row < border and row not in table.folded} - {feed.row for feed in feeds}
         self.saved = sorted(kept | set(recording.drawn))
         self.forward = Program(table, [*recording.fetches, *self.saved], recording.varying, recording.effects)
-        self.backward = Program(table, rows, [*recording.varying, *self.saved, *(feed.row for feed in starts)])
+        effects = [call for row, call in table.calls.items() if row == call.row >= border and call.primitive.stateful]
+        self.backward = Program(table, rows, [*recording.varying, *self.saved, *(feed.row for feed in starts)], effects)
         given = [*(feed._replace(variable=None, captured=None) for feed in feeds), *map(Feed, recording.drawn)]
         # as functions of the inputs and of what each run has of its own: the results; of the adjoints, too, the gradient
-        self.repeated, self.pure = Recording(table, given, recording.fetches), Recording(table, [*given, *starts], rows)
+        self.repeated, self.pure = (
+            Recording(table, given, recording.fetches),
+            Recording(table, [*given, *starts], rows, (), effects),
+        )
 
     def shares(self, gs: Sequence, inputs: Sequence, saved: Sequence) -> list:
         """The shares of the inputs: of arrays, or of tensors."""
@@ -209,7 +213,10 @@ class Gradient:
             found: Any = self.pure.call([*tensors[:at], *self.drawn(saved), *tensors[at:]])
         else:
             varying = [x for x, feed in zip(inputs, self.recording.feeds, strict=True) if feed.varies]
-            found = self.backward.run([*varying, *saved, *gs])
+            try:
+                found = self.backward.run([*varying, *saved, *gs])
+            except Again:
+                self.recording.trace.raise_refusal("sizes in its gradient")
         values = iter(found)
         return [None if part is None else next(values) for part in self.parts]
 

@@ -289,6 +289,8 @@ def looks(function: Callable, args: tuple, kwargs: dict) -> Any:
 def python_row(function: Callable, args: tuple, kwargs: dict) -> Any:
     """See :func:`minitape.functions.python.python_row`; a branch that is only tried does not run Python."""
     trace: Any = tracing()
+    if not trace.first:
+        trace.raise_refusal(function.__name__)
     if trace.quiet:
         raise Unrecorded
     from . import python

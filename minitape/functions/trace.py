@@ -97,7 +97,7 @@ class Trace(Recorder):
     def __init__(self, name: str, decide: Callable[[EagerTensor], None] | None = None) -> None:
         self.name, self.around = name, tracing()
         # notes that Python branches on a tensor; without it the run only tries, without effects: a branch, say
-        self.decide, self.quiet = decide, decide is None
+        self.decide = decide
         self.record = Record()
         self.record.trace, self.record.open = self, False
         self.first = True  # whether values are those of the first run, not zeros in their place
@@ -110,6 +110,11 @@ class Trace(Recorder):
         self.lock = threading.RLock()  # of who adds rows: those of gradients
         self._given: set[int] = set()  # rows of feeds that vary
         self._marks = bytearray()  # by row: whether it hangs on them
+
+    @property
+    def quiet(self) -> bool:
+        """Whether effects are not for now: it only tries, or values are zeros."""
+        return self.decide is None or not self.first
 
     @block
     def recording(self) -> Iterator[None]:
@@ -198,10 +203,9 @@ class Trace(Recorder):
 
     def raise_refusal(self, how: str) -> NoReturn:
         """The error for Python that asks for a value."""
-        asked = {"array": "for its value", "asarray": "for an array"}.get(how, f"by {how}")
         raise OperatorNotAllowedInGraphError(
-            f"In the traced function {self.name!r} Python asked a tensor {asked}, which later calls do not repeat: "
-            "compute with tensors, or let tf.py_function look at the value."
+            f"In the traced function {self.name!r} Python asked for the value of a tensor ({how}), which later calls do "
+            "not repeat: compute with tensors, print with tf.print, or let tf.py_function look at the value."
         )
 
     def varies(self, row: int) -> bool:
