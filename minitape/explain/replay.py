@@ -17,7 +17,7 @@ from ..engine.back.sweep import Sweep
 from ..engine.back.tape import GradientTape
 from ..engine.derivatives.pyfunction import look_only
 from ..engine.recording.block import During, no_tapes
-from ..engine.recording.columns import SMALL
+from ..engine.recording.record import SMALL
 from ..engine.recording.state import state
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.tensor import new_tensor
@@ -87,7 +87,7 @@ def sweep_of(
         for row in wanted:
             reachable[row] = 1
         propagate(record, reachable, min(wanted) + 1, len(record))
-    return _steps(Sweep(record, starts, wanted, reachable, stepwise=True), reachable)
+    return _steps(Sweep(record, starts, wanted, reachable), reachable)
 
 
 def _steps(sweep: Sweep, reachable: bytearray) -> Iterator[ReplayStep]:

@@ -15,7 +15,7 @@ from weakref import ref
 import numpy as np
 
 from ..engine.back.backward import gradients_of
-from ..engine.derivatives.custom import for_batches
+from ..engine.derivatives.custom import with_list
 from ..engine.recording.block import During
 from ..engine.recording.evidence import ASSIGNED, ValueOrigin, clock, origin_of_new, stack
 from ..engine.recording.outlines import outline
@@ -234,7 +234,7 @@ def _stand_in(table: Table, row: int) -> EagerTensor:
     return made
 
 
-@for_batches
+@with_list
 def _rule(gs: Any, z: Any, *inputs: Any, recording: Recording, saved: Sequence) -> list:
     return recording.gradient.shares(gs, inputs, saved)
 

@@ -16,7 +16,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..engine.back.tape import GradientTape
 from ..engine.recording.block import Elsewhere, block
-from ..engine.recording.columns import CONTINUOUS
+from ..engine.recording.record import CONTINUOUS
 from ..engine.recording.outlines import Outline, outline
 from ..engine.recording.record import Record
 from ..engine.recording.recorder import Recorder
@@ -166,10 +166,25 @@ class Trace(Recorder):
         tensor = from_array(value)
         owner, version = (None, 0) if variable is None else (weakref.ref(variable), variable._version)
         leaf = Leaf(weakref.ref(tensor), owner, version, None, None if variable is None else variable._state._origin)
-        row = self.record.write_leaf(tensor, leaf, self.record.current_site())
+        row = self._write_leaf(tensor, leaf, self.record.current_site())
         self._feed(Feed(row, variable))
         self.made.append(weakref.ref(tensor))
         return tensor
+
+    def _write_leaf(self, tensor: EagerTensor, leaf: Leaf, site: int, old: Any = None, tapes: Any = ()) -> int:
+        """The new row of a leaf, which these tapes watch. The tensor knows it from now on, where it belongs to ``old``
+        until then.
+        """
+        record = self.record
+        row = record.append(LEAF, 0, 0, None, site, tensor._value)
+        record.leaves[row] = leaf
+        for tape in tapes:
+            tape.watched[row] = row + 1
+        if not tapes:
+            record.untracked.add(row)
+        if tensor._record is old:
+            tensor._record, tensor._row = record, row
+        return row
 
     def enter_from_outside(self, tensor: EagerTensor, site: int | None, tapes: Any) -> int:
         """The new row of a tensor that was made elsewhere, which these tapes watch."""
@@ -177,7 +192,7 @@ class Trace(Recorder):
             tensor._value.refuse()
         leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
         site = self.record.current_site() if site is None else site
-        row = self.record.write_leaf(tensor, leaf, site, self.record, tapes)  # it stays what it is outside
+        row = self._write_leaf(tensor, leaf, site, self.record, tapes)  # it stays what it is outside
         self.record.leaf_of[id(tensor)] = row
         inner = tensor._record is not None and tensor._record.trace is not None
         self._feed(Feed(row, None, (lambda: tensor) if inner else leaf.held, inner))

@@ -111,10 +111,6 @@ class Trace:
         record = None if ref.record is None else ref.record()
         if record is not None and len(record):
             return self.of_row(record, ref.row)
-        if record is not None:
-            for old, shift in self.record.merged:
-                if old is record:
-                    return self.of_row(self.record, ref.row + shift)
         key = ("origin", id(ref.origin)) if ref.origin is not None else ("gone", id(ref.tensor), ref.row)
         origin = read(ref.origin)
         return self._node(TapeNode(key, origin=origin, variable=state_of(origin)))

@@ -56,10 +56,8 @@ def _module(name: str) -> Any:
 
 _INSTEAD = {
     "back.sweep.run_sweep": "sweeps",
-    "recording.columns.ColumnStore": "packed",
+    "recording.record.Record": "packed",
     "tensor.operation.apply": "operators",
-    "back.values.column": "packed",
-    "back.values.operations": "packed",
     "back.reach.propagate": "packed",
     "minitape.functions.program.Rows": "programs",
 }  # what is replaced -> the module of this package that has a maker of the same name

@@ -1,26 +1,9 @@
 """What a gradient does on its way back: slices stay slices, functions of the user run, and nothing is held too long."""
 
-import pytest
-
 import minitape as tf
 from minitape.engine.back.reach import on_tape
 from minitape.engine.back.sweep import Sweep
 from minitape.engine.table.primitives import TABLE
-
-
-@pytest.mark.parametrize(
-    ("between", "sign"), [(tf.identity, 1), (tf.negative, -1), (lambda x: tf.cast(x, tf.float64), 1)]
-)
-def test_the_slices_of_a_gather_stay_slices(between, sign):
-    x = tf.Variable([1.0, 2.0, 3.0])
-    with tf.GradientTape(persistent=True) as tape:
-        y = tf.gather(between(x), [2, 0, 2])
-        both = tf.concat([y, tf.gather(between(x), [1])], 0)
-    g = tape.gradient(y, x)
-    assert isinstance(g, tf.IndexedSlices) and g.dtype == tf.float32
-    assert g.indices.numpy().tolist() == [2, 0, 2] and g.values.numpy().tolist() == [sign] * 3
-    g = tape.gradient(both, x)
-    assert g.indices.numpy().tolist() == [2, 0, 2, 1] and g.values.numpy().tolist() == [sign] * 4
 
 
 def test_a_custom_gradient_runs_also_where_only_a_later_source_is_asked_for():

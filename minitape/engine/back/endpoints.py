@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from ..types import Adjoint, End, Object, Result, Structure
     from .tape import GradientTape
 
-NO_ADJOINT = object()  # None among the output gradients, which no operation takes
-
-
-ONE = {np.dtype(kind): kind(1) for kind in (np.float32, np.float64)}
+ONE: dict[Object, Adjoint] = {kind: kind(1) for kind in (np.float32, np.float64)}
 
 
 class UnconnectedGradients(Enum):
@@ -83,11 +80,9 @@ def wants_zeros(unconnected_gradients: object) -> bool:
 
 def output_adjoints(output_gradients: Structure, count: int) -> list[Adjoint]:
     """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
-    given = [
-        NO_ADJOINT if g is None else g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g)
-        for g in nest.flatten(output_gradients)
-    ][:count]
-    return [*map(leaf_of, given)] + [None] * (count - len(given))
+    given = nest.flatten(output_gradients)[:count]
+    made = [g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g) for g in given]  # ValueError for None
+    return [*map(leaf_of, made)] + [None] * (count - len(given))
 
 
 def leaf_of(value: End) -> End:
@@ -138,7 +133,7 @@ def pack_like(structure: Structure, values: list[End], gradients: list[Result]) 
     return nest.pack_sequence_as(structure, gradients)
 
 
-# -- what targets start with, and zeros for sources ------------------------------------------------
+# -- what targets start with, and sources without a path ------------------------------------------------
 
 
 def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
@@ -146,12 +141,10 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
     if given is None:
         if type(target) is EagerTensor:
             value = target._value
-            one = full(value.shape, value.dtype, 1) if value.shape else ONE.get(value.dtype) or value.dtype.type(1)
+            one = full(value.shape, value.dtype, 1) if value.shape else ONE.get(value.dtype.type) or value.dtype.type(1)
         else:
             one = full(tuple(target.shape), target.dtype.as_numpy_dtype, 1)[()]
         return new_tensor(one) if recorded else one
-    if not isinstance(given, Tensor):
-        return given  # a batch of adjoints
     if given.dtype is not target.dtype:
         check_same_dtype("Mul", given, target)
     if given.shape != target.shape:
@@ -171,6 +164,17 @@ def _refuse_other_size(g: Tensor, target: End) -> None:
             raise invalid(
                 f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}", "Reshape"
             )
+
+
+def as_target(source: End, targets: list[End], output_gradients: list[Adjoint]) -> Result:
+    """The gradient of a source at whose rows nothing has arrived: None, but where it is itself a target."""
+    base = getattr(source, "_base", source)
+    parts = [
+        first_adjoint(target, None, True) if given is None else given
+        for target, given in zip(targets, output_gradients, strict=True)
+        if (target is source or getattr(target, "_base", target) is base) and source.dtype.kind != "s"
+    ]
+    return (parts[0] if len(parts) == 1 else TABLE["add_n"](*map(convert_to_tensor, parts))) if parts else None
 
 
 def unconnected_zeros(source: End) -> Tensor:

@@ -26,7 +26,6 @@ from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import finish
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
-from .batch import Batch
 from .forward import follow_custom
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class CustomCall:
                 raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
         else:
             input_grads, variable_grads = self.grad_fn(*gs), []
-        flat = [g for g in nest.flatten(input_grads)]
+        flat = nest.flatten(input_grads)
         if len(flat) != self.count:
             raise ValueError(
                 f"custom_gradient function expected to return {self.count} gradients, but returned {len(flat)} instead."
@@ -117,31 +116,17 @@ def _share(g: Adjoint, like: Tensor) -> Adjoint:
     return g if g is None or isinstance(g, Tensor) else convert_to_tensor(g)
 
 
-def for_batches(rule: Rule) -> Rule:
-    """A rule that calls user code gets the adjoints of a batch one by one."""
+def with_list(rule: Rule) -> Rule:
+    """A rule that gets a list of adjoints also where its call has one output."""
 
     @functools.wraps(rule)
-    def each(g: Adjoint, z: Adjoint, *inputs: Adjoint, **attrs: object) -> Adjoint:
-        gs = list(g) if isinstance(g, (list, tuple)) else [g]
-        size = next((len(one.data) for one in gs if isinstance(one, Batch)), None)
-        if size is None:
-            return rule(gs, z, *inputs, **attrs)
-        rows = [
-            rule([one.data[k] if isinstance(one, Batch) else one for one in gs], z, *inputs, **attrs)
-            for k in range(size)
-        ]
-        return [_stack_batch(column) for column in zip(*rows, strict=True)]
+    def of_list(g: Adjoint, z: Adjoint, *inputs: Adjoint, **attrs: object) -> Adjoint:
+        return rule(list(g) if isinstance(g, (list, tuple)) else [g], z, *inputs, **attrs)
 
-    return each
+    return of_list
 
 
-def _stack_batch(shares: Adjoint) -> Adjoint:
-    if shares[0] is None:
-        return None
-    return Batch(np.stack([s for s in shares]))
-
-
-@for_batches
+@with_list
 def _custom_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall) -> list[Adjoint]:
     recorded = any(isinstance(one, Tensor) for one in gs)
     shares = call.shares([as_tensor(one) for one in gs])
@@ -216,7 +201,7 @@ def call_as_row(f: Function, args: Sequence[Object], kwargs: dict[str, Object], 
     """Calls a function with its own gradient: ``row(call, results, inputs)`` writes the row, and gives its outputs."""
     with variables_read() as read:
         result, grad_fn = f(*args, **kwargs)
-    arguments = [a for a in nest.flatten(list(args))]
+    arguments = nest.flatten(list(args))
     given = [*arguments, *nest.flatten(kwargs)]
     variables = [v for v in read.values() if all(v is not g for g in given)]
     check_gradient_arguments(grad_fn, variables)

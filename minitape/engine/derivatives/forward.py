@@ -90,11 +90,11 @@ class ForwardAccumulator:
             self._tape.watch([p for p in self._primals if p.dtype.differentiable])
             return self
         except BaseException:  # Ctrl-C, say
-            self._tape._leave()
+            self._tape._leave(None, None, None)
             raise
 
     def _leave(self, *error: object) -> None:
-        self._tape._leave()
+        self._tape._leave(*error)
         self._held = None
 
     __exit__: Leaving = InterruptSafeExit(_leave, lambda accumulator: accumulator._tape._recording)

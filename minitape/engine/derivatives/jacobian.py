@@ -18,7 +18,6 @@ from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor, is_array
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
-from .batch import Batch
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
@@ -178,8 +177,6 @@ def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], adjoin
     """One gradient for each adjoint, stacked: in one sweep, or one by one where an outer tape has to record them."""
     if not target.dtype.differentiable:
         return [None] * len(sources)
-    if not state.tapes and (state.record is None or state.record.trace is None) and len(adjoints):
-        return gradients_of(tape, [target], sources, [Batch(adjoints)])
     each = [gradients_of(tape, [target], sources, [convert_to_tensor(adjoint)]) for adjoint in adjoints]
     if not each:  # an empty target: there are no rows, but something may connect it
         linked = gradients_of(tape, [target], sources, [new_tensor(np.zeros(adjoints.shape[1:], adjoints.dtype))])

@@ -25,7 +25,7 @@ from ..tensor.tensor import Tensor, new_tensor
 from ..values import errors, nest
 from ..values.dtypes import DType, as_dtype
 from ..values.invalid import invalid
-from .custom import arrays_of, for_batches
+from .custom import arrays_of, with_list
 
 if TYPE_CHECKING:
     from ..tensor.tensor import EagerTensor
@@ -113,7 +113,7 @@ def last_run(func: Function) -> PythonCall | None:
     return None
 
 
-@for_batches
+@with_list
 def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> list[Adjoint]:
     if any(isinstance(one, Tensor) for one in gs):  # recorded: a py_function, too
         return py_function(call.gradient, call.adjoints(gs), [t.dtype for t in call.inputs])

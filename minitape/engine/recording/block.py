@@ -50,7 +50,7 @@ def leave_ended() -> None:
     """Leaves the tapes whose block has ended without that: after a recursion without end Python has no frame for it."""
     for tape in [*state.tapes]:
         if tape._held is not None and tape._held() is None:
-            tape._leave()
+            tape._leave(None, None, None)
 
 
 class During:

@@ -323,20 +323,21 @@ def origin_of_new(
     return new_tuple(ValueOrigin, (clock(), kind, sum(stack(), ()) if place is None else place, values, detail, depth))
 
 
-def note_gradients(gradients: list[Result], targets: list[End], sources: list[End]) -> Stack:
-    """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's
+def note_gradients(gradients: list[Result], targets: list[End], sources: list[End], recorded: bool) -> Stack:
+    """Notes on gradients what they came from and whose they are, but where that is ``recorded``. Returns the user's
     statement.
     """
-    record = state.record
-    target, eager = targets[0] if len(targets) == 1 else None, EAGER[0]
-    if type(target) is eager and (known := target._record) is not None:
-        when, place, depth = clock(), frames(_getframe(2)), 0
-        values = ref(target), (known, target._row)
+    place, eager = frames(_getframe(2)), EAGER[0]
+    target = targets[0] if len(targets) == 1 else None
+    if recorded:
+        pass
+    elif type(target) is eager and (known := target._record) is not None:
+        when, values, depth = clock(), (ref(target), (known, target._row)), 0
     else:
-        of_them = origin_of_new("gradient", targets)
-        when, place, values, depth = of_them.when, of_them.place, of_them.values, of_them.depth
+        of_them = origin_of_new("gradient", targets, place=place)
+        when, values, depth = of_them.when, of_them.values, of_them.depth
     for g, source in zip(gradients, sources):  # noqa: B905 - slow
-        if type(g) is eager:
+        if not recorded and type(g) is eager:
             g._origin = when, "gradient", place, values, ref(source), depth
     return (place[:2],) if place else ()
 

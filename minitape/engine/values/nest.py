@@ -132,8 +132,6 @@ def map_structure(func: Function, *structure: Structure, **kwargs: Structure) ->
 def assert_same_structure(nest1: Structure, nest2: Structure, check_types: bool = True) -> None:
     """Raises ValueError (or TypeError for other types of the same form) unless the structures match.
 
-    With ``expand_composites`` ragged and sparse tensors must be of one kind and dtype as well.
-
     >>> assert_same_structure([1, (2,)], ["a", ("b",)])
     """
     found = _difference(nest1, nest2, check_types)
@@ -198,4 +196,4 @@ class _Dot:
 
 def _dots(structure: Structure) -> str:
     """The form of a structure with dots for its leaves."""
-    return str(_pack(structure, repeat(_Dot()), False))
+    return str(_pack(structure, repeat(_Dot())))

@@ -106,7 +106,6 @@ class Primitive:
 
 PLAIN = frozenset((np.ndarray, np.float32, np.float64))  # what a plain sweep hands to its rules
 TRACERS: dict[type, Function] = {}  # classes that stand for arrays in rules, and how a primitive is applied to them
-BATCHES: set[type] = set()  # that of batched adjoints among them, once it is in use
 
 
 class PrimitiveTensors:

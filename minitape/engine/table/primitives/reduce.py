@@ -12,7 +12,6 @@ from ...values.invalid import invalid
 from ..accelerator import full
 from . import PLAIN, TABLE, declare
 from .numerics import in_single, lowest
-from .shaping import conjugate, inverse
 
 if TYPE_CHECKING:
     from ...types import Array, Function, NumPyType, Sizes
@@ -78,7 +77,6 @@ def _reducer(op: str, function: Function) -> Function:
 
 
 _add: Function = np.add.reduce  # of an array, axes, the dtype, nothing and whether the axes are kept
-_multiply: Function = np.multiply.reduce
 
 
 def _mean(x: Array, axis: Axes, keepdims: bool) -> Array:
@@ -125,17 +123,6 @@ def _extreme_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: 
     return chosen / shares * _expand(g, x, axis, keepdims)
 
 
-def _prod_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """The product of the others: of those before times those after, so that zeros do no harm."""
-    axes = sorted(_axis_set(x, axis))
-    rest = [i for i in range(len(x.shape)) if i not in axes]
-    moved = TABLE["transpose"](x, perm=(order := (*axes, *rest)))
-    flat = TABLE["reshape"](moved, shape=(_count(x, axis), *[x.shape[i] for i in rest]))
-    before, after = (TABLE["cumprod"](flat, axis=0, exclusive=True, reverse=back) for back in (False, True))
-    product = TABLE["reshape"](conjugate(before) * conjugate(after), shape=moved.shape)
-    return _spread(g, x, axis, keepdims) * TABLE["transpose"](product, perm=inverse(order))
-
-
 def _euclidean_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _expand(g, x, axis, keepdims) * (x / _expand(z, x, axis, keepdims))
 
@@ -145,14 +132,6 @@ for _name, _kernel, _label, _forward, _rule, _keep in (
     ("reduce_mean", "Mean", "mean", _mean, _mean_rule, ""),
     ("reduce_max", "Max", "max", _extreme(np.maximum, -1), _extreme_rule, "xz"),
     ("reduce_min", "Min", "min", _extreme(np.minimum, 1), _extreme_rule, "xz"),
-    (
-        "reduce_prod",
-        "Prod",
-        "Π",
-        lambda x, axis, keepdims: _multiply(x, axis, x.dtype, None, keepdims),
-        _prod_rule,
-        "x",
-    ),
     ("reduce_euclidean_norm", "EuclideanNorm", "‖x‖", _euclidean, _euclidean_rule, "xz"),
     ("reduce_all", "All", "all", lambda x, axis, keepdims: np.all(x, axis, None, keepdims), None, ""),
     ("reduce_any", "Any", "any", lambda x, axis, keepdims: np.any(x, axis, None, keepdims), None, ""),
