@@ -10,6 +10,7 @@
 Names are loaded when they are first used; ``dir(minitape)`` lists them.
 """
 
+import sys as _sys
 from importlib.util import find_spec as _find_spec
 
 from .engine.hooks import hooks as _hooks
@@ -27,23 +28,18 @@ from .engine.table.primitives import reduce as _reduce  # noqa: F401
 from .engine.table.primitives import scatter as _scatter  # noqa: F401
 from .engine.table.primitives import shaping as _shaping  # noqa: F401
 from .engine.tensor.operators import install as _install_operators
-from .tf.api import ABOVE as _ABOVE
-from .tf.api import NAMESPACES as _NAMESPACES
-from .tf.api import ROOT as _ROOT
-from .tf.namespace import Aliases as _Aliases
-from .tf.namespace import lazy as _lazy
-from .tf.version import VERSION as __version__  # noqa: F401
+from .tf.api import Namespaces as _Namespaces
+from .tf.api import fill as _fill
+
+__version__ = "0.1.0"
 
 # module -> the questions of the packages below it that it answers (see minitape/engine/hooks.py)
 _HOOKS = {
     "": "minitape=",
-    "ops.indexing": "getitem",
-    "ops.picking": "gather gather_nd",
-    "functions.rows": "postpone effect_row",
-    "functions.deferred": "deferred_variable=DeferredVariable put_off",
-    "functions.session": "default_session",
-    "functions.python": "custom_row python_row numpy_row",
-    "tf.linalg.products": "matmul",
+    "tf.indexing": "getitem",
+    "tf.products": "matmul",
+    "tf.api": "wrap_functions",
+    "functions.python": "custom_row",
     "explain.answer": "explain warn_of",
     "explain.wrong": "warn_of_step",
     "explain.zero_or_nan": "explain_nonfinite",
@@ -53,5 +49,5 @@ _HOOKS = {
 }
 _hooks.register(_HOOKS)
 _install_operators()
-_Aliases(_NAMESPACES).install()
-__getattr__, __dir__ = _lazy("tf", {**_ROOT, **_ABOVE}, globals(), {name: (f"tf.{name}", "") for name in _NAMESPACES})
+_sys.meta_path.insert(0, _Namespaces())
+_fill(globals(), "")

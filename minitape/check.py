@@ -11,7 +11,7 @@ from .engine.back.tape import GradientTape
 from .engine.derivatives.forward import ForwardAccumulator
 from .engine.tensor.convert import convert_to_tensor
 from .engine.tensor.tensor import new_tensor
-from .functions.scopes import executing_eagerly
+from .functions.settings import executing_eagerly
 
 
 def check_grads(

@@ -49,12 +49,13 @@ framework computed. Nothing of a framework is imported before its bridge is.
 [('x', '3.0'), ('square', '9.0')]
 """
 
-from ..tf.namespace import lazy as _lazy
+from ..common.lazy import lazy as _lazy
 
-_BRIDGES = "jax tensorflow torch".split()
 __getattr__, __dir__ = _lazy(
-    "tf.bridges",
-    {"bridges.recording": "Recording", "bridges.replay": "Replay"},
     globals(),
-    {name: (f"bridges.{name}", "") for name in _BRIDGES},
+    {
+        "bridges.recording": "Recording",
+        "bridges.replay": "Replay",
+        **{f"bridges.{name}": f"{name}=" for name in ("jax", "tensorflow", "torch")},
+    },
 )

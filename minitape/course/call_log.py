@@ -122,7 +122,7 @@ def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
             raise RuntimeError(say("the function was called {n} times: does the loop around it end?", n=MANY))
         on = tuple(sum(_tracks(tape, value) for tape in state.tapes) for value in inputs)
         trainable = tuple(bool(getattr(value, "trainable", False)) for value in inputs)
-        in_graph = result._record is not None and result._record.traces
+        in_graph = result._record is not None and result._record.trace is not None
         at = () if in_graph else tuple(np.array(value.numpy()) for value in inputs)
         chained = any(value is given for value in inputs for given in seen.results[-SHORT:])
         rows = len(getattr(state.tapes[-1], "_record", None) or ()) if state.tapes else 0

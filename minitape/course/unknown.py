@@ -49,7 +49,7 @@ class UnknownFunction:
 
 
 def _is_tensor(value: Answer) -> bool:
-    return hasattr(value, "numpy") or hasattr(value, "graph")  # symbolic ones have a graph
+    return hasattr(value, "numpy")
 
 
 def _of_tensors(value: Answer) -> bool:
@@ -94,8 +94,7 @@ class TracedNumber(Polynomial):
 
     def __call__(self, *inputs: Answer) -> Answer:
         result = super().__call__(*inputs)
-        # a variable has a value in a graph, too; what is computed from it there has none
-        if result._record is None or not result._record.traces:
+        if result._record is None or result._record.trace is None:
             raise TypeError(say("this function belongs in a graph: keep @tf.function, and call it in there"))
         return result
 

@@ -11,7 +11,7 @@ line by line. Each folder knows only those before it.
                  ``minitape.speed``
 ``recording/``   ``record``, ``columns``, ``rows``: the table that all open tapes share; ``large_arrays``,
                  ``outlines``: which arrays it holds; ``sites``: which statement wrote a row; ``state``: what a thread
-                 is doing; ``recorder``: who takes notice of what variables do, a recording, a graph or neither;
+                 is doing; ``recorder``: who takes notice of what variables do, a recording, a traced function or neither;
                  ``pause``, ``merging``, ``release``: ``stop_recording``, two recordings that become one, what is left
                  at the end; ``evidence``, ``frames``: notes for ``explain``; ``logs``: warnings that TensorFlow
                  logs; ``block``: blocks that Ctrl-C leaves whole

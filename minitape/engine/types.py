@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     # an array, a NumPy scalar, a number, in rules a tensor: one formula takes all, Python has no type for that
     Array: TypeAlias = Any
     Adjoint: TypeAlias = Any  # an array; in its place a tensor in a recorded sweep, a batch in a Jacobian's, or slices
-    # a tensor, or a tuple of several: the primitive says which, and a graph's are of its own class
+    # a tensor, or a tuple of several: the primitive says which
     Result: TypeAlias = Any
     # what becomes a tensor: one, a variable, array, number, text, lists of them, what converts itself
     Value: TypeAlias = Any
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     DTypeLike: TypeAlias = Any  # what ``as_dtype`` reads: a DType, a NumPy or Python type, a name, a number
     ShapeLike: TypeAlias = Any  # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
     Object: TypeAlias = Any  # an object of other code, of which attributes are read that it may not have
-    Graph: TypeAlias = Any  # the graph that is built: a recording, and more, of a package above the engine
+    Trace: TypeAlias = Any  # the first run of a function, of a package above the engine
     Columns: TypeAlias = list[list]  # of a recording: four of integers, and one of values
-    Assigned: TypeAlias = Any  # the variable, None without ``read_value``, in a graph the operation that assigns
+    Assigned: TypeAlias = Any  # the variable, None without ``read_value``
     NumPyType: TypeAlias = Any  # a scalar type or dtype of NumPy's; ``object`` for text
     Leaving: TypeAlias = Any  # an ``Exit``: a property, in which type checkers do not see the end of a block
     Sizes: TypeAlias = tuple[int, ...]  # of axes, or their numbers
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
         __neg__ = __abs__ = __invert__ = _unary
 
     class TensorMembers(TensorOperators):
-        """What eager tensors and those of graphs both have."""
+        """What all tensors have."""
 
         _record: Record | None
         _row: int
@@ -82,6 +82,8 @@ if TYPE_CHECKING:
         def shape(self) -> TensorShape: ...
         @property
         def dtype(self) -> DType: ...
+        @property
+        def _dims(self) -> Sizes: ...
         @property
         def ndim(self) -> int: ...
         @property

@@ -44,13 +44,6 @@ The answer
     ``fixes/``     the line to blame as it should be: the same in every framework
 """
 
-from ..tf.namespace import lazy as _lazy
+from ..common.lazy import lazy as _lazy
 
-__getattr__, __dir__ = _lazy(
-    "tf.explain",
-    {
-        "explain.answer": "explain warn",
-        "explain.words": "Explanation",
-    },
-    globals(),
-)
+__getattr__, __dir__ = _lazy(globals(), {"explain.answer": "explain warn", "explain.words": "Explanation"})

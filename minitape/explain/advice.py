@@ -158,7 +158,7 @@ class Advice(Absent):
             self.fields["what"] = f"{unparse(function)}(...)"
         changed = self._changed()
         owner = None if changed is None else self.inquiry.owners.of(changed)
-        classes = {c.__name__ for c in type(owner).__mro__ if c.__module__.startswith("minitape.keras")}
+        classes = {c.__name__ for c in type(owner).__mro__ if c.__module__.startswith("minitape.tf.keras")}
         if "Metric" in classes or (self.statement is not None and self.statement.calls("update_state")):
             return "metric"
         optimizes = self.statement is not None and self.statement.calls("apply_gradients", "minimize", "apply")

@@ -18,8 +18,7 @@ from ..engine.tensor.variable import ResourceVariable
 if TYPE_CHECKING:
     from ..engine.types import End, Object
 
-_KERAS = "minitape.keras"
-_VARIABLE = f"{_KERAS}.variable"
+_KERAS = "minitape.tf.keras"
 _DEEP = 4  # lists in lists, and parts that are no layers, which are looked into
 _MANY = 10_000  # what a container has at most that is looked into
 
@@ -59,7 +58,7 @@ class Owners:
                     for depth, variable in self._parts(one, owns):
                         if depth < self._found.get(id(variable), (_DEEP + 1,))[0]:
                             self._found[id(variable)] = depth, one
-                elif kind.__module__ == _VARIABLE:
+                elif kind.__module__ == _KERAS and hasattr(kind, "_gradient_leaf"):
                     self._keras.add(id(one._gradient_leaf()))
         return self._found
 

@@ -4,15 +4,13 @@ back, and a variable that was changed by the gradient of another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph
 from ..engine.recording.evidence import Ref, ValueLeft, origin_of, read
-from ..engine.recording.rows import operation_of
-from ..engine.recording.state import state
-from ..recording.bodies import assigns, outermost, read_by
+from ..recording.bodies import outermost
 from ..recording.nodes import Break, CodePlace, place_of_origin, placed
 from .advice import EXITS
 from .caller import in_brackets, warn_user
@@ -23,7 +21,7 @@ from .suspects import PathChecks, Suspicion
 from .words import Explanation
 
 if TYPE_CHECKING:
-    from ..engine.types import End, Graph
+    from ..engine.types import End
     from .inquiry import GradientInquiry
 
 MOST = 20_000  # rows that are looked at
@@ -93,7 +91,7 @@ def _swapped(inquiry: GradientInquiry, source: End, name: str) -> Explanation | 
     asked = [*inquiry.tape.questions, *filter(None, [inquiry.tape.last])]
     if not any(source is one for question in asked for one in question.sources):
         return None  # workers compute gradients that are applied to a model of which they ask nothing
-    changed = _changed_by_others(source, inquiry.record if hasattr(inquiry.record, "gradients") else None)
+    changed = _changed_by_others(source)
     if changed is None:
         return None
     site = placed(changed[0])
@@ -102,42 +100,18 @@ def _swapped(inquiry: GradientInquiry, source: End, name: str) -> Explanation | 
     return Explanation("swapped", said, fill(_PAIRS), *site)
 
 
-def _changed_by_others(variable: End, graph: Graph | None) -> tuple[CodePlace | None, list[End]] | None:
+def _changed_by_others(variable: End) -> tuple[CodePlace | None, list[End]] | None:
     """Where a variable was changed last, and the sources of the gradients in it; None where its own is among them, or
     none.
     """
     found: list[End] = []
-    if graph is not None:  # of a tf.function: in it the variable is changed when it is called
-        of_it = [c for c in graph.calls if c.primitive.name in _CHANGES and c.attrs.get("variable") is variable]
-        site = graph.site_of(of_it[-1].row) if of_it else None
-        place = None if site is None else CodePlace((site,))
-        found = _gradients_of_rows(graph, of_it[-1].inputs) if of_it else []
-    else:
-        held = getattr(variable, "_state", None)
-        change = None if held is None else origin_of(held)
-        if change is None or change.kind not in _CHANGES or not change.inputs:
-            return None
-        place = place_of_origin(change)
-        found = _gradients_in(change.inputs[0])
+    held = getattr(variable, "_state", None)
+    change = None if held is None else origin_of(held)
+    if change is None or change.kind not in _CHANGES or not change.inputs:
+        return None
+    place = place_of_origin(change)
+    found = _gradients_in(change.inputs[0])
     return (place, found) if found and not any(one is variable for one in found) else None
-
-
-def _gradients_of_rows(graph: Graph, rows: Iterable[int]) -> list[End]:
-    """The sources whose gradients some rows of a graph were computed from, as far as they live."""
-    found: list[End] = []
-    waiting, seen = list(rows), set()
-    while waiting:
-        row = waiting.pop()
-        if row in seen:
-            continue
-        seen.add(row)
-        if row in graph.gradients:
-            found += [source for one in graph.gradients[row] if (source := one()) is not None]
-        else:
-            variable = read_by(graph, row)  # such as an optimizer's momentum, in which it stored the gradient
-            stored = [call for call, _ in assigns(graph, variable, row)] if variable is not None else []
-            waiting += stored[-1].inputs if stored else operation_of(graph, row)[1]
-    return found
 
 
 def _gradients_in(value: Ref) -> list[End]:
@@ -163,7 +137,7 @@ def warn_of_step(variables: Sequence[End]) -> None:
     """Warns of the variables of one step of an optimizer that the gradients of others among them have changed."""
     plain = [v._gradient_leaf() if hasattr(v, "_gradient_leaf") else v for v in variables]
     for variable in plain:
-        changed = _changed_by_others(variable, state.graph)
+        changed = _changed_by_others(variable)
         if changed is not None and all(any(one is v for v in plain) for one in changed[1]):
             others = fill(" and ").join(name_of(one, None) for one in changed[1])
             warn_user(

@@ -1,33 +1,34 @@
-"""Branches and loops on tensors: ``tf.cond``, ``tf.case``, ``tf.switch_case``, ``tf.while_loop``.
+"""Branches and loops on tensors: ``tf.cond``, ``tf.while_loop``.
 
 Where values tell themselves they are Python's. In a traced function one is one row, which holds a recording for each
-branch, or for the condition and the body of the loop.
+branch, or for the condition and the body of the loop. Where one cannot be recorded without doing what it does, Python
+goes through it here, too, and what it decides by are guards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from ..engine.recording.block import During
 from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..engine.values import errors, nest
-from ..ops.operands import call as operation
+from ..engine.values import nest
 from .recording import Recording, record
-from .rows import row
-from .trace import Again
+from .rows import Row, effects, write
+from .trace import Again, Trace, Unrecorded, tracing
 
 
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
     """Calls ``true_fn`` if ``pred`` is true, else ``false_fn``, and returns what it returns.
 
-    In a traced function both run in Python at first, must return tensors alike, and one of them is computed in each
-    call. Gradients flow through the taken branch. TypeError when a function is missing or not callable. See
+    In a traced function Python goes through both at first, and one of them is computed in each call: they must return
+    tensors alike. Gradients flow through the taken branch. TypeError when a function is missing or not callable. See
     https://www.tensorflow.org/api_docs/python/tf/cond.
 
     >>> import minitape as tf
@@ -41,53 +42,13 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
         if not callable(function):
             raise TypeError(f"'{label}' must be callable.")
     pred = convert_to_tensor(pred)
-    if not _hides(pred):
+    trace = tracing()
+    if trace is None or not trace.varies(trace.record.row_or_new_leaf(pred)):
         return true_fn() if bool(pred) else false_fn()
-    return _branches("cond", pred, [false_fn, true_fn])
-
-
-def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: str | None = None) -> Any:
-    """Calls the function of this number among ``branch_fns`` (a list, or a dictionary by number); the ``default``, else
-    the last one, for a number that is not there.
-
-    >>> import minitape as tf
-    >>> print(tf.switch_case(tf.constant(1), [lambda: tf.constant(10.0), lambda: tf.constant(20.0)]).numpy())
-    20.0
-    """
-    functions = dict(enumerate(branch_fns)) if isinstance(branch_fns, (list, tuple)) else dict(branch_fns)
-    other = functions[max(functions)] if default is None else default
-    index = convert_to_tensor(branch_index)
-    if not _hides(index):
-        return functions.get(int(index), other)()
-    numbers = sorted(functions)
-    place = sum(
-        (
-            operation("cast", operation("equal", index, convert_to_tensor(n, index.dtype)), dtype=index.dtype)
-            * (at + 1)
-            for at, n in enumerate(numbers)
-        ),
-        convert_to_tensor(0, index.dtype),
+    return _recorded_or(
+        lambda: _branches(pred, [_Body("else", false_fn), _Body("then", true_fn)]),
+        lambda: true_fn() if bool(pred) else false_fn(),
     )
-    return _branches("switch_case", place, [other, *(functions[n] for n in numbers)])
-
-
-def case(
-    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: Any = None
-) -> Any:
-    """Calls the function of the first condition that is true, else the ``default``.
-
-    >>> import minitape as tf
-    >>> x = tf.constant(2.0)
-    >>> print(tf.case([(x > 3.0, lambda: x), (x > 1.0, lambda: -x)], default=lambda: x * 0.0).numpy())
-    -2.0
-    """
-    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
-    if default is None:
-        default = pairs.pop()[1]
-    if not pairs:
-        return default()
-    (pred, function), *rest = pairs
-    return cond(pred, function, lambda: case(rest, default) if rest else default())
 
 
 def while_loop(
@@ -103,8 +64,9 @@ def while_loop(
 ) -> Any:
     """Repeats ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` is true; returns the last ones.
 
-    Gradients flow through all iterations. In a traced function shapes and dtypes must stay what they are. See
-    https://www.tensorflow.org/api_docs/python/tf/while_loop.
+    Gradients flow through all iterations. In a traced function Python goes through ``cond`` and ``body`` once.
+    ``maximum_iterations`` limits the iterations; the other arguments have no effect. ValueError when ``body`` returns
+    another number of tensors. See https://www.tensorflow.org/api_docs/python/tf/while_loop.
 
     >>> import minitape as tf
     >>> i, x = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [tf.constant(0), tf.constant(1.0)])
@@ -113,190 +75,225 @@ def while_loop(
     """
     given = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
     values = nest.map_structure(convert_to_tensor, given)
-    if state.record is None or not state.record.traces:
-        turns = 0
-        while (maximum_iterations is None or turns < int(maximum_iterations)) and bool(cond(*values)):
-            found = body(*values)
-            found = found if isinstance(found, (list, tuple)) else [found]
-            values = nest.pack_sequence_as(values, [convert_to_tensor(t) for t in nest.flatten(found)])
-            turns += 1
-        return values
-    return nest.pack_sequence_as(values, _loop(cond, body, values, maximum_iterations))
+    flat = nest.flatten(values)
+
+    def step(*now: Tensor) -> list[Tensor]:
+        found = nest.flatten(body(*nest.pack_sequence_as(values, now)))
+        if len(found) != len(flat):
+            raise ValueError(f"The body of a loop with {len(flat)} variables returns {len(found)}")
+        return [*map(convert_to_tensor, found)]
+
+    def test(*now: Tensor) -> Any:
+        return cond(*nest.pack_sequence_as(values, now))
+
+    def in_python() -> list[Tensor]:
+        now, turns = flat, 0
+        while (maximum_iterations is None or turns < maximum_iterations) and test(*now):
+            now, turns = step(*now), turns + 1
+        return now
+
+    found = (
+        in_python()
+        if tracing() is None
+        else _recorded_or(lambda: _loop(test, step, flat, maximum_iterations), in_python)
+    )
+    return nest.pack_sequence_as(values, found)
 
 
-def _hides(tensor: Tensor) -> bool:
-    own: Any = tensor._record
-    return own is not None and own.traces and state.record is not None and state.record.traces and own.hides(tensor)
+def _recorded_or(recorded: Callable, in_python: Callable) -> Any:
+    """A branch or loop as one row, or as what Python does with it."""
+    log, trace = effects.log, tracing()
+    assert trace is not None and log is not None
+    before = log.next
+    try:
+        return recorded()
+    except (Unrecorded, Again):
+        if trace.quiet:
+            raise Unrecorded from None
+    log.next = before  # what was done is not done again
+    return in_python()
 
 
-# -- bodies in a trace -----------------------------------------------------------------------------
+class _Body:
+    """A branch, a condition or a body of a loop: its recording, and what it takes from outside beside its arguments."""
+
+    def __init__(self, name: str, function: Callable, tensors: Sequence[Tensor] = ()) -> None:
+        self.trace = Trace(name)
+        try:
+            self.recording, self.pack, _ = record(self.trace, function, tensors)
+        except Exception as error:  # whatever it is: Python comes here again if this is taken
+            raise Unrecorded from error
+        self.count = len(tensors)
+
+    def settle(self, changed: dict[int, Any]) -> Recording:
+        """The recording that gives its results and then the states of variables that this body or another one changes."""
+        was = self.recording
+        known = len(self.trace.feeds)
+        with self.trace.recording():
+            states = [self.trace.read(variable, accessed=False)._row for variable in changed.values()]
+        was.table.grow()
+        feeds = [*was.feeds, *self.trace.feeds[known:]]
+        made = Recording(was.table, feeds, was.results, [*zip(changed.values(), states, strict=True)], was.effects)
+        made.sets = was.sets
+        row_of = {id(feed.variable): at for at, feed in enumerate(feeds)}
+        self.places = [
+            *range(self.count),
+            *(row_of[key] for key in changed),
+        ]  # of feeds, which a turn of a loop changes
+        self.recording = made
+        return made
+
+    def outside(self) -> list[EagerTensor]:
+        """What it takes from outside, in the order of its feeds."""
+        rest = Recording.inputs(self.recording, [None] * self.count)[self.count :]  # type: ignore[list-item]
+        return rest
+
+    def advance(self, feeds: Sequence, results: Sequence) -> list:
+        """What the next turn of a loop is given."""
+        new = list(feeds)
+        for at, value in zip(self.places, results, strict=True):
+            new[at] = value
+        return new
 
 
-def in_scope(name: str) -> AbstractContextManager[None]:
-    """For a picture that looks inside, rows of the block are in a scope of this name."""
-    return During(state, scope=(*state.scope, name)) if state.within else nullcontext()
-
-
-class Body:
-    """A function that was recorded inside a trace, and what it takes from there beside its arguments."""
-
-    def __init__(self, name: str, function: Callable, tensors: Sequence[EagerTensor] = ()) -> None:
-        self.own = record(name, function, tensors, quiet=True)[0]
-        self.assigned = {id(v): (v, row) for v, row in self.own.assigned}
-
-    def settle(self, changed: dict[int, Any]) -> None:
-        """Its results, then the states of variables that this body or another one changes, are what it gives."""
-        own, trace = self.own, self.own.trace
-        with trace.recording():
-            for variable in changed.values():
-                trace.read(variable, accessed=False)
-        leaves = {row: trace.leaves[row].tensor for row in own.captured}
-        outer = {row: t for row, t in (leaves | trace.outer).items() if t is not None}
-        reads = [*trace.reads.values()]
-        self.takes = [*outer.values(), *(state.record.read(v) for v, _ in reads)]
-        self.states = [trace.states[key]._row for key in changed]
-        self.places = [*outer, *(row for _, row in reads)]  # the rows of what it takes
-        self.at = [len(own.arguments) + self.places.index(trace.reads[key][1]) for key in changed]  # the changed ones
-        self.pure = Recording(own.table, [*own.arguments, *self.places], [*own.results, *self.states])
-
-
-def _settle(bodies: Sequence[Body]) -> dict[int, Any]:
-    """The variables that some bodies change, by id."""
-    changed = {key: v for body in bodies for key, (v, _) in body.assigned.items()}
+def _settle(bodies: Sequence[_Body]) -> dict[int, Any]:
+    """Makes the bodies give the states of all variables that one of them changes: those, by id."""
+    changed = {id(variable): variable for body in bodies for variable, _ in body.recording.assigned}
     for body in bodies:
         body.settle(changed)
     return changed
 
 
-def _write(
-    name: str, op: str, run: Callable, bodies: Sequence[Body], changed: dict[int, Any], inputs: Sequence, **how: Any
-) -> list:
+def _write(row: Row, inputs: Sequence[Tensor], bodies: Sequence[_Body], changed: dict[int, Any]) -> list[EagerTensor]:
     """The results of the row of a branch or loop."""
-    tensors = list(inputs)
-    for body in bodies:
-        body.offset = len(tensors)
-        tensors += body.takes
-    found = row(name, run, tensors, op=op, bodies=bodies, **how)[:-1]
+    row.bodies = [body.recording for body in bodies]
+    row.stateful = any(body.recording.effects for body in bodies)
+    found = write(row, inputs)[:-1]
     count = len(found) - len(changed)
+    trace: Any = tracing()
     for variable, tensor in zip(changed.values(), found[count:], strict=True):
-        state.record.set_state(variable, tensor)
+        trace.set_state(variable, tensor)
     return found[:count]
 
 
-def _branches(name: str, index: Tensor, functions: Sequence[Callable]) -> Any:
-    taken = int(index._value)
-    bodies = [_body(name, function, at == taken) for at, function in [*enumerate(functions)][::-1]][::-1]
-    known = [body for body in bodies if body is not None]
-    changed = _settle(known)
-    counts = [len(body.own.results) for body in known]
-    if len(set(counts)) > 1:
-        raise ValueError(f"The branches of {name} return different numbers of tensors: {counts}")
-
-    def chosen(index: Any, inputs: Sequence) -> tuple[Body, Sequence]:
-        body = bodies[int(index)]
-        if body is None:
-            raise Again(name)
-        return body, inputs[body.offset : body.offset + len(body.takes)]
-
-    def run(*inputs: EagerTensor) -> list[EagerTensor]:
-        body, own = chosen(inputs[0]._value, inputs)
-        with in_scope(("else", "then")[bodies.index(body)] if name == "cond" else f"branch {bodies.index(body)}"):
-            return body.pure.call(own)
-
-    def arrays(*inputs: Any) -> Sequence:
-        body, own = chosen(inputs[0], inputs)
-        return body.pure.program.run(own)
-
-    def noting(*inputs: Any) -> tuple:
-        body, own = chosen(inputs[0], inputs)
-        found = body.pure.gradient.forward.run(own)
-        count = len(body.pure.results)
-        return *found[:count], found[count:]
-
-    def swept(flows: Sequence[int], gs: Sequence, inputs: Sequence, saved: Any) -> tuple:
-        body, own = chosen(inputs[0], inputs)
-        shares: list = [None] * len(inputs)
-        shares[body.offset : body.offset + len(own)] = body.pure.gradient.shares(gs, own, saved)
-        return tuple([_dense(shares[at], inputs[at]) for at in flows])
-
-    found = _write(name, "If", run, known, changed, [index], arrays=arrays, noting=noting, swept=swept)
-    return known[-1].own.pack(found)
+def _varying(recording: Recording, values: Sequence) -> list:
+    return [value for value, feed in zip(values, recording.feeds, strict=True) if feed.varies]
 
 
-def _dense(share: Any, like: Any) -> Any:
-    """A share as an array: zeros for None."""
-    return np.zeros(np.shape(like), like.dtype)[()] if share is None else share
+def _run(recording: Recording, values: Sequence, noted: bool) -> tuple[Sequence, Any]:
+    """The results of a body for arrays, and what its gradient reads."""
+    count, arrays = len(recording.fetches), _varying(recording, values)
+    if not noted:
+        return recording.program.run(arrays), None
+    found = recording.gradient.forward.run(arrays)
+    return found[:count], found[count:]
 
 
-def _body(name: str, function: Callable, taken: bool) -> Body | None:
-    """A branch as it was recorded; None for one that is not taken and refuses the values of this run."""
-    try:
-        return Body(name, function)
-    except errors.OpError:
-        if taken:
-            raise
-        return None
+def _scope(name: str) -> AbstractContextManager[None]:
+    """For a picture that looks inside, rows of the block are in a scope of this name."""
+    return During(state, scope=(*state.scope, name))
 
 
-def _loop(test_: Callable, step: Callable, values: Any, most: Any) -> list[EagerTensor]:
-    flat = nest.flatten(values)
-    count, limit = len(flat), [] if most is None else [convert_to_tensor(most)]
-    again = lambda *given: nest.pack_sequence_as(values, given)  # noqa: E731
-    bodies = test, body = [
-        Body("while_test", lambda *given: test_(*again(*given)), flat),
-        Body("while", lambda *given: [convert_to_tensor(t) for t in nest.flatten(step(*again(*given)))], flat),
-    ]
+def _branches(pred: Tensor, bodies: list[_Body]) -> Any:
     changed = _settle(bodies)
-    if len(body.own.results) != count:
-        raise ValueError(f"The body of a loop with {count} variables returns {len(body.own.results)}")
+    alike = [
+        [table.shape_dtypes[row] for row in body.recording.results]
+        for body in bodies
+        for table in [body.recording.table]
+    ]
+    if alike[0] != alike[1]:
+        if [d for _, d in alike[0]] != [d for _, d in alike[1]]:
+            raise TypeError(f"true_fn and false_fn must return tensors alike, and return {alike[1]} and {alike[0]}")
+        raise Unrecorded  # of other shapes: another recording for each
+    inputs, starts = [pred], []
+    for body in bodies:
+        starts.append(len(inputs))
+        inputs += body.outside()
 
-    def turns(given: Sequence, asks: Callable, run: Callable) -> Any:
-        """What the body is given and what it makes of that, turn by turn; before the first one, what there is."""
-        now, rest = list(given[:count]), list(given[count + len(limit) :])
-        left = int(getattr(given[count], "_value", given[count])) if limit else -1
-        tests, takes = [*now, *rest[: len(test.takes)]], [*now, *rest[len(test.takes) :]]
-        yield None, [*now, *(takes[at] for at in body.at)]
-        while left and bool(asks(tests)[0]):
-            found = run(takes)
-            yield takes, found
-            takes, tests = [*found[:count], *takes[count:]], [*found[:count], *tests[count:]]
-            for value, here, there in zip(found[count:], body.at, test.at, strict=False):
-                takes[here] = tests[there] = value
+    def chosen(inputs: Sequence) -> tuple[Recording, int, Sequence]:
+        which = int(bool(getattr(inputs[0], "_value", inputs[0])))
+        recording, first = bodies[which].recording, starts[which]
+        return recording, first, inputs[first : first + len(recording.feeds)]
+
+    def run(arrays: Sequence, noted: bool) -> list:
+        recording, _, own = chosen(arrays)
+        found, notes = _run(recording, own, noted)
+        return [*found, notes]
+
+    def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, notes: Any) -> list:
+        recording, first, own = chosen(inputs)
+        shares = dict(enumerate(recording.gradient.shares(gs[: len(recording.results)], own, notes), first))
+        return [shares.get(at) for at in flows]
+
+    def replay(inputs: Sequence) -> list:
+        recording, _, own = chosen(inputs)
+        with _scope(recording.name):
+            return recording.again(own, ())
+
+    row: Any = Row("cond", run, sweep, op="If", notes=True)
+    row.replay, row.starts = replay, starts
+    found = _write(row, inputs, bodies, changed)
+    return bodies[1].pack(found)
+
+
+def _loop(test: Callable, step: Callable, flat: list[Tensor], most: Any) -> list[EagerTensor]:
+    count = len(flat)
+    bodies = ask, turn = [_Body("test", test, flat), _Body("turn", step, flat)]
+    shapes = ask.recording.table.shape_dtypes
+    before = [shapes[feed.row] for feed in ask.recording.feeds[:count]]
+    if before != [turn.recording.table.shape_dtypes[row] for row in turn.recording.results]:
+        raise Unrecorded  # a shape changes from turn to turn
+    changed = _settle(bodies)
+    limit = [] if most is None else [convert_to_tensor(most)]
+    first = [count + len(limit), 0, 0]  # in the inputs: where what the test takes begins, what the turn takes, the end
+    first[1] = first[0] + len(ask.recording.feeds) - count
+    first[2] = first[1] + len(turn.recording.feeds) - count
+
+    def start(inputs: Sequence) -> tuple[list, list]:
+        """The feeds of the first test and the first turn."""
+        return [*inputs[:count], *inputs[first[0] : first[1]]], [*inputs[:count], *inputs[first[1] : first[2]]]
+
+    def run(arrays: Sequence, noted: bool) -> list:
+        tests, takes = start(arrays)
+        now: Sequence = [takes[at] for at in turn.places]
+        left, turns = int(arrays[count]) if limit else -1, []
+        while left and ask.recording.program.run(_varying(ask.recording, tests))[0]:
+            now, saved = _run(turn.recording, takes, noted)
+            turns.append((takes, saved) if noted else None)
+            tests, takes = ask.advance(tests, now), turn.advance(takes, now)
             left -= 1
+        return [*now, turns]
 
-    def run(*given: EagerTensor) -> list[EagerTensor]:
-        turn = iter(range(1, 1 << 62))
-
-        def one(takes: Sequence[EagerTensor]) -> list[EagerTensor]:
-            with in_scope(f"turn {next(turn)}"):
-                return body.pure.call(takes)
-
-        asks = lambda tests: [t._value for t in test.pure.call(tests)]  # noqa: E731
-        return [found for _, found in turns(given, asks, one)][-1]
-
-    def arrays(*given: Any) -> Sequence:
-        for _, found in turns(given, test.pure.program.run, body.pure.program.run):
-            pass
+    def as_tensors(inputs: Sequence, turns: Sequence) -> list:
+        """The turns with tensors that lead back to the inputs."""
+        found, takes, gradient = [], start(inputs)[1], turn.recording.gradient
+        for _, saved in turns:
+            found.append((takes, saved))
+            takes = turn.advance(takes, gradient.repeated.call([*takes, *gradient.drawn(saved)]))
         return found
 
-    def noting(*given: Any) -> tuple:
-        ran = [*turns(given, test.pure.program.run, body.pure.gradient.forward.run)]
-        return *ran[-1][1][: count + len(changed)], ran[1:]
+    def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, turns: Sequence) -> list:
+        """Back through the turns: what arrives at the loop's variables, and the sum of what arrives at all else."""
+        tensors = isinstance(gs[0], Tensor)
+        zeros, carried = TABLE["zeros_like"] if tensors else np.zeros_like, gs[:count]
+        total: list = [None] * len(turn.recording.feeds)
+        for takes, saved in reversed(as_tensors(inputs, turns) if tensors else turns):
+            shares = turn.recording.gradient.shares(carried, takes, saved)
+            carried = [zeros(x) if s is None else s for s, x in zip(shares[:count], takes, strict=False)]
+            total = [s if t is None else t if s is None else t + s for t, s in zip(total, shares, strict=True)]
+        found = dict(enumerate(carried)) | dict(enumerate(total[count:], first[1]))
+        return [found.get(at) for at in flows]
 
-    def swept(flows: Sequence[int], gs: Sequence, inputs: Sequence, ran: Any) -> tuple:
-        """Back through the turns: what arrives at the carried values, and the sum of what arrives at the others."""
-        carried, total = list(gs), [None] * len(body.takes)
-        for takes, found in reversed(ran):
-            shares = body.pure.gradient.shares(carried, takes, found[count + len(changed) :])
-            states = [_dense(shares[at], takes[at]) for at in body.at]
-            for at in body.at:
-                shares[at] = None
-            carried = [*(_dense(s, x) for s, x in zip(shares, takes[:count], strict=False)), *states]
-            total = [s if t is None else t if s is None else t + s for t, s in zip(total, shares[count:], strict=True)]
-        for at, g in zip(body.at, carried[count:], strict=True):
-            total[at - count] = g
-        shares = [*carried[:count], *limit, *[None] * len(test.takes), *total]
-        return tuple([_dense(shares[at], inputs[at]) for at in flows])
+    def replay(inputs: Sequence) -> list:
+        tests, takes = start(inputs)
+        now, turns = [takes[at] for at in turn.places], 0
+        while (not limit or turns < int(inputs[count]._value)) and bool(ask.recording.again(tests, ())[0]._value):
+            turns += 1
+            with _scope(f"turn {turns}"):
+                now = turn.recording.again(takes, ())
+            tests, takes = ask.advance(tests, now), turn.advance(takes, now)
+        return now
 
-    how = {"arrays": arrays, "noting": noting, "swept": swept}
-    return _write("while", "While", run, bodies, changed, [*flat, *limit], **how)
+    row: Any = Row("while", run, sweep, op="While", notes=True)
+    row.replay, row.starts = replay, first[:2]
+    return _write(row, [*flat, *limit, *ask.outside(), *turn.outside()], bodies, changed)

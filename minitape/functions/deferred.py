@@ -1,5 +1,7 @@
-"""TensorFlow 1: in a graph nothing is computed. A call of a function gives a :class:`Deferred`: the function and its
-arguments, which ``Session.run`` calls when values are there.
+"""TensorFlow 1, as far as the documents show it: in a graph nothing is computed.
+
+A call of a function there gives a :class:`Deferred`: the function and its arguments. ``Session.run`` calls it when the
+values of placeholders are there, under a tape, which knows the gradients.
 """
 
 from __future__ import annotations
@@ -7,9 +9,9 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, contextmanager
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -17,17 +19,28 @@ import numpy as np
 from ..engine.back.backward import gradients_of
 from ..engine.back.tape import GradientTape
 from ..engine.derivatives.custom import custom_gradient
-from ..engine.recording.block import During, Elsewhere
+from ..engine.hooks import hooks
+from ..engine.recording.block import During, no_tapes
 from ..engine.recording.rows import operation_of
-from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.tensor import EagerTensor, Reference, Tensor, new_tensor
-from ..engine.tensor.variable import ResourceVariable, Variable
+from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes, errors, nest
 from ..engine.values.shape import TensorShape
-from ..tf import namespace
+from .calls import in_traces
 
 GRADIENTS: dict[str, Callable | None] = {}  # gradient functions (op, *upstream) by the names they were registered under
+
+
+class _Open(threading.local):
+    """The graph that this thread builds, its own one, and its open sessions."""
+
+    def __init__(self) -> None:
+        self.graph: Graph | None = None
+        self.default: Graph | None = None
+        self.sessions: list[Session] = []
+
+
+_open = _Open()
 
 
 class Graph:
@@ -42,49 +55,30 @@ class Graph:
     """
 
     def __init__(self) -> None:
-        install()
+        _install()
         self.names: dict[str, int] = {}  # how often each was taken
         self.overrides: dict[str, str] = {}  # type of an operation -> name of a registered gradient
-        self.controls: list[Deferred] = []
-        self.variables: list[DeferredVariable] = []
 
     def as_default(self) -> AbstractContextManager[Graph]:
         """Calls in the block are put off."""
-        return Elsewhere(self, record=None, tapes=[], graph=self)
+        return During(_open, self, graph=self)
 
     def gradient_override_map(self, overrides: dict[str, str]) -> AbstractContextManager[None]:
         """Operations of these types that are made in the block have the gradients registered under these names."""
         return During(self, overrides=self.overrides | overrides)
-
-    @contextmanager
-    def control_dependencies(self, controls: Any) -> Any:
-        """What is made in the block runs after these."""
-        with During(self, controls=[*self.controls, *(c for c in controls or () if isinstance(c, Deferred))]):
-            yield
 
     def unique_name(self, name: str) -> str:
         """The name, with a number where it is taken."""
         count = self.names[name] = self.names.get(name, -1) + 1
         return f"{name}_{count}" if count else name
 
-    def get_collection(self, key: str, scope: str | None = None) -> list:
-        """The variables ("variables"), or the trainable ones."""
-        return [v for v in self.variables if key == "variables" or v.trainable]
-
-
-_default = Graph.__new__(Graph)
-
 
 def get_default_graph() -> Graph:
     """The graph that is built now, else that of the thread."""
-    if not hasattr(_default, "names"):
-        _default.__init__()  # type: ignore[misc]
-    return state.graph or _default
-
-
-def reset_default_graph() -> None:
-    """The default graph begins anew."""
-    _default.__init__()  # type: ignore[misc]
+    if _open.graph is None and _open.default is None:
+        _open.default = Graph()
+    found: Any = _open.graph or _open.default
+    return found
 
 
 # -- calls that wait -------------------------------------------------------------------------------
@@ -93,55 +87,48 @@ def reset_default_graph() -> None:
 class Deferred(Tensor):
     """A call that waits for its arguments; in TensorFlow 1 a tensor of a graph, and the operation that makes it."""
 
-    _value = _record = _origin = None
+    _record = _origin = None
 
     def __init__(self, function: Callable, args: Any = (), kwargs: Any = None, name: str | None = None) -> None:
-        self.graph = graph = get_default_graph()
+        graph = get_default_graph()
+        self.graph, self.overrides = graph, graph.overrides
         self.function, self.args, self.kwargs = function, tuple(args), kwargs or {}
-        self.type = _type_of(function)
+        kind = getattr(function, "__name__", "call").strip("_")
+        self.type = _TYPES.get(kind) or "".join(part.capitalize() for part in kind.split("_"))
         self._name = graph.unique_name(name or self.type)
-        self.overrides, self.controls = graph.overrides, list(graph.controls)
 
-    op = property(lambda self: self, doc="The operation: the call itself.")
     name = property(lambda self: f"{self._name}:0", doc="A name of its own in the graph.")
-    inputs = property(lambda self: [a for a in nest.flatten([self.args]) if isinstance(a, Tensor)], doc="Its tensors.")
+    op = property(lambda self: self, doc="The operation: the call itself.")
     dtype = property(lambda self: self._trial.dtype, doc="The type of the elements, as far as a trial tells.")
-    _id = property(id)
 
     @property
     def shape(self) -> TensorShape:
         """The shape, where no placeholder leaves it open."""
-        return self._trial.shape if all(p.known.is_fully_defined() for p in _placeholders(self)) else TensorShape(None)
+        return self._trial.shape if all(p.known.is_fully_defined() for p in self._placeholders()) else TensorShape(None)
 
     @functools.cached_property
     def _trial(self) -> Any:
         """What it gives for ones."""
-        with Elsewhere(record=None, tapes=[], graph=None):
-            try:
-                return Run({p: p.ones() for p in _placeholders(self)}).value(self)
-            except Exception as error:
-                raise AttributeError(f"minitape cannot tell the shape of {self._name} before it runs") from error
+        with During(_open, graph=None):
+            return Run({p: p.ones() for p in self._placeholders()}).value(self)
 
-    def get_shape(self) -> TensorShape:
-        """The same as ``shape``."""
-        return self.shape
-
-    def set_shape(self, shape: Any) -> None:
-        """Has no effect."""
-
-    def ref(self) -> Reference:
-        """A hashable reference."""
-        return Reference(self)
+    def _placeholders(self) -> list[Placeholder]:
+        found: dict[Deferred, None] = {self: None}
+        for one in (waiting := [self]):
+            for given in nest.flatten([list(one.args), one.kwargs]):
+                if isinstance(given, Deferred) and given not in found:
+                    found[given] = None
+                    waiting.append(given)
+        return [one for one in found if isinstance(one, Placeholder)]
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Its value in the default session."""
-        from .session import default_session
+        """Its value in this session, else the default one; ValueError without any."""
+        found = session or get_default_session()
+        if found is None:
+            raise ValueError("Cannot evaluate a tensor without a default session: use `with tf.Session():`")
+        return found.run(self, feed_dict)
 
-        return default_session(session).run(self, feed_dict)
-
-    def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """The same, for what is called for its effect."""
-        self.eval(feed_dict, session)
+    run = eval
 
     def __getitem__(self, key: Any) -> Deferred:
         return Deferred(operator.getitem, (self, key), name="strided_slice")
@@ -166,27 +153,22 @@ class Deferred(Tensor):
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
 
-_OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor".split()
-_TYPES = {"mul": "Mul", "sub": "Sub", "truediv": "RealDiv", "neg": "Neg", "add": "AddV2"}
+_TYPES = {"mul": "Mul", "sub": "Sub", "truediv": "RealDiv", "add": "AddV2", "constant": "Const"}
 
 
 def _install_operators() -> None:
     def of(function: Callable, reflected: bool = False) -> Callable:
         return lambda a, *b: Deferred(function, (*b, a) if reflected else (a, *b))
 
-    for name in [*_OPERATORS, "lt", "le", "gt", "ge", "neg", "abs", "invert"]:
+    two = "add sub mul truediv floordiv mod pow matmul and or xor".split()
+    for name in [*two, *"lt le gt ge neg abs invert".split()]:
         function = getattr(operator, f"__{name}__")
         setattr(Deferred, f"__{name}__", of(function))
-        if name in _OPERATORS:
+        if name in two:
             setattr(Deferred, f"__r{name}__", of(function, True))
 
 
 _install_operators()
-
-
-def _type_of(function: Callable) -> str:
-    name = getattr(function, "__name__", "call").strip("_")
-    return _TYPES.get(name) or "".join(part.capitalize() for part in name.split("_"))
 
 
 class Placeholder(Deferred):
@@ -199,10 +181,10 @@ class Placeholder(Deferred):
     dtype = property(lambda self: self.kind)
     shape = property(lambda self: self.known)
 
-    def ones(self) -> EagerTensor:
+    def ones(self) -> np.ndarray:
         """A value that may be fed."""
         sizes = [] if self.known.rank is None else [n or 1 for n in self.known.as_list()]
-        return new_tensor(np.ones(sizes).astype(self.kind.as_numpy_dtype)[()])
+        return np.ones(sizes).astype(self.kind.as_numpy_dtype)
 
     def _missing(self) -> Any:
         raise errors.InvalidArgumentError(
@@ -214,164 +196,144 @@ class Placeholder(Deferred):
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Placeholder:
     """A tensor whose value is given to ``Session.run``; RuntimeError outside of graphs."""
-    if state.graph is None:
+    if _open.graph is None:
         raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
     return Placeholder(dtype, shape, name)
 
 
-def _placeholders(value: Any) -> list[Placeholder]:
-    found, stack, seen = [], [value], set()
-    while stack:
-        one = stack.pop()
-        if not isinstance(one, Deferred) or one in seen:
-            continue
-        seen.add(one)
-        found += [one] if isinstance(one, Placeholder) else []
-        stack += nest.flatten([list(one.args), one.kwargs])
-    return found
-
-
-class DeferredVariable(Deferred, Variable):
-    """A variable of a graph: a session makes it when it runs its initializer."""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return object.__new__(cls)
-
-    def __init__(self, initial_value: Any = None, trainable: bool = True, name: Any = None, **others: Any) -> None:
-        super().__init__(lambda: self._variable(), name=name or "Variable")
-        self.trainable, self.made = trainable is None or trainable, None
-        self.initial_value = initial_value
-        self.initializer = Deferred(self._make, (initial_value() if callable(initial_value) else initial_value,))
-        self.others = others
-        self.graph.variables.append(self)
-
-    def _make(self, value: Any) -> None:
-        if self.made is None:
-            self.made = ResourceVariable(value, trainable=self.trainable, name=self._name, **self.others)
-        else:
-            self.made.assign(value)
-
-    def _variable(self) -> ResourceVariable:
-        if self.made is None:
-            raise errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {self._name}")
-        return self.made
-
-    def __getattribute__(self, name: str) -> Any:
-        if name.startswith(("assign", "scatter")):
-            return lambda *args, **kwargs: Deferred(_method(name), (self, *args), kwargs, name)
-        return super().__getattribute__(name)
-
-
-def _method(name: str) -> Callable:
-    return lambda variable, *args, **kwargs: getattr(variable, name)(*args, **kwargs)
+def initialize_all_variables() -> Deferred | None:
+    """An operation that has nothing to do: a variable has its value from the start. None in eager mode."""
+    return None if _open.graph is None else Deferred(lambda: None, name="init")
 
 
 # -- what puts calls off ---------------------------------------------------------------------------
 
 _AT_ONCE = set(
-    "name_scope op_scope control_dependencies gradients hessians placeholder Graph Session get_default_graph "
-    "get_default_session reset_default_graph RegisterGradient no_gradient NotDifferentiable executing_eagerly "
-    "init_scope function py_function_ global_variables trainable_variables get_collection all_variables "
-    "global_variables_initializer initialize_all_variables get_variable variable_scope get_variable_scope "
-    "disable_eager_execution enable_eager_execution disable_v2_behavior set_random_seed custom_gradient "
-    "recompute_grad grad_pass_through is_tensor as_dtype device register_gradient TensorSpec constant_initializer".split()
+    "name_scope op_scope gradients placeholder Graph Session get_default_graph get_default_session RegisterGradient "
+    "executing_eagerly init_scope function initialize_all_variables global_variables_initializer get_variable "
+    "custom_gradient recompute_grad grad_pass_through as_dtype TensorSpec flatten map_structure pack_sequence_as".split()
 )
 
 
-def deferring(function: Callable) -> Callable:
-    """A function that is put off in a graph."""
+_installed: list[bool] = []
 
-    @functools.wraps(function)
+
+def _install() -> None:
+    """From now on the functions in the namespaces of ``tf`` are put off in graphs."""
+    if not _installed:
+        _installed.append(True)
+        hooks.wrap_functions(_wrapped)
+
+
+def _wrapped(name: str, value: Any) -> Any:
+    """What a namespace offers under a name, once there are graphs."""
+    value = in_traces(name, value)
+    if name in _AT_ONCE or not inspect.isfunction(value) or not value.__module__.startswith("minitape."):
+        return value
+
+    @functools.wraps(value)
     def called(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs) if state.graph is None else put_off(function, args, kwargs)
+        return value(*args, **kwargs) if _open.graph is None else _put_off(value, args, kwargs)
 
-    called._deferring = True
     return called
 
 
-def put_off(function: Callable, args: Any, kwargs: Any) -> Any:
+def _put_off(function: Callable, args: Any, kwargs: Any) -> Any:
     """The call as something that waits; what is such already is itself as a tensor."""
-    if function.__name__ == "to_graph_tensor" and isinstance(args[0] if args else None, Deferred):
+    kind = function.__name__
+    if kind == "convert_to_tensor" and args and isinstance(args[0], Deferred):
         return args[0]
-    if function.__name__ in ("py_func", "numpy_function") and isinstance(kwargs.get("Tout", args[-1]), (list, tuple)):
-        made = Deferred(functools.wraps(function)(lambda *a, **k: _listed(function(*a, **k))), args, kwargs)
-        return [made[n] for n in range(len(kwargs.get("Tout", args[-1])))]
-    return Deferred(function, args, kwargs, kwargs.get("name") or _NAMES.get(function.__name__))
+    types = kwargs.get("Tout", args[-1] if args else None)
+    made = Deferred(function, args, kwargs, kwargs.get("name"))
+    several = kind in ("py_func", "numpy_function", "py_function") and isinstance(types, (list, tuple))
+    return [Deferred(_part, (made, at), name=made._name) for at in range(len(types))] if several else made
 
 
-def _listed(found: Any) -> list:
-    return found if isinstance(found, list) else [found]
+def _part(found: Any, at: int) -> Any:
+    return found[at] if isinstance(found, (list, tuple)) else found
 
 
-_NAMES = {"constant": "Const"}
+# -- sessions --------------------------------------------------------------------------------------
 
 
-def install() -> None:
-    """From now on the functions in the namespaces of ``tf`` are put off in graphs."""
-    if namespace.wrap is not None:
-        return
-    namespace.wrap = wrapped
-    for name, module in list(sys.modules.items()):
-        if name == "minitape" or name.startswith(("minitape.tf", "minitape.compat")):
-            for key, value in list(vars(module).items()):
-                if key in (getattr(module, "__all__", None) or ()):
-                    vars(module)[key] = wrapped(key, value)
+class Session:
+    """Runs calls of a graph; in ``with Session():`` it is the default one.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     x = tf.constant(2.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         print(session.run({"y": x * 3.0}))
+    {'y': np.float32(6.0)}
+    """
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+        self.graph = graph or get_default_graph()
+        self._block: Any = None
+
+    def __enter__(self) -> Session:
+        _open.sessions.append(self)
+        self._block = self.graph.as_default()
+        self._block.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        _open.sessions.remove(self)
+        type(self._block).__exit__(self._block, *error)
+
+    def close(self) -> None:
+        """Ends the session, which holds nothing."""
+
+    def run(self, fetches: Any, feed_dict: Any = None) -> Any:
+        """The values of a structure of calls as NumPy arrays, for these values of others."""
+        found = Run(feed_dict or {}).value(fetches)
+        return nest.map_structure(lambda v: v._numpy() if isinstance(v, Tensor) else v, found)
 
 
-def wrapped(name: str, value: Any) -> Any:
-    """What a namespace offers under a name."""
-    ours = inspect.isfunction(value) and value.__module__.startswith("minitape.") and not hasattr(value, "_deferring")
-    return deferring(value) if ours and name not in _AT_ONCE else value
-
-
-# -- values ----------------------------------------------------------------------------------------
+def get_default_session() -> Session | None:
+    """The innermost open session."""
+    return _open.sessions[-1] if _open.sessions else None
 
 
 class Run:
     """The values of calls in one run, each made once, under a tape that follows all of them."""
 
     def __init__(self, fed: dict[Deferred, Any]) -> None:
-        self.memo: dict[Deferred, Any] = {}
-        self.tape = GradientTape(persistent=True)
-        self.fed = fed
+        self.fed, self.tape = fed, GradientTape(persistent=True)
+        self.known: dict[Deferred, Any] = {}
 
-    def value(self, one: Any) -> Any:
-        """The value of a structure of calls."""
-        with Elsewhere(record=None, tapes=[], graph=None), self.tape:
+    def value(self, fetches: Any) -> Any:
+        """The values of a structure of calls."""
+        with During(_open, graph=None), no_tapes(), self.tape:
             for place, value in self.fed.items():
-                self.memo[place] = self._watched(convert_to_tensor(value, place.dtype))
-            return self._of(one)
+                self.known[place] = self._watched(convert_to_tensor(value, place.dtype))
+            return self._of(fetches)
 
     def _of(self, value: Any) -> Any:
         if isinstance(value, Deferred):
-            if value not in self.memo:
-                self.memo[value] = self._computed(value)
-            return self.memo[value]
-        if isinstance(value, (list, tuple, dict)):
-            return nest.map_structure(self._of, value)
-        return value
+            if value not in self.known:
+                self.known[value] = self._computed(value)
+            return self.known[value]
+        return nest.map_structure(self._of, value) if isinstance(value, (list, tuple, dict)) else value
 
     def _computed(self, call: Deferred) -> Any:
-        for control in call.controls:
-            self._of(control)
-        if isinstance(call, Gradients):
-            return call.computed(self)
         args, kwargs = [self._of(a) for a in call.args], {k: self._of(v) for k, v in call.kwargs.items()}
+        if call.function is gradients:
+            return gradients_of(self.tape, *args)
         first = 0 if self.tape._record is None else len(self.tape._record)
         found = call.function(*args, **kwargs)
-        if call.overrides and (name := self._override(call, first)) is not None:
-            found = _with_gradient(call, GRADIENTS[name], args, kwargs)
-        return nest.map_structure(self._watched, found) if isinstance(found, (list, tuple)) else self._watched(found)
-
-    def _override(self, call: Deferred, first: int) -> str | None:
-        """The name of the gradient for what a call has written."""
-        record = self.tape._record
-        made = {p.op for row in range(first, len(record)) if (p := operation_of(record, row)[0]) is not None}
-        return next((name for kind, name in call.overrides.items() if kind in made or kind == call.type), None)
+        if call.overrides:
+            record: Any = self.tape._record
+            rows = range(first, 0 if record is None else len(record))
+            made = {call.type} | {p.op for row in rows if (p := operation_of(record, row)[0]) is not None}
+            for kind in call.overrides.keys() & made:
+                found = _with_gradient(call, GRADIENTS[call.overrides[kind]], args, kwargs)
+        return nest.map_structure(self._watched, found)
 
     def _watched(self, value: Any) -> Any:
         """A tensor that nothing has made on the tape, as one to which gradients may go."""
-        if type(value) is EagerTensor and value.dtype.differentiable and self.tape._record.find(value) is None:
+        record: Any = self.tape._record
+        if type(value) is EagerTensor and value.dtype.differentiable and record.find(value) is None:
             self.tape.watch(value)
         return value
 
@@ -379,51 +341,35 @@ class Run:
 class _Operation:
     """What a registered gradient function sees of an operation."""
 
-    def __init__(self, call: Deferred, inputs: Sequence, outputs: Sequence) -> None:
+    def __init__(self, call: Deferred, inputs: Any, outputs: Any) -> None:
         self.type, self.name, self.inputs, self.outputs = call.type, call._name, inputs, outputs
 
 
 def _with_gradient(call: Deferred, function: Callable | None, args: list, kwargs: dict) -> Any:
     """What the call gives, with a registered gradient."""
     leaves = nest.flatten(args)
-    tensors = [a for a in leaves if isinstance(a, Tensor)]
 
     @custom_gradient
     def run(*inputs: EagerTensor) -> tuple[Any, Callable]:
         waiting = iter(inputs)
         flat = [next(waiting) if isinstance(a, Tensor) else a for a in leaves]
         found = call.function(*nest.pack_sequence_as(args, flat), **kwargs)
+        operation = _Operation(call, inputs, nest.flatten(found))
 
         def grad(*gs: EagerTensor) -> list:
-            shares = (
-                [None] * len(inputs)
-                if function is None
-                else function(_Operation(call, inputs, nest.flatten(found)), *gs)
-            )
+            shares = [None] * len(inputs) if function is None else function(operation, *gs)
             return list(shares) if isinstance(shares, (list, tuple)) else [shares]
 
         return found, grad
 
-    return run(*tensors)
+    return run(*(a for a in leaves if isinstance(a, Tensor)))
 
 
-class Gradients(Deferred):
-    """The gradients of some calls by others."""
-
-    def __init__(self, ys: list, xs: list, grad_ys: list | None, stop: list) -> None:
-        super().__init__(gradients, (ys, xs, grad_ys, stop), name="gradients")
-
-    def computed(self, run: Run) -> list:
-        """What the tape of the run says."""
-        ys, xs, grad_ys, stop = self.args
-        values = [t._read() if hasattr(t, "_read") else t for t in run._of(ys)]
-        sources, given = run._of(xs), run._of(grad_ys) or [None] * len(ys)
-        found = gradients_of(run.tape, values, sources, [None if g is None else convert_to_tensor(g) for g in given])
-        return list(found)
+# -- gradients -------------------------------------------------------------------------------------
 
 
-def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", **options: Any) -> list:
-    """The gradients of the sum of ``ys`` by each of ``xs``, in a graph.
+def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") -> list:
+    """The gradients of the sum of ``ys`` by each of ``xs``, in a graph; RuntimeError outside.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -432,16 +378,14 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", **
     ...         print(session.run(tf.gradients(x * x, x)))
     [np.float32(6.0)]
     """
-    if state.record is not None and state.record.traces:
-        starts = [None] * len(nest.flatten(ys)) if grad_ys is None else nest.flatten(grad_ys)
-        return gradients_of(state.record.tape, nest.flatten(ys), nest.flatten(xs), starts)
-    if state.graph is None:
+    if _open.graph is None:
         raise RuntimeError(
             "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
         )
-    flat = [nest.flatten(part) for part in (ys, xs)]
-    made = Gradients(*flat, None if grad_ys is None else nest.flatten(grad_ys), [])
-    return [made[k] for k in range(len(flat[1]))]
+    ys, xs = nest.flatten(ys), nest.flatten(xs)
+    starts = [None] * len(ys) if grad_ys is None else nest.flatten(grad_ys)
+    made = Deferred(gradients, (ys, xs, starts), name=name)
+    return [Deferred(_part, (made, at), name=name) for at in range(len(xs))]
 
 
 class RegisterGradient:
@@ -459,11 +403,3 @@ class RegisterGradient:
             )
         GRADIENTS[self._op_type] = f
         return f
-
-
-def no_gradient(op_type: str) -> None:
-    """Registers that nothing passes."""
-    RegisterGradient(op_type)(None)
-
-
-NotDifferentiable = no_gradient

@@ -8,21 +8,53 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from typing import Any
 
+from ..engine.recording.block import During
 from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor, is_array
-from ..engine.tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
+from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
 from ..engine.values.dtypes import as_dtype
-from .deferred import put_off
-from .recording import Recording, record
+from .recording import Recording, as_result, record
+from .rows import Log, effects, guard
 from .settings import EAGER_FUNCTIONS
 from .spec import Identity, TensorSpec, key_of
-from .trace import Again
+from .trace import Again, Trace, Unrecorded
 
 _LITERALS = {bool, int, float, str, type(None)}
+
+
+MOST = 32  # recordings of one function for calls alike
+
+
+class Paths:
+    """The recordings for calls alike, one for each way that Python took, and what packs their results."""
+
+    def __init__(self) -> None:
+        self.known: list[tuple[Recording, Callable]] = []
+        self.only: Recording | None = None  # where Python can take one way alone
+        self.pack: Any = None
+
+    def add(self, recording: Recording, pack: Callable) -> None:
+        """One more way."""
+        self.known.append((recording, pack))
+        checked = any(call.primitive.checks or call.primitive.bodies for call in recording.effects)
+        self.only, self.pack = None if checked else recording, pack
+
+    def refuse_more(self, name: str) -> None:
+        """RuntimeError where there are too many, which names the line that decides."""
+        if len(self.known) < MOST:
+            return
+        recording = self.known[-1][0]
+        last = [call.row for call in recording.effects if call.primitive.checks][-1]
+        path, line, _ = recording.table.record.place_of(last) or ("?", 0, None)
+        raise RuntimeError(
+            f"Python has taken {MOST} different ways through the traced function {name!r}, and decides by a tensor in "
+            f"{path}, line {line}: use tf.cond, tf.while_loop or tf.where there, which are one recording."
+        )
 
 
 class Function:
@@ -42,14 +74,14 @@ class Function:
         self._signature = inspect.signature(python_function)
         if owner is not None:
             self._signature = self._signature.replace(parameters=[*self._signature.parameters.values()][1:])
-        self._recordings: dict[Any, Recording] = {}
-        self._fast: dict[Any, Recording] = {}  # by types and values, where arguments are tensors and literals
+        self._paths: dict[Any, Paths] = {}
+        self._fast: dict[Any, Paths] = {}  # by types and values, where arguments are tensors and literals
         self._bound: Any = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()  # one thread traces, the others wait and find the recording
         self._traced = 0
 
     def experimental_get_tracing_count(self) -> int:
-        """How often the Python function ran."""
+        """How often the Python function was traced."""
         return self._traced
 
     def __get__(self, instance: Any, cls: Any = None) -> Any:
@@ -61,82 +93,90 @@ class Function:
         return self._bound[instance]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if state.graph is not None:
-            return put_off(self, args, kwargs)
+        key: list = []
+        tensors: list[EagerTensor] = []
         if EAGER_FUNCTIONS[0]:
             return self._run(args, kwargs)
-        tensors: list[EagerTensor] = []
-        key: list = []
+        if (record := state.record) is not None and record.trace is not None:
+            return self._inlined(args, kwargs)
+        fast = None
         if not kwargs and _tell(args, key, tensors):
-            known = self._fast.get(tuple(key))
-            if known is not None:
-                try:
-                    if (
-                        known.plain
-                        and len(known.paths) == 1
-                        and state.record is None
-                        and not any([t._record for t in tensors])
-                    ):
-                        return known.pack([*map(from_array, known.program.run([t._value for t in tensors]))])
-                    return known.run(tensors)
-                except Again:
-                    pass
-        return self._call(args, kwargs, tuple(key) if len(tensors) or not args else None)
+            fast = tuple(key)
+            paths = self._fast.get(fast)
+            if paths is not None and (only := paths.only) is not None:
+                if not only.plain or record is not None or any([t._record for t in tensors]):
+                    return paths.pack(only.call(tensors))
+                return paths.pack([*map(from_array, only.program.run([t._value for t in tensors]))])
+        return self._call(args, kwargs, fast)
 
     def _run(self, args: tuple, kwargs: dict) -> Any:
         owner = () if self._owner is None else (self._owner(),)
         return self.python_function(*owner, *args, **kwargs)
 
-    def _call(self, args: tuple, kwargs: dict, fast: Any) -> Any:
+    def _inlined(self, args: tuple, kwargs: dict) -> Any:
+        """In a function that is traced its rows become rows of that one."""
+        values, pack = self._bind(args, kwargs)
+        found = self._run(*pack(values))
+        return nest.map_structure(lambda t: None if t is None else as_result(self._name, t), found)
+
+    def _bind(self, args: tuple, kwargs: dict) -> tuple[list, Callable]:
+        """The arguments as the input signature wants them, in the order of parameters, and what makes a call of them."""
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         values = [*bound.args, *bound.kwargs.values()]
         if self.input_signature is not None:
             values = [*map(_cast, self.input_signature, values), *values[len(self.input_signature) :]]
-        values = [nest.map_structure(_as_argument, v) for v in values]
         names, places = list(bound.kwargs), len(bound.args)
-        given = [leaf for v in values for leaf in nest.flatten(v)]
-        tensors = [leaf for leaf in given if isinstance(leaf, Tensor)]
-        key = (*names, *map(key_of, values))
-        with self._lock:
-            known = self._recordings.get(key)
-            if known is not None:
-                try:
-                    return known.run(tensors)
-                except Again:  # of something that hangs on values
-                    pass
-
-            def run(*copies: EagerTensor) -> Any:
-                waiting = iter(copies)
-                own = [nest.map_structure(lambda t: next(waiting) if isinstance(t, Tensor) else t, v) for v in values]
-                return self._run(tuple(own[:places]), dict(zip(names, own[places:], strict=True)))
-
-            made, _, first = record(self._name, run, tensors, _names(self._signature, values))
-            self._traced += 1
-            if known is not None:
-                made.paths = known.paths
-                made.paths.append(made)
-            self._recordings[key] = made
-            if fast is not None and self.input_signature is None:
-                self._fast[fast] = made
-            _warn(self.python_function)
-        return made.pack(made.call(tensors, first))
-
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
-        """The function itself, after a run on zeros in the place of each TensorSpec; unknown sizes are taken to be 1."""
-        import numpy as np
-
-        def zeros(leaf: Any) -> Any:
-            if not isinstance(leaf, TensorSpec):
-                return leaf
-            return new_tensor(np.zeros([n or 1 for n in leaf.shape.as_list()], leaf.dtype.as_numpy_dtype)[()])
-
-        given = self.input_signature if self.input_signature is not None and not args else args
-        self(
-            *[nest.map_structure(zeros, a) for a in given],
-            **{k: nest.map_structure(zeros, v) for k, v in kwargs.items()},
+        return (
+            [nest.map_structure(_as_argument, v) for v in values],
+            lambda own: (tuple(own[:places]), dict(zip(names, own[places:], strict=True))),
         )
-        return self
+
+    def _call(self, args: tuple, kwargs: dict, fast: Any) -> Any:
+        values, pack = self._bind(args, kwargs)
+        tensors = [leaf for v in values for leaf in nest.flatten(v) if isinstance(leaf, Tensor)]
+        names = [*kwargs] if kwargs else []
+        key = (*sorted(names), *map(key_of, values))
+        paths, tried = self._paths.setdefault(key, Paths()), 0
+
+        def run(*copies: EagerTensor) -> Any:
+            waiting = iter(copies)
+            own = [nest.map_structure(lambda t: next(waiting) if isinstance(t, Tensor) else t, v) for v in values]
+            args, kwargs = pack(own)
+            return self._run(args, kwargs)
+
+        log = Log()
+        with During(effects, log=log):
+            for lock in (nullcontext(), self._lock):  # another thread may have traced meanwhile
+                with lock:
+                    for recording, results in paths.known[tried:]:
+                        tried, log.next = tried + 1, 0
+                        try:
+                            return results(recording.call(tensors))
+                        except Again:
+                            pass
+                    if lock is self._lock:
+                        paths.refuse_more(self._name)
+                        log.next = 0
+                        recording, results, found = self._trace(run, tensors, _names(self._signature, values))
+                        paths.add(recording, results)
+            if fast is not None and self.input_signature is None and (tensors or not args):
+                self._fast[fast] = paths
+            _warn(self.python_function)
+            if state.record is None:
+                return results(recording.outputs(recording.inputs(tensors), found))
+            log.next = 0  # once more with what a gradient will read; no effect is repeated
+            return results(recording.call(tensors))
+
+    def _trace(self, run: Callable, tensors: list, names: list[str]) -> tuple:
+        """A first run. One that makes variables is tried again: another run must not."""
+        trace = Trace(self._name, guard)
+        made = record(trace, run, tensors, names)
+        self._traced += 1
+        if trace.created:
+            with suppress(Unrecorded):
+                record(Trace(self._name), run, tensors, names)
+        return made
 
 
 def _names(signature: inspect.Signature, values: list) -> list[str]:
@@ -204,7 +244,8 @@ def function(
     """Makes a Python function run once for each kind of arguments: later calls compute what the first one recorded.
 
     Tensors are told apart by dtype and shape, Python values by equality. Python side effects happen at first runs only.
-    Python cannot branch on a tensor that hangs on the arguments: use ``tf.cond``, ``tf.while_loop``, ``tf.where``.
+    Where Python branches on a tensor, another answer is another recording, 32 at most; ``tf.cond`` and
+    ``tf.while_loop`` are one.
     ``input_signature`` checks dtypes and shapes; the other arguments have no effect. Gradients flow through calls, to
     any order. See https://www.tensorflow.org/api_docs/python/tf/function.
 

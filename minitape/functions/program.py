@@ -7,13 +7,12 @@ from functools import cached_property, partial
 from types import TracebackType
 from typing import Any
 
-from ..engine.recording.outlines import outline
+from ..engine.recording.outlines import Outline, outline
 from ..engine.recording.rows import LEAF, Call, call_of
 from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.operation import CHECKS
 from ..engine.tensor.tensor import new_tensor
-from ..ops.picking import check_gather, check_gather_nd
 from .trace import Trace
 
 OFTEN = 64  # runs after which a program is fused when numba is loaded already
@@ -24,7 +23,7 @@ class Table:
     """The rows of a trace without the values that another call has: what is computed of what, shapes, constants."""
 
     def __init__(self, trace: Trace) -> None:
-        self.trace = trace
+        self.trace, self.record = trace, trace.record
         self.calls: dict[int, Call] = {}  # by each row that it gives
         self.shape_dtypes: dict[int, tuple] = {}
         self.folded: dict[int, Any] = {}  # the values of rows that hang on nothing given
@@ -32,19 +31,23 @@ class Table:
 
     def grow(self) -> None:
         """Takes the rows that the trace has more by now, and lets go of their values."""
-        trace, first = self.trace, len(self.shape_dtypes)
-        ops, left, right, calls, _, values = trace.columns(first)
-        cells = zip(ops, left, right, calls, values, strict=True)
-        for row, (op, a, b, call, value) in enumerate(cells, first):
+        record, first = self.record, len(self.shape_dtypes)
+        ops, left, right, calls, _, values = record.columns(first)
+        for row, (op, a, b, call, value) in enumerate(zip(ops, left, right, calls, values, strict=True), first):
             self.shape_dtypes[row] = value.shape, value.dtype
             if op != LEAF:
                 self.calls[row] = call = call or call_of(row, op, a, b)
                 if getattr(call.primitive, "gives_tuple", False):
                     self.tuples.add(call.row)
-            if not trace.varies(row):
-                self.folded[row] = value
+            if not self.trace.varies(row):
+                self.folded[row] = self._computed(call, row) if type(value) is Outline and call else value
             elif value.ndim:
-                trace.store(row, outline(value.shape, value.dtype))
+                record.store(row, outline(value.shape, value.dtype))
+
+    def _computed(self, call: Call, row: int) -> Any:
+        """The value of a large constant that the recording did not keep."""
+        found = call.primitive.forward(*[self.folded[i] for i in call.inputs], **call.attrs)
+        return found[row - call.row] if type(found) is tuple else found
 
     def needed(self, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Call] = ()) -> tuple[list, dict]:
         """The calls, in order, on which rows and effects depend, down to the fed rows; and the constants."""
@@ -139,34 +142,26 @@ class Program:
         trace = error.__traceback__
         while trace is not None:
             failed = self.rows.failed(trace)
-            place = None if failed is None else self.table.trace.place_of(failed[0].row)
+            place = None if failed is None else self.table.record.place_of(failed[0].row)
             if place is not None:
                 error.add_note(f"This is from a traced function: {place[0]}, line {place[1]}")
             trace = trace.tb_next
 
 
-# checks of values that the eager functions make before they run their primitive
-_GUARDS: dict[str, Callable] = {"GatherV2": check_gather, "GatherNd": check_gather_nd}
-
-
 def runner(call: Call, notes: bool = True) -> Callable:
-    """The function on arrays that one call runs; ``notes``: its last output is read, see :class:`.rows.Row`."""
+    """The function on arrays that one call runs, with the checks that the eager function makes of values; ``notes``:
+    its last output is read, see :class:`.rows.Row`.
+    """
     primitive, forward = call.primitive, call.primitive.forward
-    if notes and getattr(primitive, "noting", None) is not None:
+    if notes and getattr(primitive, "notes", False):
         return primitive.noted
-    guard, check = _GUARDS.get(primitive.op), CHECKS.get(primitive.op)
-    if guard is not None:
-        forward = _guarded(forward, guard)
-    elif check is not None and len(call.inputs) == 2:
-        forward = _guarded(
-            forward, lambda x, y, **_: x.dtype.kind in "iu" and check(primitive, new_tensor(x), new_tensor(y))
-        )
+    check = CHECKS.get(primitive.op)
+    if check is not None and len(call.inputs) == 2:
+        forward = partial(_checked, primitive, check)
     return partial(forward, **call.attrs) if call.attrs else forward
 
 
-def _guarded(forward: Callable, guard: Callable) -> Callable:
-    def run(*arrays: Any, **attrs: Any) -> Any:
-        guard(*arrays, **attrs)
-        return forward(*arrays, **attrs)
-
-    return run
+def _checked(primitive: Any, check: Callable, x: Any, y: Any, **attrs: Any) -> Any:
+    if x.dtype.kind in "iu" or not primitive.code:
+        check(primitive, new_tensor(x), new_tensor(y), **attrs)
+    return primitive.forward(x, y, **attrs)

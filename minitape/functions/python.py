@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..engine.derivatives.custom import CustomCall, arrays_of, as_tensor, call_as_row
 from ..engine.derivatives.pyfunction import note_run, run_python, types_of_results
-from ..engine.recording.block import During
-from ..engine.recording.state import state
+from ..engine.recording.block import During, no_tapes
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import finish
-from ..engine.tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
+from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
 from ..engine.values import nest
-from .rows import Row, boxed, row, row_in_sweep
+from .rows import Row, write
+from .trace import tracing
 
 
 def _shares(g: Any, z: Any, *inputs: Any, call: CustomCall, results: int) -> list:
@@ -44,62 +43,50 @@ def custom_row(f: Callable, args: Sequence, kwargs: dict) -> Any:
     def made(call: CustomCall, results: list, inputs: list) -> list[EagerTensor]:
         outputs = [from_array(t._value) for t in results]
         finish(CUSTOM, (*results, *inputs), {"call": call, "results": len(results)}, tuple(outputs))
-        state.record.calls_python = True
         return outputs
 
     return call_as_row(f, args, kwargs, made)
 
 
-class PythonRow(Row):
-    """A py_function. Its last output is the run, with the tape that the gradient asks."""
-
-    def __init__(self, func: Callable, count: int, *given: Any) -> None:
-        super().__init__(*given)
-        self.func, self.count = func, count
-
-    def shares(self, g: Any, z: Any, *inputs: Any) -> list:
-        """The shares of the inputs: what the tape of the run gives."""
-        ran, gs = z[-1], list(g)[:-1]
-        flows = [i for i, t in enumerate(inputs[: self.count]) if t.dtype.differentiable]
-        like = [(tuple(inputs[i].shape), inputs[i]._value.dtype) for i in flows]
-
-        def sweep(ran: EagerTensor, *gs: EagerTensor) -> list[EagerTensor]:
-            found = ran._value[()].run_gradient(gs)
-            return [from_array(np.broadcast_to(s._value, shape)[()]) for s, (shape, _) in zip(found, like, strict=True)]
-
-        given = [ran if isinstance(ran, Tensor) else boxed(ran[()]), *gs]
-        found = row_in_sweep("py_function_gradient", sweep, given, like, op="EagerPyFunc")
-        shares: list = [None] * len(inputs)
-        for i, share in zip(flows, found, strict=True):
-            shares[i] = share
-        return shares
-
-
-def python_row(func: Callable, inputs: Sequence[Tensor], dtypes: list) -> list[EagerTensor]:
-    """A py_function in a trace."""
-
-    changed = [(v, state.record.states[key]) for key, v in state.record.assigned.items()]  # which func may look at
+def python_row(func: Callable, inp: Any, Tout: Any, stateful: bool = True) -> Any:
+    """A py_function in a trace: its notes are the run, whose tape the gradient asks."""
+    dtypes, several = types_of_results(Tout)
+    inputs, trace = [*map(convert_to_tensor, inp)], tracing()
+    assert trace is not None
+    changed = [(v, trace.states[key]) for key, v in trace.assigned.items()]  # which func may look at
     count = len(inputs)
 
-    def run(*tensors: EagerTensor) -> list[EagerTensor]:
-        with ExitStack() as blocks:
+    def run(arrays: Sequence, noted: bool) -> list:
+        tensors = [*map(from_array, arrays)]
+        with no_tapes(), ExitStack() as blocks:
             for (variable, _), now in zip(changed, tensors[count:], strict=True):
                 blocks.enter_context(During(variable, _state=now, _seen=None))
             call = run_python(func, tensors[:count], dtypes, differentiate=True)
         note_run(func, call)
-        return [*(new_tensor(o._value) for o in call.outputs), boxed(call)]
+        return [*(o._value for o in call.outputs), call]
 
-    given = [*inputs, *(now for _, now in changed)]
-    return row("py_function", run, given, op="EagerPyFunc", stateful=True, kind=partial(PythonRow, func, count))[:-1]
+    def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, call: Any) -> list:
+        found = iter(call.run_gradient([g if isinstance(g, Tensor) else from_array(g) for g in gs]))
+        shares = [next(found)._value if i < count else None for i in flows]
+        shares = [
+            s if s is None else np.broadcast_to(s, inputs[i].shape)[()] for i, s in zip(flows, shares, strict=True)
+        ]
+        return [s if s is None or not isinstance(gs[0], Tensor) else from_array(s) for s in shares]
+
+    row = Row("py_function", run, sweep, op="EagerPyFunc", stateful=True, notes=True)
+    row.cut, row.func = set(range(count, count + len(changed))), func  # type: ignore[attr-defined]
+    found = write(row, [*inputs, *(now for _, now in changed)])[:-1]
+    return found if several else found[0]
 
 
-def numpy_row(func: Callable, inp: Any, Tout: Any, stateful: bool) -> Any:
+def numpy_row(func: Callable, inp: Any, Tout: Any, stateful: bool = True) -> Any:
     """A numpy_function in a trace."""
     dtypes, several = types_of_results(Tout)
 
-    def run(*tensors: EagerTensor) -> list[EagerTensor]:
-        result = func(*[np.array(t._value) for t in tensors])
-        return [convert_to_tensor(v, d) for v, d in zip(nest.flatten(result), dtypes, strict=True)]
+    def run(arrays: Sequence, noted: bool) -> list:
+        with no_tapes():
+            found = nest.flatten(func(*map(np.array, arrays)))
+            return [convert_to_tensor(v, d)._value for v, d in zip(found, dtypes, strict=True)]
 
-    found = row("numpy_function", run, [*map(convert_to_tensor, inp)], op="PyFunc", stateful=stateful, rules=False)
+    found = write(Row("numpy_function", run, op="PyFunc", stateful=stateful), [*map(convert_to_tensor, inp)])
     return found if several else found[0]

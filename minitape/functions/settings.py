@@ -1,12 +1,41 @@
-"""How functions run, and on what: on the CPU, the only device there is."""
+"""How functions run, and where a block is: ``init_scope``, ``executing_eagerly``, ``run_functions_eagerly``."""
 
 from __future__ import annotations
 
 import logging
-import os
+from collections.abc import Iterator
+from contextlib import nullcontext
+
+from ..engine.recording.block import Elsewhere, block
+from .trace import tracing
 
 EAGER_FUNCTIONS = [False]  # one flag
-GUARDS = [os.environ.get("MINITAPE_GUARDS") == "1"]  # whether Python may branch on a tensor: a recording for each path
+
+
+@block
+def init_scope() -> Iterator[None]:
+    """Lifts the block out of functions that are being traced: what it does happens once. No tape records it.
+
+    See https://www.tensorflow.org/api_docs/python/tf/init_scope.
+
+    >>> import minitape as tf
+    >>> with tf.init_scope():
+    ...     tf.executing_eagerly()
+    True
+    """
+    trace = tracing()
+    with nullcontext() if trace is None else trace.hidden(), Elsewhere(record=None, tapes=[], by=None):
+        yield
+
+
+def executing_eagerly() -> bool:
+    """True where tensors tell their values: outside of functions that are being traced.
+
+    >>> import minitape as tf
+    >>> tf.executing_eagerly(), bool(tf.function(lambda: tf.executing_eagerly())())
+    (True, False)
+    """
+    return tracing() is None
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:

@@ -1,4 +1,4 @@
-"""The first run of a function: an ordinary eager run, recorded as under a tape that watches everything.
+"""The first run of a function: an ordinary eager run, written into a recording of its own.
 
 Its tensors have values, as all have; but what hangs on the arguments does not tell them to Python, which would decide
 something by them once and for all.
@@ -6,200 +6,273 @@ something by them once and for all.
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
-from contextlib import contextmanager
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..engine.back.tape import GradientTape
-from ..engine.recording.block import Elsewhere
-from ..engine.recording.outlines import outline
-from ..engine.recording.record import CONTINUOUS, Record
+from ..engine.recording.block import Elsewhere, block
+from ..engine.recording.record import CONTINUOUS
+from ..engine.recording.outlines import Outline, outline
+from ..engine.recording.record import Record
+from ..engine.recording.recorder import Recorder
 from ..engine.recording.rows import LEAF, Leaf, operation_of
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, from_array
-from .settings import GUARDS
-
-_HOW = {
-    "bool": "a traced function cannot branch on a tensor's value; use tf.cond, tf.while_loop or tf.where",
-    "iter": "a traced function cannot iterate over a tensor; use tf.while_loop",
-}
-_VALUE = (
-    "a traced function cannot ask for a tensor's value, which later calls do not have: .numpy(), float() and the like"
-)
+from ..engine.values.invalid import invalid
 
 
 class Again(Exception):
-    """A call is not like the first one (a row that hangs on values has another shape, say): Python runs anew."""
+    """A call does not go the way that a recording knows: Python runs again."""
+
+
+class Unrecorded(Exception):
+    """A branch or a loop cannot be recorded without doing what it does: Python goes through it."""
 
 
 class OperatorNotAllowedInGraphError(TypeError):
     """Python asked a tensor of a traced function for its value."""
 
 
-class InaccessibleTensorError(ValueError):
+class InaccessibleTensorError(TypeError, ValueError):
     """A tensor of a traced function was used after its first run."""
 
 
-class NeedsValue(AttributeError):
-    """A function of minitape asked for the value of a tensor that hangs on the arguments."""
+DONE = np.bool_(True)  # the value of what has none
+
+
+class Leaked(Outline, NDArrayOperatorsMixin):
+    """In place of a tensor's value when the function that made it is over: it has a shape, and refuses the rest."""
+
+    def __init__(self, name: str = "", value: Any = DONE, constant: bool = False) -> None:
+        super().__init__(value.shape, value.dtype)
+        self.name, self.value = name, value if constant else None
+
+    def refuse(self, *_: object, **__: object) -> NoReturn:
+        raise InaccessibleTensorError(
+            f"A tensor of shape {self.shape} is out of scope: it belongs to the first run of the traced function "
+            f"{self.name!r}. Return it from the function."
+        )
+
+    __array__ = __array_ufunc__ = __array_function__ = refuse
+    __getattr__ = refuse
+
+    def restored(self) -> Any:
+        """A value of this shape for the time in which a gradient is recorded: zeros, or what never changes."""
+        return outline(self.shape, self.dtype).zeros[()] if self.value is None else self.value
+
+
+class Feed(NamedTuple):
+    """A row that is given: by an argument, a variable, or a tensor from outside, which may be gone."""
+
+    row: int
+    variable: Any = None
+    captured: Callable[[], EagerTensor | None] | None = None
+    varies: bool = True  # whether it is another value in each call; a tensor from outside all functions is not
 
 
 # what an assignment makes the state of a variable; no gradient passes
-SET = Primitive("assign", lambda new: new, None, op="AssignVariableOp", keep="")
-ADD = Primitive("assign_add", lambda old, new: old + new, None, op="AssignAddVariableOp", keep="")
-SUB = Primitive("assign_sub", lambda old, new: old - new, None, op="AssignSubVariableOp", keep="")
-CHANGES = {"assign": SET, "assign_add": ADD, "assign_sub": SUB}
-
-
+CHANGES = {
+    "assign": Primitive("assign", lambda new: new, None, op="AssignVariableOp", keep=""),
+    "assign_add": Primitive("assign_add", lambda old, new: old + new, None, op="AssignAddVariableOp", keep=""),
+    "assign_sub": Primitive("assign_sub", lambda old, new: old - new, None, op="AssignSubVariableOp", keep=""),
+}
 OF_SHAPES = {"shape", "size", "rank", "zeros_like", "ones_like"}  # primitives that read no value: shapes are settled
 
 
-class Trace(Record):
-    """The recording of the first run of a function."""
+def tracing() -> Trace | None:
+    """The function that is traced now."""
+    return None if state.record is None else state.record.trace
 
-    traces = True
-    small = sys.maxsize  # all values are kept while it runs
 
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
-        self.calls_python = False  # whether gradients of the user's own refer to its tensors
-        self.quiet = False  # whether it only tries: a branch that may not be taken
+class Trace(Recorder):
+    """The first run of a function. ``record`` has its rows, ``feeds`` says which of them a later call gives."""
+
+    def __init__(self, name: str, decide: Callable[[EagerTensor], None] | None = None) -> None:
+        self.name, self.around = name, tracing()
+        # notes that Python branches on a tensor; without it the run only tries, without effects: a branch, say
+        self.decide = decide
+        self.record = Record()
+        self.record.trace, self.record.open = self, False
         self.first = True  # whether values are those of the first run, not zeros in their place
-        self.tape = GradientTape(persistent=True)  # watches everything
-        self.given: set[int] = set()  # rows whose values a later call brings along
-        self.outer: dict[int, EagerTensor] = {}  # row -> a tensor of a trace around this one
-        self.reads: dict[int, tuple[Any, int]] = {}  # id of a variable -> it and the row of its state at the start
-        self.states: dict[int, EagerTensor] = {}  # its state now
+        self.feeds: list[Feed] = []
+        self.states: dict[int, EagerTensor] = {}  # of variables, by id: their states now
         self.assigned: dict[int, Any] = {}  # variables, by id
-        self.guards: list[tuple[int, bool]] = []  # what Python decided by
+        self.created: list[Any] = []  # variables
+        self.names: dict[int, str] = {}  # of arguments, by row
+        self.made: list[weakref.ref[EagerTensor]] = []  # its tensors
         self.lock = threading.RLock()  # of who adds rows: those of gradients
-        self.marks = bytearray()  # by row: whether it hangs on what is given
-        self.alive: list[EagerTensor] = []  # the arguments
-        self.names: list[str] = []  # theirs
+        self._given: set[int] = set()  # rows of feeds that vary
+        self._marks = bytearray()  # by row: whether it hangs on them
 
-    @contextmanager
-    def recording(self) -> Any:
+    @property
+    def quiet(self) -> bool:
+        """Whether effects are not for now: it only tries, or values are zeros."""
+        return self.decide is None or not self.first
+
+    @block
+    def recording(self) -> Iterator[None]:
         """Operations in the block become rows; tapes outside do not see them."""
-        with Elsewhere(record=self, tapes=[], by=None, site=None), self.tape:
-            yield self
+        outside = [feed.captured() for feed in self.feeds if feed.captured is not None and feed.varies]
+        leaked = [(t, t._value) for t in (*self._alive(), *outside) if type(t._value) is Leaked]
+        for tensor, value in leaked:
+            tensor._value = value.restored()
+        with Elsewhere(record=self.record, tapes=[], by=None, site=None):
+            try:
+                yield
+            finally:
+                for tensor, value in leaked:
+                    tensor._value = value
+                for tensor in self._alive():
+                    if type(tensor._value) is not Leaked:
+                        tensor._value = Leaked(self.name, tensor._value, not self.varies(tensor._row))
 
-    def forget(self) -> None:
-        """After the first run no value of arguments and states is held: zeros have their shapes."""
-        for tensor in (*self.alive, *self.states.values()):
-            value = tensor._value
-            if value.ndim:
-                tensor._value = outline(value.shape, value.dtype).zeros
+    @block
+    def hidden(self) -> Iterator[None]:
+        """The block is outside of the function: its tensors are out of scope there."""
+        before = [(tensor, tensor._value) for tensor in self._alive()]
+        for tensor, value in before:
+            tensor._value = Leaked(self.name, value, False)
+        try:
+            yield
+        finally:
+            for tensor, value in before:
+                tensor._value = value
 
-    def close(self) -> Trace:
-        """The last tape inside was left: the trace goes on."""
-        self.frame = None
-        return self
+    def _alive(self) -> list[EagerTensor]:
+        found = [tensor for held in self.made if (tensor := held()) is not None]
+        self.made = [*map(weakref.ref, found)]
+        return found
 
-    def notify(self) -> None:
-        """No live picture follows a trace."""
+    def tape(self) -> GradientTape:
+        """A tape that watches everything."""
+        tape = GradientTape(persistent=True)
+        tape._record, tape.late, tape.spans = self.record, True, [(0, len(self.record))]
+        self.record.tapes += 1
+        rows = self.record.leaves.keys() | {row for _, states in self.record.variables.values() for row in states}
+        tape.watched = {row: row + 1 for row in rows if self.record.shape_dtype(row)[1].kind in CONTINUOUS}
+        return tape
 
     # -- what comes in -----------------------------------------------------------------------------
 
-    def argument(self, tensor: EagerTensor) -> EagerTensor:
-        """A tensor with the same value, which later calls give anew."""
-        made = from_array(tensor._value)
-        self.alive.append(made)
-        self.given.add(self.row_or_new_leaf(made))
-        return made
+    def enter(self, value: Any, variable: Any = None) -> EagerTensor:
+        """A tensor that the trace is given, with its value in the first run."""
+        tensor = from_array(value)
+        owner, version = (None, 0) if variable is None else (weakref.ref(variable), variable._version)
+        leaf = Leaf(weakref.ref(tensor), owner, version, None, None if variable is None else variable._state._origin)
+        row = self._write_leaf(tensor, leaf, self.record.current_site())
+        self._feed(Feed(row, variable))
+        self.made.append(weakref.ref(tensor))
+        return tensor
 
-    def row_or_new_leaf(self, tensor: Any, variable: Any = None, site: int | None = None, tapes: Any = ()) -> int:
-        """The row of a tensor. One from outside becomes a leaf, which all tapes of here watch that are to."""
-        row = self.find(tensor)
-        if row is None:
-            owner, version = (None, 0) if variable is None else (weakref.ref(variable), variable._version)
-            leaf = Leaf(weakref.ref(tensor), owner, version, None, tensor._origin)
-            old = tensor._record
-            if old is not None and old.traces and not old.is_open:
-                raise InaccessibleTensorError(
-                    f"{tensor.dtype.name} tensor of shape {tensor.shape} is out of scope: it belongs to an earlier run "
-                    f"of the traced function {old.name!r}. Return it from there."
-                )
-            site = self.current_site() if site is None else site
-            row = self.append(LEAF, 0, 0, None, site, tensor._value)
-            self.leaves[row], self.leaf_of[id(tensor)] = leaf, row
-            self.untracked.add(row)
-            if old is None:
-                tensor._record, tensor._row = self, row
-            if tensor._value.dtype.kind in CONTINUOUS:
-                self.tape._watch_row(row)
-            if old is not None and old.traces:
-                self.outer[row] = tensor
-                self.given.add(row)
+    def _write_leaf(self, tensor: EagerTensor, leaf: Leaf, site: int, old: Any = None, tapes: Any = ()) -> int:
+        """The new row of a leaf, which these tapes watch. The tensor knows it from now on, where it belongs to ``old``
+        until then.
+        """
+        record = self.record
+        row = record.append(LEAF, 0, 0, None, site, tensor._value)
+        record.leaves[row] = leaf
         for tape in tapes:
-            tape._watch_row(row)
+            tape.watched[row] = row + 1
+        if not tapes:
+            record.untracked.add(row)
+        if tensor._record is old:
+            tensor._record, tensor._row = record, row
         return row
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the function runs now."""
-        return self.tape._recording
+    def enter_from_outside(self, tensor: EagerTensor, site: int | None, tapes: Any) -> int:
+        """The new row of a tensor that was made elsewhere, which these tapes watch."""
+        if type(tensor._value) is Leaked:
+            tensor._value.refuse()
+        leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
+        site = self.record.current_site() if site is None else site
+        row = self._write_leaf(tensor, leaf, site, self.record, tapes)  # it stays what it is outside
+        self.record.leaf_of[id(tensor)] = row
+        inner = tensor._record is not None and tensor._record.trace is not None
+        self._feed(Feed(row, None, (lambda: tensor) if inner else leaf.held, inner))
+        return row
+
+    def _feed(self, feed: Feed) -> None:
+        self.feeds.append(feed)
+        if feed.varies:
+            self._given.add(feed.row)
 
     # -- what does not come out --------------------------------------------------------------------
 
     def refuse(self, tensor: EagerTensor, how: str = "array") -> None:
-        """Raises where a value is asked for that hangs on the arguments."""
-        if state.record is None or not state.record.traces or not self.varies(tensor._row):
-            return
-        if how == "iter" and GUARDS[0]:  # its length is that of a shape, which later calls have or run anew
-            return
-        if how == "bool" and GUARDS[0] and self.first and not self.quiet and self is state.record:
-            self.guards.append((tensor._row, bool(tensor._value)))
-            return
-        if how == "array":
-            raise NeedsValue("minitape needs the value of a tensor that hangs on the arguments of a traced function")
-        self.raise_refusal(how)
+        """Raises where Python asks for a value that hangs on what is given; what it branches on becomes a guard."""
+        if type(tensor._value) is Leaked:
+            tensor._value.refuse()
+        if how == "bool" and self.varies(tensor._row) and self.first and state.record is not None:
+            if state.record.trace is not self or self.decide is None:
+                raise Unrecorded
+            self.decide(tensor)
+        elif self.varies(tensor._row):
+            self.raise_refusal(how)
 
     def raise_refusal(self, how: str) -> NoReturn:
         """The error for Python that asks for a value."""
-        raise OperatorNotAllowedInGraphError(f"In {self.name!r}: {_HOW.get(how, _VALUE)}.")
+        raise OperatorNotAllowedInGraphError(
+            f"In the traced function {self.name!r} Python asked for the value of a tensor ({how}), which later calls do "
+            "not repeat: compute with tensors, print with tf.print, or let tf.py_function look at the value."
+        )
 
     def varies(self, row: int) -> bool:
         """Whether the value of a row hangs on what is given, or on what each run does anew."""
-        if row >= len(self.marks):
-            first = len(self.marks)
-            self.marks.extend(bytes(len(self) - first))
-            ops, left, right, calls, _, _ = self.columns(first)
+        first = len(self._marks)
+        if row >= first:
+            ops, left, right, calls, _, _ = self.record.columns(first)
+            marks = self._marks
             for at, (op, a, b, call) in enumerate(zip(ops, left, right, calls, strict=True), first):
                 if op == LEAF:
-                    self.marks[at] = at in self.given
+                    marks.append(at in self._given)
                 elif call is None:
-                    self.marks[at] = self.marks[a] | self.marks[b]
-                elif call.primitive.name not in OF_SHAPES:
-                    self.marks[at] = call.primitive.stateful or any(self.marks[i] for i in call.inputs)
-        return bool(self.marks[row])
+                    marks.append(marks[a] | marks[b])
+                elif call.primitive.name in OF_SHAPES:
+                    marks.append(False)
+                else:
+                    marks.append(call.primitive.stateful or any([marks[i] for i in call.inputs]))
+        return bool(self._marks[row])
+
+    def name_of(self, row: int) -> str | None:
+        """What a tensor shows in place of its value: its argument's name or that of its operation."""
+        if not self.varies(row):
+            return None
+        primitive = operation_of(self.record, row)[0]
+        return f"{self.names.get(row) or ('read' if primitive is None else primitive.op)}:0"
 
     # -- variables ---------------------------------------------------------------------------------
 
     def create(self, variable: Any, *given: Any) -> None:
-        """Makes a variable, which outlives the first run."""
+        """Makes a variable, which outlives the first run; ValueError in another run for the same arguments."""
+        if self.quiet:
+            raise ValueError(
+                f"{self.name!r}: tf.function only supports singleton tf.Variables created on the first call. Make the "
+                "variable outside of the function, or keep it and make it only once."
+            )
         with Elsewhere(record=None, tapes=[]):
             variable._begin(*given)
+        self.created.append(variable)
 
     def read(self, variable: Any, accessed: bool = True) -> EagerTensor:
         """The state of a variable: at its first read what a call gives, later what was assigned here."""
         key = id(variable)
         if key not in self.states:
-            self.states[key] = first = from_array(variable._state._value)
-            row = self.row_or_new_leaf(first, variable)
-            self.given.add(row)
-            self.reads[key], self.variables[key] = (variable, row), (variable, [row])
+            now = variable._state if self.around is None else self.around.read(variable, accessed=False)
+            self.states[key] = tensor = self.enter(now._value, variable)
+            self.record.variables[key] = variable, [tensor._row]
         tensor, begins = self.states[key], accessed and variable._trainable
         for tape in state.tapes:
             if begins and tape._watch_accessed_variables:
                 tape.variables[key] = variable
-            elif key not in tape.variables:
-                continue
-            tape._watch_row(tensor._row)
+            if key in tape.variables:
+                tape._watch_row(tensor._row)
         return tensor
 
     def look_at(self, variable: Any) -> NoReturn:
@@ -209,6 +282,8 @@ class Trace(Record):
     def assign(self, variable: Any, change: Any, how: str, read_value: bool) -> Any:
         """The new state is a row."""
         old = self.read(variable, accessed=False)
+        if old.shape != change.shape and how != "assign":
+            raise invalid(f"A tensor of shape {change.shape} cannot change a variable of shape {old.shape}", how)
         new = apply(CHANGES[how], (change,) if how == "assign" else (old, change), {})
         return self.set_state(variable, new, how, read_value)
 
@@ -216,29 +291,16 @@ class Trace(Record):
         """The same for what a primitive makes of the old state."""
         made = Primitive("assign", primitive.forward, None, op=primitive.op, keep="")
         new = apply(made, (self.read(variable, accessed=False), *prepare(*inputs)), attrs)
-        return self.set_state(variable, new, how, True)
+        return self.set_state(variable, new, how)
 
     def set_state(self, variable: Any, new: EagerTensor, how: str = "assign", read_value: bool = True) -> Any:
         """A row is the state of a variable from now on."""
         key = id(variable)
         self.read(variable, accessed=False)
-        self.note(how, (variable, variable._version, new._row))
+        self.record.note(how, (variable, variable._version, new._row))
         self.states[key], self.assigned[key] = new, variable
-        self.variables[key][1].append(new._row)
-        for tape in (self.tape, *state.tapes):
+        self.record.variables[key][1].append(new._row)
+        for tape in state.tapes:
             if key in tape.variables:
-                tape.watched[new._row] = new._row + 1
-                self.untracked.discard(new._row)
+                tape._watch_row(new._row)
         return variable._unread(read_value)
-
-    # -- how its tensors look ----------------------------------------------------------------------
-
-    def hides(self, tensor: EagerTensor) -> bool:
-        """Whether a tensor does not show its value."""
-        return self.varies(tensor._row)
-
-    def name_of(self, row: int) -> str:
-        """The name of a row: an argument's own, else that of its operation."""
-        names = dict(zip([t._row for t in self.alive], self.names, strict=False))
-        primitive = operation_of(self, row)[0]
-        return f"{names.get(row) or ('read' if primitive is None else primitive.op)}:0"

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.recording.rows import Call
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Graph, Object
+    from ..engine.types import Object
     from .nodes import TapeNode
 
-INTO = ("function", "while", "cond", "switch_case")
+INTO = ("function", "while", "cond")
 
 
 class Caller(NamedTuple):
-    """The call of a graph: its node, by row of the graph the row outside, and of a loop by row what the next turn is
-    given.
+    """The call of a function: its node, by row of the function the row outside, and of a loop by row what the next turn
+    is given.
     """
 
     node: TapeNode
@@ -37,16 +37,16 @@ class Caller(NamedTuple):
 
 
 class FunctionBody(NamedTuple):
-    """A graph that a call runs, the row that it computes a result with, and how its inputs are called outside."""
+    """The rows that a call runs, the one that computes a result, and how its inputs are called outside."""
 
-    graph: Graph
+    record: Record
     row: int
     outer: dict[int, int]
     again: dict[int, int]
 
 
 def outermost(node: TapeNode) -> TapeNode:
-    """The call on the tape in which a node of a graph ran; a node of the tape itself."""
+    """The call on the tape in which a node of a function ran; a node of the tape itself."""
     while node.caller is not None:
         node = node.caller.node
     return node
@@ -56,64 +56,57 @@ def bodies_of(call: Call, output: int | None) -> Iterator[FunctionBody]:
     """The bodies in which a call computes one of its outputs (None: all, by no row); none where nothing is known of
     them.
     """
-    primitive = call.primitive
-    if primitive.name == "function":
-        recording: Object = call.attrs["recording"]
-        trace = recording.trace
-        outer = dict(zip([*recording.feeds, *recording.captured], call.inputs, strict=False))
-        yield FunctionBody(trace, _row(recording.results, output), outer, {})
-    elif primitive.name == "while":
-        body: Object = primitive.bodies[1]
-        if output is None or output < len(body.own.results):
-            again = dict(zip(body.own.arguments, body.own.results, strict=True))
-            yield FunctionBody(body.own.trace, _row(body.own.results, output), _outer(body, call.inputs), again)
-    elif primitive.name in INTO:
-        for body in primitive.bodies:
-            if output is None or output < len(body.own.results):
-                outer = _outer(body, call.inputs)
-                yield FunctionBody(body.own.trace, _row(body.own.results, output), outer, {})
+    if call.primitive.name == "function":
+        yield _body(call.attrs["recording"], call.inputs, output)
+    elif call.primitive.name in INTO:
+        primitive: Object = call.primitive
+        for body, first in [*zip(primitive.bodies, primitive.starts, strict=True)][primitive.name == "while" :]:
+            if output is None or output < len(body.results):
+                yield _body(body, _given(call, body, first), output, body.arguments * (primitive.name == "while"))
 
 
-def _outer(body: Object, inputs: Sequence[int]) -> dict[int, int]:
-    """What the rows of a body are outside: its arguments, then what it takes from there."""
-    return dict(zip(body.own.arguments, inputs, strict=False)) | dict(
-        zip(body.places, inputs[body.offset :], strict=False)
-    )
+def _given(call: Call, body: Object, first: int) -> Sequence[int]:
+    """The rows outside that the feeds of a body are: its arguments are the first inputs of a loop."""
+    own = body.arguments
+    return [*call.inputs[:own], *call.inputs[first : first + len(body.feeds) - own]]
 
 
-def _row(results: list[int], output: int | None) -> int:
-    return -1 if output is None else results[output]
+def _body(recording: Object, given: Sequence[int], output: int | None, carried: int = 0) -> FunctionBody:
+    rows = [feed.row for feed in recording.feeds]
+    again = dict(zip(rows[:carried], recording.results, strict=False))
+    row = -1 if output is None else recording.results[output]
+    return FunctionBody(recording.table.record, row, dict(zip(rows, given, strict=False)), again)
 
 
 def test_of(call: Call) -> FunctionBody | None:
     """The condition of a loop, which decides how many turns it takes; None for other calls."""
     if call.primitive.name != "while":
         return None
-    test: Object = call.primitive.bodies[0]
-    return FunctionBody(test.own.trace, test.own.results[0], _outer(test, call.inputs), {})
+    primitive: Object = call.primitive
+    return _body(primitive.bodies[0], _given(call, primitive.bodies[0], primitive.starts[0]), 0)
 
 
-def assigns(graph: Graph, variable: object, before: int) -> Iterator[tuple[Call, list[Call]]]:
+def assigns(record: Record, variable: object, before: int) -> Iterator[tuple[Call, list[Call]]]:
     """The calls that assign to a variable before a row of a trace, each with the calls whose bodies contain it."""
-    for event in graph.events:
+    for event in record.events:
         if event.kind in ("assign", "assign_add", "assign_sub") and event.subject[0] is variable:
-            made = graph.call_at(event.subject[2])
+            made = record.call_at(event.subject[2])
             if made is not None and made.row < before and made.primitive.name not in INTO:
                 yield made, []
-    for call in graph.calls:
+    for call in record.calls:
         for body in bodies_of(call, None) if call.row < before and call.primitive.name in INTO else ():
-            for made, around in assigns(body.graph, variable, len(body.graph)):
+            for made, around in assigns(body.record, variable, len(body.record)):
                 yield made, [call, *around]
 
 
-def read_by(graph: Graph, row: int) -> ResourceVariable | None:
+def read_by(record: Record, row: int) -> ResourceVariable | None:
     """The variable whose state is a row of a trace; None for other rows."""
-    return next((v for v, rows in graph.variables.values() if row in rows), None)
+    return next((v for v, rows in record.variables.values() if row in rows), None)
 
 
 def passes_of_own(record: Record, call: Call) -> list[bool]:
     """For each input of a custom gradient whether it hands an adjoint on."""
-    first = call.attrs.get("results", 0)  # in a graph the results are inputs as well
+    first = call.attrs.get("results", 0)  # in a function the results are inputs as well
     shares = own_shares(record, call)
     if shares is None:
         return [False] * first + [True] * (len(call.inputs) - first)
@@ -121,12 +114,9 @@ def passes_of_own(record: Record, call: Call) -> list[bool]:
 
 
 def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
-    """What a gradient of the user's own gives for adjoints of one, out of sight of every tape; None where it fails.
-
-    Of a graph it gives symbolic ones, in a graph of their own.
-    """
+    """What a gradient of the user's own gives for adjoints of one, out of sight of every tape; None where it fails."""
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
-    ones = [new_tensor(np.ones([n or 1 for n in shape], dtype)) for shape, dtype in kinds]
+    ones = [new_tensor(np.ones(shape, dtype)) for shape, dtype in kinds]
     try:
         with no_tapes(), contextlib.redirect_stdout(io.StringIO()):
             return list(call.attrs["call"].shares(ones))

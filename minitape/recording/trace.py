@@ -1,4 +1,4 @@
-"""One graph of everything that happened to a value: rows of recordings, operations outside any tape, assigns, exits.
+"""All that happened to a value: rows of recordings, operations outside any tape, assigns, exits.
 
 Nodes are made when a walk comes to them. An edge leads from a value to one that it was computed from; where a
 gradient cannot pass, the edge carries a :class:`Break`.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..engine.derivatives.pyfunction import PythonCall
     from ..engine.recording.rows import Call, Event
     from ..engine.table.primitives import Primitive, Rule
-    from ..engine.types import Attributes, End, Graph
+    from ..engine.types import Attributes, End
     from ..engine.values.dtypes import DType
 
 
@@ -47,7 +47,7 @@ _OPEN: list[PythonCall] = []  # runs of py_functions that are being asked about
 
 
 class Trace:
-    """The graph as one tape sees it."""
+    """The values as one tape sees them."""
 
     # what breaks the way of an input of a py_function inside of it: of another module, which asks about a whole tape
     inside_python: Callable[[GradientTape, End, End], Break | None]
@@ -98,7 +98,7 @@ class Trace:
             if leaf is not None:
                 tensor, variable = leaf.tensor, leaf.variable
                 origin = read(leaf.origin) if tensor is None else origin_of(tensor)
-            elif hasattr(record, "reads"):  # a graph's
+            elif record.trace is not None:  # a function's
                 variable = read_by(record, row)
             node = self.nodes[key] = TapeNode(key, record, row, origin, tensor, variable)
         return node
@@ -178,13 +178,13 @@ class Trace:
                 yield self.of_row(home, node.tensor._row), None
             return
         outside = None if node.caller is not None else self.scope(node)
-        if op >= FIRST_CODE and "-" not in primitive.texts[1:] and not hasattr(record, "reads"):  # floats with slopes
+        if op >= FIRST_CODE and "-" not in primitive.texts[1:] and record.trace is None:  # floats with slopes
             yield from ((self.node_at(node, row), outside) for row in inputs)
             return
         inner = list(bodies_of(call, node.row - call.row)) if primitive.name in INTO else []
         if inner:
             yield from ((self.inside(node, call, body), outside) for body in inner)
-            inputs = inputs[:1] if primitive.name in ("cond", "switch_case") else ()  # what decides
+            inputs = inputs[:1] if primitive.name == "cond" else ()  # what decides
             test = test_of(call)
             if test is not None:
                 yield (
@@ -193,7 +193,7 @@ class Trace:
                 )
         for i, row in enumerate(inputs):
             parent = self.node_at(node, row)
-            if hasattr(record, "reads"):  # before what the variable held when the function was called: that is older
+            if record.trace is not None:  # before what the variable held when the function was called: that is older
                 yield from self._assigned_inside(node, row)
             yield parent, outside or self._op_break(node, parent, primitive, rules, i)
 
@@ -205,41 +205,41 @@ class Trace:
 
     def inside(self, node: TapeNode, call: Call, body: FunctionBody) -> TapeNode:
         """The row of a body that computed this output of a call."""
-        return self.within(body.graph, body.row, Caller(self.node_at(node, call.row), body.outer, body.again))
+        return self.within(body.record, body.row, Caller(self.node_at(node, call.row), body.outer, body.again))
 
     def _assigned_inside(self, node: TapeNode, row: int) -> Iterator[tuple[TapeNode, Break | None]]:
-        """What the same function had assigned to the variable that a row of its graph reads, also in a loop or a
+        """What the same function had assigned to the variable that a row of it reads, also in a loop or a
         branch.
         """
-        graph = node.record
-        assert graph is not None
-        variable = read_by(graph, row)
-        for made_by, around in assigns(graph, variable, row) if variable is not None else ():
+        record = node.record
+        assert record is not None
+        variable = read_by(record, row)
+        for made_by, around in assigns(record, variable, row) if variable is not None else ():
             beside = node
             for call, inner in zip(around, [*around, made_by][1:], strict=True):
-                body = next(b for b in bodies_of(call, None) if inner in b.graph.calls)
+                body = next(b for b in bodies_of(call, None) if inner in b.record.calls)
                 beside = self.inside(self.node_at(beside, call.row), call, body)
             made = self.node_at(beside, made_by.row)
             for given in made_by.inputs:
                 yield self.node_at(beside, given), Break("state", self.place(made), made_by.primitive.name, made)
 
-    def within(self, graph: Graph, row: int, caller: Caller) -> TapeNode:
-        """The node of a row of a graph, as one call ran it; of what came from outside the node there."""
+    def within(self, record: Record, row: int, caller: Caller) -> TapeNode:
+        """The node of a row of a function, as one call ran it; of what came from outside the node there."""
         if row in caller.outer and row not in caller.again:
             return self.node_at(caller.node, caller.outer[row])
-        leaf = graph.leaves.get(row)
+        leaf = record.leaves.get(row)
         if leaf is not None and isinstance(leaf.tensor, Tensor):
             return self.of_tensor(leaf.tensor)
-        node = self._node(TapeNode((id(graph), row, caller.node.key), graph, row))
+        node = self._node(TapeNode((id(record), row, caller.node.key), record, row))
         node.caller = caller
         return node
 
     def _turns(self, node: TapeNode) -> Iterator[tuple[TapeNode, Break | None]]:
         """The inputs of a turn of a loop: those of the loop, and the results of the turn before."""
-        caller, graph = node.caller, node.record
-        assert caller is not None and graph is not None
+        caller, record = node.caller, node.record
+        assert caller is not None and record is not None
         yield self.node_at(caller.node, caller.outer[node.row]), None
-        yield self.within(graph, caller.again[node.row], caller), None
+        yield self.within(record, caller.again[node.row], caller), None
 
     def scope(self, node: TapeNode) -> Break | None:
         """The break of an operation that ran where this tape did not record."""
@@ -330,9 +330,8 @@ class Trace:
             return kept[1]
         custom = call.primitive.name == "custom_gradient"
         recording = call.attrs.get("recording") if call.primitive.name == "function" else None
-        if recording is not None and recording.grads is not None:
-            found = [bool(part) for part in recording.grads.parts]
-            found += [True] * (len(call.inputs) - len(found))
+        if recording is not None and recording._grads is not None:
+            found = [part is not None for part in recording._grads.parts]
         else:
             found = passes_of_own(record, call) if custom else [True] * len(call.inputs)
         self._passes[id(call)] = call, found

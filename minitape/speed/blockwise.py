@@ -21,24 +21,24 @@ from .fuse import CHEAP, TOTALS, is_total, single_number, total
 LEAST = 3  # calls from which on a run is worth it
 
 
-def large_kind(graph: Any, call: Any) -> tuple[tuple[int, ...], type] | None:
+def large_kind(table: Any, call: Any) -> tuple[tuple[int, ...], type] | None:
     """(shape, float type) of a call that can be part of a run; None for others."""
     primitive = call.primitive
     reduces = primitive.name in TOTALS
     if not (reduces or (primitive.code and not call.attrs)):
         return None
-    shape, dtype = graph.shape_dtypes[call.inputs[0] if reduces else call.row]
+    shape, dtype = table.shape_dtypes[call.inputs[0] if reduces else call.row]
     if shape is None or None in shape or int(np.prod(shape)) < LARGE or dtype.char not in "fd":
         return None
     if reduces:
         return (shape, dtype.type) if is_total(call, len(shape)) else None
-    same = all(graph.shape_dtypes[r][0] in ((), shape) and graph.shape_dtypes[r][1] == dtype for r in call.inputs)
+    same = all(table.shape_dtypes[r][0] in ((), shape) and table.shape_dtypes[r][1] == dtype for r in call.inputs)
     return (shape, dtype.type) if same else None
 
 
-def slow_shapes(graph: Any, calls: Sequence) -> set:
+def slow_shapes(table: Any, calls: Sequence) -> set:
     """The shapes on which functions are computed that compiled loops have no vector code for."""
-    kinds = [(c, large_kind(graph, c)) for c in calls if c.primitive.code]
+    kinds = [(c, large_kind(table, c)) for c in calls if c.primitive.code]
     return {kind for call, kind in kinds if kind is not None and call.primitive.name not in CHEAP}
 
 
@@ -47,14 +47,14 @@ class Blockwise:
 
     def __init__(
         self,
-        graph: Any,
+        table: Any,
         calls: Sequence,
         kind: tuple[tuple[int, ...], type],
         constants: dict[int, Any],
         alias: Any,
         readers: dict[int, list[int]],
     ) -> None:
-        self.graph, self.calls, self.constants, self.alias = graph, calls, constants, alias
+        self.table, self.calls, self.constants, self.alias = table, calls, constants, alias
         self.shape, self.real = kind
         rows = {c.row for c in calls}
         self.outputs = [c.row for c in calls if any(r not in rows for r in readers.get(c.row, ()))]
@@ -77,7 +77,7 @@ class Blockwise:
             if call.row in arrays:
                 lines.append(f"f{call.row}[part] = b{call.row}")
             lines += [f"b{row} = None" for row in known if last.get(row) == number]
-        large = [row for row in self.inputs if self.graph.shape_dtypes[row][0]]
+        large = [row for row in self.inputs if self.table.shape_dtypes[row][0]]
         text = [
             f"def blockwise({', '.join(f'v{row}' for row in self.inputs)}):",
             *[f"    f{row} = np.ascontiguousarray(v{row}).reshape(-1)" for row in large],
@@ -99,4 +99,4 @@ class Blockwise:
             return f"c{row}"
         if row not in self.inputs:
             self.inputs.append(row)
-        return f"b{row}" if self.graph.shape_dtypes[row][0] else f"v{row}"
+        return f"b{row}" if self.table.shape_dtypes[row][0] else f"v{row}"

@@ -29,37 +29,37 @@ CHEAP = set(
 )
 
 
-def fusable(graph: Any, call: Any) -> Any:
+def fusable(table: Any, call: Any) -> Any:
     """The float type of a call that can be part of a fused loop; None for others."""
     primitive, name = call.primitive, call.primitive.name
     if call.outputs > 1 or not (primitive.code or name in ("slice", "unslice", *TOTALS)):
         return None
     kind = None
     for row in (*call.inputs, call.row):
-        shape, dtype = graph.shape_dtypes[row]
+        shape, dtype = table.shape_dtypes[row]
         if shape is None or None in shape or len(shape) > 3 or dtype.char not in "fd":
             return None
         if kind is not None and dtype.type is not kind:
             return None
         kind = dtype.type
-    return kind if _can_fuse(graph, call, name) else None
+    return kind if _can_fuse(table, call, name) else None
 
 
-def _can_fuse(graph: Any, call: Any, name: str) -> bool:
-    shape = graph.shape_dtypes[call.row][0]
+def _can_fuse(table: Any, call: Any, name: str) -> bool:
+    shape = table.shape_dtypes[call.row][0]
     if call.primitive.code:
-        inputs = [graph.shape_dtypes[r][0] for r in call.inputs]
+        inputs = [table.shape_dtypes[r][0] for r in call.inputs]
         if any(s not in ((), shape) for s in inputs) or ("-" in call.primitive.texts[0] and name == "stop_gradient"):
             return False
         short = int(np.prod(shape)) <= SHORT
         if name == "pow" and not short:
-            return graph.folded.get(call.inputs[1]) is not None and single_number(graph.folded[call.inputs[1]]) in (
+            return table.folded.get(call.inputs[1]) is not None and single_number(table.folded[call.inputs[1]]) in (
                 1,
                 2,
             )
         return short or name in CHEAP
     if name in TOTALS:
-        return is_total(call, len(graph.shape_dtypes[call.inputs[0]][0]))
+        return is_total(call, len(table.shape_dtypes[call.inputs[0]][0]))
     spec = call.attrs["spec"]
     return isinstance(spec, tuple) and all(isinstance(s, slice) and (s.step is None or s.step > 0) for s in spec)
 
@@ -90,12 +90,12 @@ class Fused:
     """Writes the fused function of some calls; other ``readers`` than these calls need a row's value outside."""
 
     def __init__(
-        self, graph: Any, calls: Sequence, constants: dict[int, Any], alias: Any, readers: dict[int, list[int]]
+        self, table: Any, calls: Sequence, constants: dict[int, Any], alias: Any, readers: dict[int, list[int]]
     ) -> None:
-        self.graph, self.calls, self.constants, self.alias, self.readers = graph, calls, constants, alias, readers
+        self.table, self.calls, self.constants, self.alias, self.readers = table, calls, constants, alias, readers
         self.rows = {c.row for c in calls}
         outputs = [c for c in calls if self._leaves(c.row, self.rows)]
-        self.filled = [c.row for c in outputs if c.primitive.name != "slice" and graph.shape_dtypes[c.row][0] != ()]
+        self.filled = [c.row for c in outputs if c.primitive.name != "slice" and table.shape_dtypes[c.row][0] != ()]
         self.outputs = [c.row for c in outputs if c.row not in self.filled]
         self.lines: list[str] = []
         self.inputs: list[int] = []
@@ -120,7 +120,7 @@ class Fused:
     # -- calls -------------------------------------------------------------------------------------
 
     def _write(self, call: Any) -> None:
-        name, shape = call.primitive.name, self.graph.shape_dtypes[call.row][0]
+        name, shape = call.primitive.name, self.table.shape_dtypes[call.row][0]
         sources = [self.alias(r) for r in call.inputs]
         if any(r in self.waiting for r in sources):
             self._close()
@@ -180,7 +180,7 @@ class Fused:
 
     def _element(self, row: int, shape: tuple[int, ...] | None = None) -> str:
         """A row's element inside the loop over ``shape`` (its own), which is opened if it is not open yet."""
-        shape = self.graph.shape_dtypes[row][0] if shape is None else shape
+        shape = self.table.shape_dtypes[row][0] if shape is None else shape
         if self.shape is not None and self.shape != shape:
             self._close()
         self.shape = shape
@@ -190,7 +190,7 @@ class Fused:
             number = single_number(self.constants[row])
             if number is not None and np.isfinite(number):
                 return f"T({number!r})"
-        if self.graph.shape_dtypes[row][0] == ():
+        if self.table.shape_dtypes[row][0] == ():
             return self._scalar(row)
         return f"{self._array(row)}[{', '.join(INDICES[: len(shape)])}]"
 

@@ -46,7 +46,7 @@ def {name}({signature}):
                 record.untracked.add(made._row)
             return made
     record{frame} = state.record{caller}
-{second}    if not ({usual}) or (record is not None and not record.eager):  # another kind of values, or a graph
+{second}    if not ({usual}):  # another kind of values
         return general({arguments})
 {convert}    value = {formula}
     made = EagerTensor()
@@ -248,7 +248,9 @@ def site_of(record: Record, frame: FrameType) -> int | None:
 
     Here it is known where this is the open recording, and the frame the user's.
     """
-    if state.record is not record or (record.fixed is None and (state.site or _OWN[frame.f_code.co_filename])):
+    if state.record is not record or not record.open:
+        return None
+    if record.fixed is None and (state.site or _OWN[frame.f_code.co_filename]):
         return None
     return record.current_site(frame)
 
@@ -285,8 +287,6 @@ def apply(plain: Function) -> Function:
                 return plain(primitive, inputs, attrs, frame or _getframe(1))
             value = t._value
             arrays.append(value)
-        if record is not None and not record.eager:
-            return plain(primitive, inputs, attrs, frame or _getframe(1))
         if primitive.code:
             x, y = arrays[0], arrays[-1]
             like = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y

@@ -1,4 +1,4 @@
-"""The rows of a graph as one Python function over arrays: the fast form of :func:`minitape.functions.program.Rows`.
+"""The rows of a recording as one Python function over arrays: the fast form of :func:`minitape.functions.program.Rows`.
 
 The function is generated: one line for each call, with the textbook formula itself where there is one. What runs often
 is fused into loops that numba compiles: operations on arrays, and repeats of the same operations on single numbers, so
@@ -23,7 +23,7 @@ from .rolled import rolled
 
 if TYPE_CHECKING:
     from ..engine.recording.rows import Call
-    from ..engine.types import Graph
+    from ..engine.types import Table
 
 ONCE_MORE = 512  # runs after which numba is loaded to fuse a program
 
@@ -44,7 +44,7 @@ class Writer:
 
     def __init__(
         self,
-        graph: Graph,
+        table: Table,
         calls: Sequence[Call],
         constants: dict[int, Any],
         fetches: Sequence[int],
@@ -53,8 +53,8 @@ class Writer:
         fuse: bool = False,
     ) -> None:
         self.fuse, self.runner = fuse, runner
-        self.graph, self.fetches, self.feeds = graph, list(fetches), list(feeds)
-        self.same = _same_values(graph, calls, constants)
+        self.table, self.fetches, self.feeds = table, list(fetches), list(feeds)
+        self.same = _same_values(table, calls, constants)
         self.calls = [c for c in calls if c.row not in self.same]
         self.constants = constants
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
@@ -70,13 +70,13 @@ class Writer:
     def _runs(self) -> list[_Run]:
         """The kinds of runs that pay here, in the order in which calls may join them."""
         # large shapes that go block by block; None: all
-        self.slow = blockwise.slow_shapes(self.graph, self.calls) if self.fuse else None
-        self.scalars = {c.row: real for c in self.calls if (real := scalar_type(self.graph, c)) is not None}
+        self.slow = blockwise.slow_shapes(self.table, self.calls) if self.fuse else None
+        self.scalars = {c.row: real for c in self.calls if (real := scalar_type(self.table, c)) is not None}
         found = [_Run(self._large_kind, self._write_large)]
         if self.fuse and len(self.scalars) >= FEW:
             found.append(_Run(lambda run, call: self.scalars.get(call.row), self._write_numbers))
         if self.fuse:
-            found.append(_Run(lambda run, call: fuse.fusable(self.graph, call), self._write_fused))
+            found.append(_Run(lambda run, call: fuse.fusable(self.table, call), self._write_fused))
         return found
 
     def write(self) -> Callable[..., tuple]:
@@ -94,7 +94,7 @@ class Writer:
         names = "".join(f"{self._name(r)}, " for r in self.fetches)
         head = _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds))
         text = f"{head}{''.join(self.lines)}    return ({names})\n"
-        return define(text, "<formula graph>", self.scope)["program"]
+        return define(text, "<formula function>", self.scope)["program"]
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -123,27 +123,27 @@ class Writer:
         """The shape and float type of a call on large arrays; a sum of another run's rows is none, nor is what reads a
         sum of this one.
         """
-        kind = blockwise.large_kind(self.graph, call)
+        kind = blockwise.large_kind(self.table, call)
         if kind is None or (self.slow is not None and kind not in self.slow):
             return None
         inside = [r for r in self._inputs(call) if r in run.rows]
         if call.primitive.name in fuse.TOTALS and not inside:
             return None
-        return kind if all(self.graph.shape_dtypes[r][0] == kind[0] for r in inside) else None
+        return kind if all(self.table.shape_dtypes[r][0] == kind[0] for r in inside) else None
 
     def _write_large(self, calls: list[Call], kind: Any) -> bool:
         if len(calls) < blockwise.LEAST:
             return False
-        writer = blockwise.Blockwise(self.graph, calls, kind, self.constants, self._alias, self.readers)
+        writer = blockwise.Blockwise(self.table, calls, kind, self.constants, self._alias, self.readers)
         self._write_run(calls, *writer.function())
         self.warns = True
         return True
 
     def _write_fused(self, calls: list[Call], real: Any) -> bool:
-        shapes = {row: shape for row, (shape, _) in self.graph.shape_dtypes.items()}
+        shapes = {row: shape for row, (shape, _) in self.table.shape_dtypes.items()}
         if sum(shapes[c.row] != () for c in calls) < fuse.LEAST:
             return False
-        writer = fuse.Fused(self.graph, calls, self.constants, self._alias, self.readers)
+        writer = fuse.Fused(self.table, calls, self.constants, self._alias, self.readers)
         text = writer.text()
         arguments = [*writer.inputs, *writer.filled]
         function = fuse.compiled(text, real, [shapes[r] for r in arguments])
@@ -227,7 +227,7 @@ class Writer:
     def _line(self, call: Call) -> None:
         arguments = [self._name(r) for r in call.inputs]
         outs = [f"v{call.row + i}" for i in range(call.outputs)]
-        formula = _formula(self.graph, call, arguments)
+        formula = _formula(self.table, call, arguments)
         if formula is None and call.primitive.name == "slice":
             self.scope[f"s{call.row}"] = call.attrs["spec"]
             formula = f"{arguments[0]}[s{call.row}]"
@@ -237,7 +237,7 @@ class Writer:
                 call.primitive.forward if turns else self.runner(call, self._notes_are_read(call))
             )
             formula = f"f{call.row}({', '.join(self._transposed(call, arguments) if turns else arguments)})"
-        if call.outputs > 1 or call.row in self.graph.tuples:
+        if call.outputs > 1 or call.row in self.table.tuples:
             self.lines.append(f"    {', '.join(outs)}, = {formula}\n")
         else:
             self.lines.append(f"    {outs[0]} = {formula}\n")
@@ -267,7 +267,7 @@ class Writer:
     def _is_big(self, row: int) -> bool:
         if row in self.constants or row in self.feeds:  # others hold these anyway
             return False
-        return bool(np.prod(self.graph.shape_dtypes[row][0]) >= BIG)
+        return bool(np.prod(self.table.shape_dtypes[row][0]) >= BIG)
 
 
 class _Run:
@@ -284,21 +284,21 @@ class _Run:
         self.kind: Any = None
 
 
-def scalar_type(graph: Graph, call: Call) -> Any:
+def scalar_type(table: Table, call: Call) -> Any:
     """The float type of a call that works on single numbers of the textbook table; None for others."""
     primitive = call.primitive
     if not primitive.code or call.outputs > 1:
         return None
     kind = None
     for row in (*call.inputs, call.row):
-        shape, dtype = graph.shape_dtypes[row]
+        shape, dtype = table.shape_dtypes[row]
         if shape != () or dtype.char not in "fd" or (kind is not None and dtype.type is not kind):
             return None
         kind = dtype.type
     return kind
 
 
-def _same_values(graph: Graph, calls: Sequence[Call], constants: dict[int, Any]) -> dict[int, int]:
+def _same_values(table: Table, calls: Sequence[Call], constants: dict[int, Any]) -> dict[int, int]:
     """Rows that have the value of a row before them: identities, powers of one, slices that were taken already."""
     same: dict[int, int] = {}
     slices: dict[tuple[int, str], int] = {}  # (what is sliced, how) -> the row of the slice
@@ -307,17 +307,17 @@ def _same_values(graph: Graph, calls: Sequence[Call], constants: dict[int, Any])
         if call.primitive.name == "slice":
             known = slices.setdefault((source, repr(call.attrs["spec"])), call.row)
         else:
-            known = source if _hands_on(graph, call, constants) else call.row
+            known = source if _hands_on(table, call, constants) else call.row
         if known != call.row:
             same[call.row] = known
     return same
 
 
-def _hands_on(graph: Graph, call: Call, constants: dict[int, Any]) -> bool:
+def _hands_on(table: Table, call: Call, constants: dict[int, Any]) -> bool:
     """True for a call whose value is that of its first input."""
     if call.primitive.name in _ALIASES:
-        return graph.shape_dtypes[call.row][1].kind != "O"
-    if call.primitive.name != "pow" or graph.shape_dtypes[call.row] != graph.shape_dtypes[call.inputs[0]]:
+        return table.shape_dtypes[call.row][1].kind != "O"
+    if call.primitive.name != "pow" or table.shape_dtypes[call.row] != table.shape_dtypes[call.inputs[0]]:
         return False
     exponent: Any = constants.get(call.inputs[1])
     return np.ndim(exponent) == 0 and exponent == 1
@@ -326,18 +326,18 @@ def _hands_on(graph: Graph, call: Call, constants: dict[int, Any]) -> bool:
 # -- what one call runs ----------------------------------------------------------------------------
 
 
-def _formula(graph: Graph, call: Call, arguments: list[str]) -> str | None:
+def _formula(table: Table, call: Call, arguments: list[str]) -> str | None:
     """The textbook formula with the names of the values in it; None where the primitive has none."""
     primitive = call.primitive
-    if not primitive.code or call.attrs or any(graph.shape_dtypes[r][1].kind != "f" for r in call.inputs):
+    if not primitive.code or call.attrs or any(table.shape_dtypes[r][1].kind != "f" for r in call.inputs):
         return None
-    text = "x * x" if primitive.name == "pow" and _is_two(graph, call.inputs[1]) else primitive.texts[0]
+    text = "x * x" if primitive.name == "pow" and _is_two(table, call.inputs[1]) else primitive.texts[0]
     return with_operands(text, arguments)
 
 
-def _is_two(graph: Graph, row: int) -> bool:
-    value = graph.folded.get(row)
-    return value is not None and np.ndim(value) == 0 and value == 2 and graph.shape_dtypes[row][1].kind == "f"
+def _is_two(table: Table, row: int) -> bool:
+    value = table.folded.get(row)
+    return value is not None and np.ndim(value) == 0 and value == 2 and table.shape_dtypes[row][1].kind == "f"
 
 
 class CompiledRows:
@@ -345,15 +345,15 @@ class CompiledRows:
 
     def __init__(
         self,
-        graph: Graph,
+        table: Table,
         calls: Sequence[Call],
         constants: dict[int, Any],
         fetches: Sequence[int],
         feeds: Sequence[int],
         runner: Callable,
     ) -> None:
-        self.graph, self.calls = graph, calls
-        self.writer = partial(Writer, graph, calls, constants, fetches, feeds, runner)
+        self.table, self.calls = table, calls
+        self.writer = partial(Writer, table, calls, constants, fetches, feeds, runner)
         self._write()
 
     def _write(self, fused: bool = False) -> None:
@@ -365,7 +365,7 @@ class CompiledRows:
         """Rows that run often earn compiled loops, where numba is at hand (or after many more runs); whether that is
         settled.
         """
-        if not kernels.available() or sum(fuse.fusable(self.graph, c) is not None for c in self.calls) < fuse.LEAST:
+        if not kernels.available() or sum(fuse.fusable(self.table, c) is not None for c in self.calls) < fuse.LEAST:
             return True
         if runs < ONCE_MORE and self.numbers < LONG and "numba" not in sys.modules:
             return False

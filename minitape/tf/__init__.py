@@ -1,16 +1,19 @@
-"""TensorFlow's functions and classes by name, as ``tf`` in the packages above: all of ``minitape`` but Keras.
+"""The names of TensorFlow that minitape has: those that its lessons, its documents and its pictures use.
 
-``from .. import tf`` costs nothing: a name is loaded when it is first used. A file or folder with a name of
-TensorFlow's (``math``, ``nn``, ...) is the table of that namespace; ``import minitape.nn`` finds ``minitape.tf.nn``.
-The others:
-
-``api``        which module holds which name of ``tf`` itself, and what is said of a name that is not there
-``namespace``  names of a module that are loaded when they are first used
-``module``     ``tf.Module``
+``api``          which module holds which public name, and what is said of others
+``arguments``    how the functions read what they are given
+``elementwise``  one line for each function of one or two numbers; ``where``, ``cast``
+``arrays``       shapes; tensors joined, taken apart and repeated
+``indexing``     ``x[...]``, gather, masks, scatter
+``creation``     zeros, ones, range, one_hot, ...
+``reductions``   sums, means, extremes, positions and orders
+``products``     products, norms, ``tf.linalg``
+``random``       NumPy's generator
+``nn``           activations, cross entropies, moments
+``keras``        layers, losses, optimizers
+``module``       ``tf.Module``
+``composites``   ragged and sparse tensors, which hold and show
+``strings``      bytes
+``printing``     ``tf.print``
+``tensorflow1``  what only TensorFlow 1 has
 """
-
-from .api import NAMESPACES as _NAMESPACES
-from .api import ROOT as _ROOT
-from .namespace import lazy as _lazy
-
-__getattr__, __dir__ = _lazy("tf", _ROOT, globals(), {name: (f"tf.{name}", "") for name in _NAMESPACES})

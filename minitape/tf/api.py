@@ -1,107 +1,183 @@
-"""What ``tf`` offers: which module holds which name, and what is said of a name that is not there."""
+"""The public names: which module holds which name of ``tf`` and of its namespaces, and what is said of any other.
+
+A namespace such as ``minitape.math`` or ``minitape.keras.layers`` is a line of the table ``NAMES`` and no file; here it
+becomes a module when it is first imported. Its stub for editors is a file of that path (``minitape/math.pyi``).
+"""
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
+import importlib
+import sys
+from collections.abc import Callable
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-# module of minitape -> the names that it gives to ``tf`` (see minitape.tf.namespace.places)
-ROOT: dict[str, str] = {
+from ..common.lazy import load, places
+from ..functions.calls import in_traces
+
+if TYPE_CHECKING:
+    from ..engine.types import Object
+
+_BOTH = (  # in tf and in tf.math
+    "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv greater greater_equal "
+    "less less_equal logical_and logical_not maximum minimum multiply negative not_equal pow round sigmoid sign sin "
+    "sinh sqrt square subtract tan tanh"
+)
+_REDUCTIONS = "add_n argmax argmin reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_sum"
+_TF = {
     "engine.tensor.tensor": "Tensor",
-    "engine.tensor.convert": "constant convert_to_tensor=to_graph_tensor",
+    "engine.tensor.convert": "constant convert_to_tensor",
     "engine.tensor.variable": "Variable",
     "engine.back.tape": "GradientTape",
     "engine.back.endpoints": "UnconnectedGradients",
-    "tf.module": "Module",
-    "tf.ragged": "RaggedTensor",
-    "tf.sparse": "SparseTensor",
     "engine.values.shape": "TensorShape",
-    "engine.values.dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 "
-    "uint16 uint32 uint64 bool complex64 complex128 string",
-    "ops.elementwise": "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv "
-    "greater greater_equal less less_equal logical_and logical_not maximum minimum multiply "
-    "neg=negative negative not_equal pow realdiv round sigmoid sign sin sinh sqrt square "
-    "subtract tan tanh",
-    "ops.casts": "cast saturate_cast",
-    "ops.reductions": "argmax argmin cumsum reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod "
-    "reduce_sum",
-    "ops.sorting": "argsort sort",
-    "ops.clipping": "add_n clip_by_value",
-    "tf.linalg.products": "matmul norm tensordot",
-    "ops.arrays": "expand_dims identity newaxis rank reshape shape size squeeze stop_gradient transpose",
-    "ops.filling": "eye fill linspace meshgrid one_hot ones ones_like range zeros zeros_like",
-    "ops.joining": "concat pad repeat split stack tile unstack",
-    "ops.picking": "boolean_mask gather gather_nd tensor_scatter_nd_add tensor_scatter_nd_max "
-    "tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update unique where",
-    "ops.printing": "print=print_",
-    "functions.settings": "get_logger",
-    "functions.deferred": "gradients Graph RegisterGradient Operation=Deferred get_default_graph",
-    "functions.session": "Session",
-    "engine.derivatives.custom": "custom_gradient recompute_grad grad_pass_through",
-    "engine.derivatives.pyfunction": "py_function numpy_function",
-    "functions.scopes": "control_dependencies executing_eagerly init_scope no_op",
+    "engine.values.dtypes": "DType bool complex64 complex128 float16 float32 float64 int8 int16 int32 int64 "
+    "string uint8 uint16 uint32 uint64",
+    "engine.derivatives.custom": "custom_gradient grad_pass_through recompute_grad",
+    "engine.derivatives.pyfunction": "numpy_function py_function",
     "functions.function": "function",
-    "functions.spec": "TensorSpec",
     "functions.control": "cond while_loop",
+    "functions.spec": "TensorSpec",
+    "functions.settings": "executing_eagerly get_logger init_scope",
+    "functions.deferred": "Graph RegisterGradient Session get_default_graph gradients initialize_all_variables",
+    "tf.elementwise": f"{_BOTH} cast clip_by_value neg=negative where",
+    "tf.arrays": "concat expand_dims identity meshgrid newaxis pad rank repeat reshape shape size split squeeze stack "
+    "stop_gradient tile transpose unstack",
+    "tf.indexing": "boolean_mask gather gather_nd tensor_scatter_nd_update unique",
+    "tf.creation": "eye fill linspace one_hot ones ones_like range zeros zeros_like",
+    "tf.reductions": f"{_REDUCTIONS} argsort sort",
+    "tf.products": "matmul norm tensordot",
+    "tf.module": "Module",
+    "tf.composites": "RaggedTensor SparseTensor",
+    "tf.printing": "print=print_",
+    "tf.tensorflow1": "py_func",
 }
+_ABOVE = {"picture.drawing": "draw", "picture.snapshots": "snapshot", "explain": "explain="}
 
-# further names of ``import minitape as tf``, from packages above this one
-ABOVE: dict[str, str] = {
-    "keras": "keras=",
-    "compat": "compat=",
-    "compat.v1.variables": "initialize_all_variables",
-    "compat.v1.legacy": "py_func",
-    "explain": "explain=",
-    "picture.drawing": "draw",
-    "picture.snapshots": "snapshot",
+# namespace -> module of minitape -> the names that it gives (see minitape.common.lazy.places)
+NAMES: dict[str, dict[str, str]] = {
+    "": {**_TF, **_ABOVE},
+    "math": {
+        "tf.elementwise": f"{_BOTH} ceil conj divide_no_nan expm1 floormod log log1p real reciprocal rint rsqrt "
+        "softplus",
+        "tf.reductions": f"{_REDUCTIONS} count_nonzero reduce_std reduce_variance top_k",
+        "tf.products": "l2_normalize",
+        "tf.nn": "log_softmax softmax",
+    },
+    "nn": {
+        "tf.nn": "leaky_relu log_softmax moments relu sigmoid_cross_entropy_with_logits softmax "
+        "softmax_cross_entropy_with_logits sparse_softmax_cross_entropy_with_logits",
+        "tf.elementwise": "sigmoid softplus tanh",
+        "tf.products": "l2_normalize",
+    },
+    "linalg": {"tf.products": "det diag diag_part inv l2_normalize matvec solve trace"},
+    "random": {"tf.random": "normal set_seed uniform"},
+    "strings": {"tf.strings": "length substr"},
+    "ragged": {"tf.composites": "constant=ragged_constant"},
+    "sparse": {"tf.composites": "sparse_dense_matmul to_dense"},
+    "nest": {"engine.values.nest": "flatten map_structure pack_sequence_as"},
+    "errors": {
+        "engine.values.errors": "FailedPreconditionError InternalError InvalidArgumentError OpError UnimplementedError "
+        "UnknownError"
+    },
+    "autodiff": {"engine.derivatives.forward": "ForwardAccumulator", "engine.back.tape": "GradientTape"},
+    "test": {"check": "compute_gradient"},
+    "config": {"functions.settings": "run_functions_eagerly"},
+    "keras": {"tf.keras": "Sequential"},
+    "keras.layers": {"tf.keras": "Dense Layer"},
+    "keras.losses": {"tf.keras": "MAE=mean_absolute_error MSE=mean_squared_error MeanAbsoluteError MeanSquaredError"},
+    "keras.optimizers": {"tf.keras": "Adam SGD"},
+    "keras.callbacks": {},  # one of the documents imports it, and uses nothing of it
+    "compat": {},
+    "compat.v1": {
+        **_TF,
+        "functions.deferred": f"{_TF['functions.deferred']} global_variables_initializer=initialize_all_variables "
+        "placeholder",
+        "tf.tensorflow1": "assign get_variable name_scope op_scope py_func",
+    },
+    # as much of TensorFlow's private package as the documents import
+    "python": {},
+    "python.framework": {},
+    "python.framework.ops": {
+        "functions.deferred": "Graph RegisterGradient get_default_graph",
+        "tf.tensorflow1": "name_scope op_scope",
+    },
 }
+# what is built on tf: no names of it, but attributes, which are imported when they are first asked for
+TOOLS = ("bridges", "check", "cli", "course")
 
-# the modules that are namespaces of ``tf``, and in this room
-NAMESPACES = (
-    "autodiff autograph config dtypes errors linalg math nest nn python ragged random sparse strings test version"
-).split()
-
-
-def missing(namespace: str, name: str, asked: object) -> AttributeError:
-    """The error for a name that ``asked`` does not have, which is ``namespace``: a module, a class, or an object of the
-    class.
-
-    It says where to go with a name of TensorFlow. For any other name it is Python's own, which suggests the nearest.
-
-    >>> import minitape as tf
-    >>> print(missing("tf", "image", tf))
-    tf.image is not in minitape, a tape to learn from. To see and explain a program that uses it, watch the program
-    itself: \
-minitape.bridges.tensorflow (docs/explain.md).
-    >>> print(missing("tf.math", "sine", tf.math))
-    module 'minitape.math' has no attribute 'sine'
-    """
-    if is_of_tensorflow(namespace, name):
-        return AttributeError(not_here(f"{namespace}.{name}"), name=name)  # without ``obj`` Python suggests nothing
-    what = f"module {namespace.replace('tf', 'minitape', 1)!r}"
-    if isinstance(asked, type):
-        what = f"type object {asked.__name__!r}"
-    elif namespace.endswith(type(asked).__name__):
-        what = f"{type(asked).__name__!r} object"
-    return AttributeError(f"{what} has no attribute {name!r}", name=name, obj=asked)
+# what a function is while another one is traced, or while calls wait in a graph of TensorFlow 1
+_wrap: Callable[[str, Object], Object] = in_traces
 
 
 def not_here(name: str) -> str:
-    """What is said of something of TensorFlow's that minitape does not have."""
+    """The sentence about a name that minitape does not have.
+
+    >>> not_here("image.resize")
+    'minitape has no tf.image.resize: it has the names of TensorFlow that its lessons use. For a program that uses \
+others, minitape.bridges.tensorflow shows the same picture of it and gives the same answers.'
+    """
     return (
-        f"{name} is not in minitape, a tape to learn from. To see and explain a program that uses it, watch the "
-        "program "
-        "itself: minitape.bridges.tensorflow (docs/explain.md)."
+        f"minitape has no tf.{name}: it has the names of TensorFlow that its lessons use. For a program that uses "
+        "others, minitape.bridges.tensorflow shows the same picture of it and gives the same answers."
     )
 
 
-def is_of_tensorflow(namespace: str, name: str) -> bool:
-    """True for a public name of TensorFlow, of a namespace that minitape has, too."""
-    return name in _names_of_tensorflow().get(namespace, ())
+def homes_of(space: str) -> dict[str, tuple[str, str]]:
+    """Name -> (module, name there) of a namespace, with the namespaces below it."""
+    inner = {other.rpartition(".")[2]: other for other in NAMES if other and other.rpartition(".")[0] == space}
+    if space == "compat.v1":
+        inner |= {name: name for name in ("linalg", "math", "nn", "random")}
+    return places(NAMES[space]) | {name: (path, "") for name, path in inner.items()}
 
 
-@cache
-def _names_of_tensorflow() -> dict[str, set[str]]:
-    """TensorFlow's public names by namespace or class, as tests/repository/make_tensorflow_names.py lists them."""
-    lines = Path(__file__).with_name("tensorflow_names.txt").read_text(encoding="utf-8").splitlines()
-    return {space.partition("(")[0]: set(found.split()) for space, _, found in (line.partition(": ") for line in lines)}
+def fill(module: dict[str, Object], space: str) -> None:
+    """Gives the module with these globals the names of a namespace: ``__getattr__`` loads one when it is first used."""
+    homes = homes_of(space)
+
+    def find(name: str) -> Object:
+        if name in homes:
+            found = load(*homes[name])
+            module[name] = found = _wrap(name, found)
+            return found
+        if not space and name in TOOLS:
+            return importlib.import_module(f"minitape.{name}")
+        asked = sys.modules[module["__name__"]]
+        raise AttributeError(not_here(f"{space}.{name}" if space else name), name=name, obj=asked)
+
+    module |= {"__getattr__": find, "__dir__": lambda: sorted(homes), "__all__": sorted(homes)}
+
+
+class Namespaces(MetaPathFinder, Loader):
+    """Makes ``import minitape.math`` find what the table says, and what it does not say end in :func:`not_here`."""
+
+    def find_spec(self, fullname: str, path: Object = None, target: Object = None) -> ModuleSpec | None:
+        """The specification of a namespace; None for a module that lies in a file."""
+        package, _, space = fullname.partition(".")
+        if package != "minitape":
+            return None
+        if space in NAMES:
+            return ModuleSpec(fullname, self, is_package=True)
+        outer = space.rpartition(".")[0]
+        if outer in NAMES and (outer or PathFinder.find_spec(fullname, path) is None):
+            # without ``name``: of a module of that name Python would say that there is nothing to import
+            raise ModuleNotFoundError(not_here(space))
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Fills a new namespace."""
+        space = module.__name__.partition(".")[2]
+        module.__doc__ = f"``tf.{space}``"
+        fill(module.__dict__, space)
+
+
+def wrap_functions(wrap: Callable[[str, Object], Object]) -> None:
+    """From now on each public name gives what ``wrap(name, object)`` makes of it: functions that wait in a graph."""
+    global _wrap
+    _wrap = wrap
+    for space in NAMES:
+        module = sys.modules.get(f"minitape.{space}".removesuffix("."))
+        for name in () if module is None else homes_of(space).keys() & vars(module).keys():
+            vars(module)[name] = wrap(name, vars(module)[name])

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
+from ..engine.recording.block import During
 from ..engine.recording.evidence import note_creation
+from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
+
+if TYPE_CHECKING:
+    from ..engine.types import Object, Same
 
 _WORD_STARTS = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
 _IDENTIFIER = re.compile(r"^[a-zA-Z_]([a-zA-Z0-9_])*$")
@@ -28,7 +35,7 @@ class Module:
 
     ``variables``, ``trainable_variables``, ``non_trainable_variables`` and ``submodules`` are tuples: first the
     module's own attributes in the order of their names (lists, tuples and dictionaries included), then those of its
-    submodules, level by level. Raises ValueError for a name that is no Python identifier.
+    submodules, one after the other. Raises ValueError for a name that is no Python identifier.
     See https://www.tensorflow.org/api_docs/python/tf/Module.
 
     >>> import minitape as tf
@@ -48,11 +55,9 @@ class Module:
         if name is None:
             name = camel_to_snake(type(self).__name__)
         elif not _IDENTIFIER.match(name):
-            raise ValueError(
-                f"{name!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a valid "
-                "class name)."
-            )
+            raise ValueError(f"The name of a module must be a Python identifier, got {name!r}")
         self._name = name
+        self._scope = (*state.scope, name)
         note_creation(self)
 
     @property
@@ -61,54 +66,76 @@ class Module:
         return self._name
 
     @property
-    def variables(self) -> tuple:
-        """The variables of this module and its submodules."""
-        return tuple(self._flatten(predicate=lambda value: isinstance(value, ResourceVariable)))
+    def name_scope(self) -> AbstractContextManager[None]:
+        """A context manager: variables made inside carry the module's name as a prefix."""
+        return During(state, scope=self._scope)
+
+    @classmethod
+    def with_name_scope(cls, method: Same) -> Same:
+        """A decorator: the method runs inside the module's name scope.
+
+        >>> import minitape as tf
+        >>> class Scaled(tf.Module):
+        ...     @tf.Module.with_name_scope
+        ...     def __call__(self, x):
+        ...         if not hasattr(self, "w"):
+        ...             self.w = tf.Variable(2.0)
+        ...         return self.w * x
+        >>> scaled = Scaled()
+        >>> float(scaled(3.0)), scaled.w.name
+        (6.0, 'scaled/Variable:0')
+        """
+
+        @functools.wraps(method)
+        def inside(self: Module, *args: Object, **kwargs: Object) -> Object:
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        return inside  # type: ignore[return-value]
 
     @property
-    def trainable_variables(self) -> tuple:
+    def variables(self) -> tuple[ResourceVariable, ...]:
+        """The variables of this module and its submodules."""
+        return tuple(leaf for leaf in _leaves_of(self) if isinstance(leaf, ResourceVariable))
+
+    @property
+    def trainable_variables(self) -> tuple[ResourceVariable, ...]:
         """The trainable ones among ``variables``."""
         return tuple(v for v in self.variables if v.trainable)
 
     @property
-    def submodules(self) -> tuple:
+    def non_trainable_variables(self) -> tuple[ResourceVariable, ...]:
+        """The others among ``variables``."""
+        return tuple(v for v in self.variables if not v.trainable)
+
+    @property
+    def submodules(self) -> tuple[Module, ...]:
         """The modules among the attributes, theirs, and so on."""
-        return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
-
-    def _flatten(self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None) -> Iterator:
-        """The leaves among the attributes (of the submodules too if ``recursive``) that ``predicate`` accepts, each
-        once.
-        """
-        return _flatten(self, recursive, predicate or (lambda leaf: True), {id(self)})
+        return tuple(leaf for leaf in _leaves_of(self) if isinstance(leaf, Module))
 
 
-def _flatten(module: Module, recursive: bool, wanted: Callable[[Any], bool], seen: set[int]) -> Iterator:
-    inner: list[Module] = []
-    for leaf in _leaves(module):
-        if id(leaf) in seen:
-            continue
-        seen.add(id(leaf))
-        if wanted(leaf):
-            yield leaf
-        if recursive and isinstance(leaf, Module):
-            inner.append(leaf)
-    for submodule in inner:
-        yield from _flatten(submodule, recursive, wanted, seen)
+def _leaves_of(module: Module) -> Iterator[Object]:
+    """What is among the attributes of a module, each once, and then what is in its submodules, one after the other."""
+    seen, waiting = {id(module)}, [module]
+    while waiting:
+        one, inner = waiting.pop(0), []
+        for _, value in sorted(vars(one).items()):
+            for leaf in _parts(value):
+                if id(leaf) in seen:
+                    continue
+                seen.add(id(leaf))
+                yield leaf
+                if isinstance(leaf, Module):
+                    inner.append(leaf)
+        waiting = inner + waiting
 
 
-def _leaves(module: Module) -> Iterator:
-    """The leaves of each attribute, in the order of the attributes' names."""
-    attributes = vars(module)
-    for name in sorted(attributes):
-        yield from _walk(attributes[name])
-
-
-def _walk(value: Any) -> Iterator:
+def _parts(value: Object) -> Iterator[Object]:
     """The leaves of lists, tuples and dictionaries; keys of a dictionary are sorted."""
     if isinstance(value, Mapping):
         value = [value[key] for key in sorted(value)]
-    if nest.is_nested(value):
-        for item in value:
-            yield from _walk(item)
-    else:
+    if not nest.is_nested(value):
         yield value
+        return
+    for part in value:
+        yield from _parts(part)

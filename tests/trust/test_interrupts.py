@@ -120,11 +120,8 @@ def paused(x):
 def scoped(x):
     with tf.Module("inner").name_scope:
         pass
-    with tf.name_scope("layer"), tf.init_scope(), tf.Graph().as_default() as graph:
-        with graph.name_scope("a"), tf.name_scope("b"), tf.control_dependencies([]), tf.init_scope():
-            pass
-        with tf.compat.v1.Session(), tf.compat.v1.variable_scope("v"):
-            pass
+    with tf.init_scope(), tf.Graph().as_default(), tf.init_scope(), tf.compat.v1.Session():
+        pass
 
 
 def accumulated(x):

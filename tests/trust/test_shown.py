@@ -99,10 +99,17 @@ MARKS = """() => [...document.querySelectorAll("*")].flatMap(e => [...e.attribut
 /hacked|example/.test(a.value)).map(a => a.name + "=" + a.value)"""
 
 
+def named(text):
+    """A block whose rows have this name, as those of a layer have it."""
+    module = tf.Module()
+    module._name = text
+    return module.name_scope
+
+
 def pages(text):
     """All that minitape makes for a browser, with a stranger's text wherever a text can stand."""
     v, whole, texts = tf.Variable(1.0, name=text), tf.Variable(2, name=text), tf.constant([text])
-    with tf.GradientTape() as tape, tf.name_scope(text):
+    with tf.GradientTape() as tape, named(text):
         y = v * 2.0
         tape.watch(texts)
         tf.identity(texts)

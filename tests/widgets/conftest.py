@@ -10,6 +10,13 @@ import minitape as tf
 from tests.jupyterlab_page import frame
 
 
+def scope(name: str) -> Any:
+    """A block whose rows have this name, as those of a layer have it."""
+    module = tf.Module()
+    module._name = name
+    return module.name_scope
+
+
 def square() -> tuple[Any, Any, Any]:
     x = tf.constant(3.0)
     with tf.GradientTape() as tape:

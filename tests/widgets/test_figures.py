@@ -98,10 +98,9 @@ def test_no_text_of_a_figure_is_cut_or_over_another_or_under_a_profile(name, pag
 
 
 def test_layers_of_a_network_are_told_apart_in_a_figure():
-    tf.keras.utils.clear_session()  # their numbers begin anew, whatever other tests made
-    found = texts(Picture(TWELVE["cnn"]()).drawing(85).svg(85))
+    found = texts(Picture(TWELVE["layers"]()).drawing(85).svg(85))
     kernels = [text for text in found if text.endswith("kernel") and "(" not in text and "∂" not in text]
-    assert len(set(kernels)) == 3 and all(re.fullmatch(r"(…/)?(conv2d|dense)(_\d+)?/kernel", text) for text in kernels)
+    assert len(set(kernels)) == 3 and all(re.fullmatch(r"(…/)?(first|second|third)/kernel", text) for text in kernels)
 
 
 def boxes(root):
@@ -267,7 +266,7 @@ def test_latex_reads_it(name, tmp_path):
 
 
 def test_a_long_name_keeps_what_it_is_a_gradient_of(tmp_path):
-    snapshot = TWELVE["cnn"]()
+    snapshot = TWELVE["layers"]()
     picture = Picture(snapshot)
     picture.save(tmp_path / "a.svg", width="85mm")
     found = texts((tmp_path / "a.svg").read_text(encoding="utf-8"))

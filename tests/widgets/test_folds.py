@@ -9,7 +9,7 @@ import pytest
 import minitape as tf
 from tests.jupyterlab_page import frame
 
-from .conftest import position, press
+from .conftest import position, press, scope
 from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
@@ -303,7 +303,7 @@ def test_a_layer_of_many_weights_is_one_node_with_its_weights_and_numbers_inside
     with tf.GradientTape() as tape:
         y = x
         for k, layer in enumerate(weights):
-            with tf.name_scope(f"layer_{k}"):
+            with scope(f"layer_{k}"):
                 for w in layer:
                     y = tf.sin(y * w) + 0.5
     page = show(tf.snapshot(tape, y, weights[0][0]), "layers")

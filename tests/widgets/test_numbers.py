@@ -12,6 +12,8 @@ import pytest
 import minitape as tf
 from tests.jupyterlab_page import frame
 
+from .conftest import scope
+
 pytestmark = pytest.mark.browser
 
 Program = Callable[[], tuple[Any, Any, Any]]
@@ -147,7 +149,7 @@ def scopes() -> tuple[Any, Any, Any]:
     with tf.GradientTape() as tape:
         y = x * 1.0
         for k in range(4):
-            with tf.name_scope(f"part_{k}"):
+            with scope(f"part_{k}"):
                 y = tf.sin(y) * x + y
     return tape, y, x
 

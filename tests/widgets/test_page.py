@@ -10,7 +10,7 @@ from minitape.bridges import Recording
 from minitape.picture.readable import readable
 from tests.jupyterlab_page import frame
 
-from .conftest import PROGRAMS, accumulation, brief, chain, nested, position, press, written
+from .conftest import PROGRAMS, accumulation, brief, chain, nested, position, press, scope, written
 
 pytestmark = pytest.mark.browser
 
@@ -277,7 +277,7 @@ def test_from_afar_the_names_of_scopes_can_be_read_and_cover_no_node(show):
     y = x = tf.Variable(0.5, name="x")
     with tf.GradientTape() as tape:
         for name in ("first", "second", "third"):
-            with tf.name_scope(name), tf.name_scope("inner"):
+            with scope(name), scope("inner"):
                 for _ in range(8):
                     y = tf.sin(y) * x
     page = show(tf.snapshot(tape, y, x), "none")

@@ -31,7 +31,7 @@ def gradients_of(
     """The gradients of targets that start with these adjoints (None: ones) with respect to each source, or None."""
     record, outer = tape._record, state.record
     assert record is not None
-    recorded = outer is not None and (bool(state.tapes) or not outer.eager)
+    recorded = outer is not None and (bool(state.tapes) or outer.trace is not None)
     starts: dict[int, Adjoint] = {}
     rows: Sequence[int]
     for target, given in zip(targets, output_gradients):  # noqa: B905 - slow
@@ -87,7 +87,7 @@ def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
 
 def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], recorded: bool) -> Function:
     """Brings these starts (adjoints by row) to the rows ``wanted``. Returns what gives the adjoint of a row.
-    ``recorded``: an outer tape is to know how they were computed.
+    ``recorded``: an outer tape, or a function that is traced, is to know how they were computed.
     """
     record, spans, watched = tape._record, tape.spans, tape.watched
     assert record is not None
@@ -98,7 +98,7 @@ def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], reco
     # whether all that depends on something watched is on the tape, and all that is watched, by any tape, is asked for
     if (
         watched.keys() == wanted
-        and not (tape.late or tape._recording or record.traces)
+        and not (tape.late or tape._recording or record.trace is not None)
         and len(spans) == 1
         and max(starts) < spans[0][1]
         and (len(record.members) == 1 or all(map(wanted.issuperset, map(_WATCHED, record.members))))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..hooks import hooks
-from ..recording.recorder import recorder
 from ..recording.state import state
 from ..table.accelerator import full
 from ..table.primitives import TABLE
@@ -143,8 +142,6 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
         if type(target) is EagerTensor:
             value = target._value
             one = full(value.shape, value.dtype, 1) if value.shape else ONE.get(value.dtype.type) or value.dtype.type(1)
-        elif recorded and not hasattr(target, "_state"):  # of a graph
-            return TABLE["ones_like"](target)
         else:
             one = full(tuple(target.shape), target.dtype.as_numpy_dtype, 1)[()]
         return new_tensor(one) if recorded else one
@@ -182,17 +179,14 @@ def as_target(source: End, targets: list[End], output_gradients: list[Adjoint]) 
 
 def unconnected_zeros(source: End) -> Tensor:
     """The zeros for a source without a gradient (``unconnected_gradients``); open tapes record them."""
-    if recorder().eager:
-        value = source._read() if hasattr(source, "_read") else source  # which tapes count as an access
-        if state.tapes and type(value) is EagerTensor and source.dtype.kind != "s":
-            return TABLE["zeros_like"](value)
+    value = source._read() if hasattr(source, "_read") else source  # which tapes count as an access
+    if state.tapes and type(value) is EagerTensor and source.dtype.kind != "s":
+        return TABLE["zeros_like"](value)
     return zeros_of(source)
 
 
 def zeros_of(source: End) -> Tensor:
     """Zeros in the shape and dtype of a source, which no tape knows."""
-    if isinstance(source, Tensor) and not recorder().eager:
-        return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source
     zero = b"" if source.dtype.kind == "s" else 0
     value: Object = getattr(source, "_state", source)  # whose shape is known, also where the variable's is not
     return new_tensor(np.full(tuple(value.shape), zero, source.dtype.as_numpy_dtype))

@@ -55,7 +55,7 @@ def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
     record, watched, spans = tape._record, tape.watched, tape.spans
     assert record is not None
     # watched before their first use: all that depends on them is on the tape
-    at_once = sources <= watched.keys() and not (tape.late or tape._recording or record.traces) and len(spans) == 1
+    at_once = sources <= watched.keys() and not (tape.late or tape._recording or record.trace is not None) and len(spans) == 1
     start, end = spans[0] if at_once else (0, len(record))
     foreign: set[int] = set()
     on = None if at_once else on_tape(tape, foreign)

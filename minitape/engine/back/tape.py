@@ -181,7 +181,7 @@ class GradientTape(TapeMethods):
                 if self._recording and self in state.tapes:
                     state.tapes.remove(self)
                 record.tapes = tapes = record.tapes - 1
-                if tapes <= 0 and record.eager:
+                if tapes <= 0 and record.trace is None:
                     record.release()
         except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
             start_new_thread(interrupt_main, ())
@@ -267,7 +267,7 @@ class GradientTape(TapeMethods):
                 continue
             watches = self._recording or self._watches()
             assert record is not None
-            if self._recording and record.eager:
+            if self._recording and record.trace is None:
                 record.row_or_new_leaf(t, None, record.current_site(frame), (self,))
             elif watches:
                 self._watch_row(record.row_or_new_leaf(t, None, record.current_site(frame)))

@@ -1,8 +1,8 @@
 """Derivatives of your own: ``tf.custom_gradient`` and what is made with it, ``recompute_grad`` and
 ``grad_pass_through``.
 
-A custom operation is one row on the tape, like any other; its rule calls the user's Python function. Where a graph is
-being built the row is put there instead (:mod:`minitape.graphs.custom`), and Python runs when the graph does.
+A custom operation is one row on the tape, like any other; its rule calls the user's Python function. While a
+function is traced it is another one (:mod:`minitape.functions.python`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @block
 def without_tapes() -> Iterator[None]:
-    """No tape records the block; where a graph is being built that continues."""
+    """No tape records the block; a function that is traced goes on."""
     with contextlib.ExitStack() as stack:
         for tape in reversed(state.tapes):
             stack.enter_context(tape.stop_recording())
@@ -157,7 +157,7 @@ def custom_gradient(f: Function | None = None) -> Function:
 
     ``grad_fn(*upstream)`` gets one upstream gradient for each tensor of the result (zeros for those that the target
     does not depend on) and returns one gradient (or None) for each positional argument; keyword arguments are passed
-    on, in a graph they raise ValueError. If ``f`` reads variables, ``grad_fn`` must accept ``variables=`` and return
+    on. If ``f`` reads variables, ``grad_fn`` must accept ``variables=`` and return
     ``(gradients of the arguments, gradients of the variables)``. Differentiable to any order, as far as ``grad_fn`` is
     made of tf operations. Raises TypeError when ``variables`` is missing, and
     ValueError for a wrong number of gradients. See https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
@@ -191,17 +191,13 @@ class Bind:
         return Bind(functools.wraps(self._f)(functools.partial(self._f, instance)))
 
     def __call__(self, *args: Object, **kwargs: Object) -> Structure:
-        if state.graph is not None:
-            return hooks.put_off(self, args, kwargs)
         with one_part(getattr(self._f, "__name__", "custom")):
-            if state.record is not None and state.record.traces:
+            if state.record is not None and state.record.trace is not None:
                 return hooks.custom_row(self._f, args, kwargs)
             return call_as_row(self._f, args, kwargs, _row_now)
 
 
-def call_as_row(
-    f: Function, args: Sequence[Object], kwargs: dict[str, Object], row: Function, hides: bool = False
-) -> Structure:
+def call_as_row(f: Function, args: Sequence[Object], kwargs: dict[str, Object], row: Function) -> Structure:
     """Calls a function with its own gradient: ``row(call, results, inputs)`` writes the row, and gives its outputs."""
     with variables_read() as read:
         result, grad_fn = f(*args, **kwargs)
@@ -215,7 +211,7 @@ def call_as_row(
     outputs = row(
         CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(arguments), result), results, inputs
     )
-    follow_custom(results, outputs, hides)
+    follow_custom(results, outputs)
     return nest.pack_sequence_as(result, [t for m, t in zip(models, outputs, strict=True)])
 
 
@@ -232,7 +228,7 @@ def recompute_grad(f: Function) -> Function:
     """``f``, but its intermediate values are computed again for the gradient instead of being kept.
 
     The gradients of the arguments and of the trainable variables that ``f`` reads are those of ``f``. Keyword arguments
-    are passed on and get no gradient; in a graph they raise ValueError. See https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
+    are passed on and get no gradient. See https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0)

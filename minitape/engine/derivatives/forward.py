@@ -42,16 +42,16 @@ class ForwardTape(GradientTape):
         self.owner = weakref.ref(owner)
 
 
-def follow_custom(results: Sequence[Tensor], outputs: Sequence[Tensor], hides: bool = False) -> None:
+def follow_custom(results: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
     """Tells the accumulators of this thread that a custom gradient is between ``results`` and ``outputs``.
 
     What TensorFlow does, we do: the tangents of the operations inside win, and the custom gradient, which is asked at
-    once, counts only where those have none. Where it ``hides`` what has none, as in a graph, they are zeros.
+    once, counts only where those have none.
     """
     for tape in [t for t in state.tapes if isinstance(t, ForwardTape)]:
         accumulator = tape.owner()
         if accumulator is not None:
-            accumulator._follow(results, outputs, hides)
+            accumulator._follow(results, outputs)
 
 
 class ForwardAccumulator:
@@ -187,12 +187,12 @@ class ForwardAccumulator:
         found = gradients_of(inner, list(ends.values()), list(adjoints.values()), starts)
         return {row: t for row, t in zip(adjoints, found, strict=True) if t is not None}
 
-    def _follow(self, results: Sequence[Tensor], outputs: Sequence[Tensor], hides: bool) -> None:
+    def _follow(self, results: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Takes over the tangents of a function with a custom gradient, see :func:`follow_custom`."""
         inside, by_gradient = self._tangents_of(results), self._tangents_of(outputs)
         for output, tangent, other in zip(outputs, inside, by_gradient, strict=True):
             if tangent is None and other is not None:
-                tangent = zeros_of(output) if hides else other
+                tangent = other
             if tangent is not None:
                 self._primals.append(output)
                 self._tangents.append(tangent)

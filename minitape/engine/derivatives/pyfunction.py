@@ -1,6 +1,6 @@
 """Python functions as operations: ``tf.py_function`` and ``tf.numpy_function``.
 
-In a graph they run when the graph does (:mod:`minitape.graphs.custom`).
+In a traced function they are other rows (:mod:`minitape.functions.python`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..back.tape import GradientTape
-from ..hooks import hooks
 from ..recording.block import During, no_tapes
 from ..recording.state import state
 from ..table.primitives import Primitive
@@ -101,13 +100,13 @@ _CUT: deque[PythonCall] = deque(maxlen=4)  # the last runs that some gradient do
 
 
 def note_run(func: Function, call: PythonCall) -> None:
-    """Notes the last run of a function in a graph, as long as another object keeps it."""
+    """Notes the last run of a function that a traced one calls, as long as another object keeps it."""
     with suppress(TypeError):  # not every callable can be referred to weakly
         _RUNS[func] = weakref.ref(call)
 
 
 def last_run(func: Function) -> PythonCall | None:
-    """The last run of a function that a graph called; None when it is gone."""
+    """The last run of a function that a traced one called; None when it is gone."""
     with suppress(TypeError):
         found = _RUNS.get(func)
         return None if found is None else found()
@@ -216,7 +215,7 @@ def _promise(kind: Object) -> Promise:
 def py_function(
     func: Function | None = None, inp: Object = None, Tout: Object = None, name: str | None = None
 ) -> Structure:
-    """Runs a Python function on eager tensors as one differentiable operation, also inside a graph.
+    """Runs a Python function on eager tensors as one differentiable operation, also inside a traced function.
 
     ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an
     empty list for none). Gradients flow through its tf operations; an input that it does not use, or an array that it
@@ -245,9 +244,7 @@ def py_function(
 
 
 def _run(func: Function, inputs: list[Tensor], dtypes: list[DType]) -> Sequence[Tensor]:
-    """A py_function of tensors: at once, or as a row of the graph that is being built."""
-    if state.record is not None and state.record.traces:
-        return hooks.python_row(func, inputs, dtypes)
+    """A py_function of tensors."""
     call = run_python(func, inputs, dtypes, differentiate=state.record is not None)
     outputs = [new_tensor(o.array) for o in call.outputs]
     if outputs and call.tape is not None:
@@ -260,8 +257,8 @@ def numpy_function(
 ) -> Structure:
     """Runs a Python function on NumPy arrays as an operation; its gradient is None.
 
-    Eagerly ``Tout`` is not looked at, as in TensorFlow: the results keep the dtypes that NumPy gave them. In a graph
-    they must have the dtypes of ``Tout``. See https://www.tensorflow.org/api_docs/python/tf/numpy_function.
+    Eagerly ``Tout`` is not looked at, as in TensorFlow: the results keep the dtypes that NumPy gave them. In a
+    traced function they must have the dtypes of ``Tout``. See https://www.tensorflow.org/api_docs/python/tf/numpy_function.
 
     >>> import minitape as tf
     >>> tf.numpy_function(np.sinh, [tf.constant([0.0, 1.0])], tf.float32).numpy()
@@ -272,8 +269,6 @@ def numpy_function(
 
 def call_numpy(func: Object, inp: Object, Tout: Object, stateful: bool = True) -> Structure:
     """What ``numpy_function`` and ``compat.v1.py_func`` do."""
-    if state.record is not None and state.record.traces:
-        return hooks.numpy_row(func, inp, Tout, stateful)
     result = func(*[np.array(i) for i in inp])
     values = [v if v is None else convert_to_tensor(v) for v in nest.flatten(result)]
     return values[0] if len(values) == 1 else values

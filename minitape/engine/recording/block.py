@@ -90,7 +90,7 @@ class During:
 
 
 class Elsewhere(During):
-    """A block in which this thread has other tapes, or another graph: variables are watched anew in it and after it."""
+    """A block in which this thread has other tapes, or another recording: variables are watched anew in it and after it."""
 
     def __init__(self, given: object = None, **values: object) -> None:
         super().__init__(state, given, **values)
@@ -105,8 +105,8 @@ class Elsewhere(During):
 
 
 def no_tapes() -> AbstractContextManager[None]:
-    """Runs the block eagerly, out of sight of every tape and graph of this thread."""
-    return Elsewhere(record=None, tapes=[], graph=None, by=None, _scope=())
+    """Runs the block eagerly, out of sight of every tape of this thread."""
+    return Elsewhere(record=None, tapes=[], by=None, _scope=())
 
 
 def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, AbstractContextManager[Made]]:

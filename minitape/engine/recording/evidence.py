@@ -360,8 +360,8 @@ def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it; what ``explain`` reads did not leave."""
     if state.compiled is not None:
         state.compiled.stop(tensor, how)
-    if tensor._record is not None and tensor._record.traces:
-        tensor._record.refuse(tensor, how)
+    if tensor._record is not None and tensor._record.trace is not None:
+        tensor._record.trace.refuse(tensor, how)
     if state.looking:
         return
     own, record, notes = tensor._record, state.record, (state.exits or exits()).notes

@@ -70,7 +70,7 @@ def own_file(name: str) -> bool:
 
 
 def traced_file(name: str) -> bool:
-    """True for files whose functions a graph is made of: the user's, and those of packages that work on tensors."""
+    """True for files whose functions run as programs: the user's, and those of packages that work on tensors."""
     if name.startswith((*_PACKAGE, _LIBRARIES[0])):
         return False
     return not own_file(name) or bool(_package_of(name))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Array, Attributes, Columns
+    from ..types import Array, Attributes, Columns, Trace
 
 SMALL = 4096  # arrays up to this size are kept for the picture even where no rule reads them
 CONTINUOUS = "fcV"  # the kinds of dtypes through which gradients flow; V is bfloat16's
@@ -61,8 +61,8 @@ def last_from(spans: Sequence[Span], row: int) -> Span:
 class Record(Recorder):
     """The table: operations append to it, a sweep reads it backwards."""
 
+    trace: Trace | None = None  # the first run of a function whose rows these are, see minitape.functions.trace
     open = True
-    traces = False  # whether it is the first run of a function, see minitape.functions.trace
     small = SMALL
     blocks: Sequence[Any] = ()  # of rows that are packed, see minitape.speed.packed
     tapes = 0  # tapes that may still ask for gradients
@@ -172,6 +172,8 @@ class Record(Recorder):
         """Returns the row of a tensor in this recording, which the given ``tapes``, that record, watch from now on. A
         tensor without a row here becomes a leaf; with ``variable``, the state of a variable.
         """
+        if self.trace is not None and (row := self.find(tensor)) is None:
+            return self.trace.enter_from_outside(tensor, site, tapes)
         old = belongs = tensor._record
         if old is not None:
             row = tensor._row if old is self else self.find(tensor) if id(tensor) in self.leaf_of else None
@@ -243,6 +245,9 @@ class Record(Recorder):
 
     def watch_variable(self, variable: ResourceVariable, tape: GradientTape) -> None:
         """A tape watches a variable from here on: what was read before stays unwatched."""
+        if self.trace is not None:
+            self.trace.read(variable, accessed=False)
+            return
         tape._watch_row(self.row_or_new_leaf(variable._state, variable))
         self.read(variable, accessed=False)
 
@@ -281,10 +286,8 @@ class Record(Recorder):
             tensor._record, tensor._row = self, (row := self.append(code, a, b, call, site, value))
             if untracked:
                 self.untracked.add(row)
-
-    def hides(self, tensor: Tensor) -> bool:
-        """Whether a tensor does not show its value: never, outside the first run of a function."""
-        return False
+        if self.trace is not None:
+            self.trace.made += map(ref, tensors)
 
     # -- which statement wrote a row ---------------------------------------------------------------
 
@@ -318,7 +321,7 @@ class Record(Recorder):
 
     def pin(self, site: tuple[CodeType, int] | None) -> None:
         """From now on all rows belong to this statement; None: to those that run."""
-        self.fixed = None if site is None else site[1]
+        self.fixed = None if site is None or not self.open else site[1]
         if site is not None:
             self._begin_segment(*site)
             self.frame = None
@@ -395,10 +398,13 @@ class Record(Recorder):
 
     # -- its tapes ---------------------------------------------------------------------------------
 
-    def close(self) -> Any:  # the recording that continues: a trace is one
-        """The last tape was left: operations are no longer recorded. Returns the recording that continues: none."""
+    def close(self) -> Record | None:
+        """The last tape was left. Returns the recording that continues: none, or this one while a function is traced."""
+        if self.trace is not None:
+            return self
         self.open = False
         self.frame = None
+        return None
 
     def reopen(self) -> None:
         """A tape is entered again."""

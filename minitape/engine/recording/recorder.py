@@ -1,4 +1,4 @@
-"""The recorder of a thread: a recording, a graph that is being built, or none of them."""
+"""The recorder of a thread: a recording, the first run of a function, or none of them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """Operations on variables without a recording; recordings and graphs override them."""
+    """Operations on variables without a recording; recordings and first runs of functions override them."""
 
     __slots__ = ()
-
-    eager = True  # whether there are values: operations run at once
 
     def create(self, variable: ResourceVariable, *given: Object) -> None:
         """Initializes a variable from its arguments."""
@@ -58,4 +56,4 @@ NO_RECORDER = Recorder()
 def recorder() -> Recorder:
     """The recorder of this thread now."""
     record = state.record
-    return NO_RECORDER if record is None else record
+    return NO_RECORDER if record is None else record.trace or record

@@ -1,4 +1,4 @@
-"""What a thread is doing: its open recording, its active tapes, the graph that it builds."""
+"""What a thread is doing: its open recording and its active tapes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
     from ..tensor.variable import ResourceVariable
-    from ..types import Graph, Made, Object
+    from ..types import Made, Object
     from .evidence import ValuesLeft
     from .record import Record
 
 
 class State(threading.local):
-    """What this thread is doing: its open recording, its active tapes, the graph it builds."""
+    """What this thread is doing: its open recording and its active tapes."""
 
     record: Record | None = None
-    graph: Graph = None
+    graph = None  # asked by the functions of ``tf`` until they know none
     by: GradientTape | None = None  # the tape whose sweep is writing rows, None for the user's own
     # to which all rows belong while a sweep is recorded or a function replayed
     site: tuple[CodeType, int] | None = None
@@ -33,7 +33,7 @@ class State(threading.local):
     # a step that TensorFlow compiles; `compiled.stop(tensor, how)` is called before a value leaves a tensor
     compiled: Object = None
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
-    within = False  # a picture looks into a call of a function, see minitape.graphs.program
+    within = False  # a picture looks into a call of a function, see minitape.functions.recording
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
     token: object = None  # another object whenever the active tapes change: tells variables to be watched anew
 
@@ -49,7 +49,7 @@ class State(threading.local):
     @scope.setter
     def scope(self, path: tuple[str, ...]) -> None:
         self._scope = path
-        if self.record is not None and self.record.eager:
+        if self.record is not None:
             self.record.scopes = appended(self.record.scopes, (len(self.record), path))
 
 

@@ -1,4 +1,4 @@
-"""Text becomes code here, and nowhere else: formulas, operators, programs of graphs, what numba compiles.
+"""Text becomes code here, and nowhere else: formulas, operators, programs of functions, what numba compiles.
 
 minitape writes all of these texts itself, from its own tables. No text of a user or of a file comes here.
 """

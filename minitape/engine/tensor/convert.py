@@ -10,7 +10,6 @@ import numpy as np
 
 from ..hooks import hooks
 from ..recording.evidence import exits, origin_of_new
-from ..recording.state import state
 from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..table.primitives.choice import warn_discarded
@@ -86,7 +85,7 @@ def convert_to_tensor(
     if isinstance(value, TensorShape):
         return new_tensor(_shape_array(value, wanted))
     if isinstance(value, (list, tuple)):
-        plain = state.graph is None and (not value or (type(value[0]) in _PYTHON and type(value[-1]) in _PYTHON))
+        plain = not value or (type(value[0]) in _PYTHON and type(value[-1]) in _PYTHON)
         if not plain and _tensor_within(value) is not None:
             return _pack(value, wanted)
     try:
@@ -96,25 +95,6 @@ def convert_to_tensor(
             raise
         made = None  # tensors between numbers, that were not looked at
     return _pack(value, wanted) if made is None else _enter(made, value)
-
-
-def to_graph_tensor(
-    value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None
-) -> Tensor:
-    """``tf.convert_to_tensor``: as above, but a value becomes a constant of the graph that is being built.
-
-    Other operations can then be differentiated with respect to it, and a session can be fed another value.
-
-    >>> import minitape as tf
-    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-    ...     x = tf.convert_to_tensor([1.0, 2.0])
-    ...     print(session.run(tf.gradients(x * x, x), {x: [3.0, 4.0]}))
-    [array([6., 8.], dtype=float32)]
-    """
-    tensor = convert_to_tensor(value, dtype, dtype_hint, name)
-    if state.graph is None or tensor is value or type(tensor) is not EagerTensor:
-        return tensor
-    return state.graph.constant(tensor, name or "Const")
 
 
 def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:
@@ -144,8 +124,7 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
         tensor: Tensor = _enter(from_array(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
     else:
         tensor = _enter(from_array(to_array(value, wanted)), value)
-    tensor = tensor if shape is None else _in_shape(tensor, value, TensorShape(shape))
-    return tensor if state.graph is None or type(tensor) is not EagerTensor else state.graph.constant(tensor, name)
+    return tensor if shape is None else _in_shape(tensor, value, TensorShape(shape))
 
 
 def _in_shape(tensor: Tensor, value: Value, shape: TensorShape) -> Tensor:
@@ -274,7 +253,7 @@ def _leaves(value: Value) -> tuple[list[Object], tuple[int, ...]]:
 def _no_value() -> Exception:
     """The error for None, which is often a gradient: a note says why it is None."""
     text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-    return hooks.why_none(ValueError(text if state.graph is None else "None values not supported."))
+    return hooks.why_none(ValueError(text))
 
 
 def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
@@ -393,7 +372,9 @@ def pack(tensors: list[Tensor], axis: int) -> Tensor:
     """Tensors of one shape and dtype stacked along a new axis; InvalidArgumentError when they differ."""
     first = tensors[0]
     for i, t in enumerate(tensors):
-        if t.dtype is first.dtype and not t.shape.is_compatible_with(first.shape):
+        if t.dtype is not first.dtype:
+            raise invalid(f"Tensors of one dtype can be stacked, got {first.dtype.name} and {t.dtype.name}")
+        if not t.shape.is_compatible_with(first.shape):
             raise invalid(
                 f"Shapes of all inputs must match: values[0].shape = {shape_text(first.shape)} != "
                 f"values[{i}].shape = {shape_text(t.shape)}",

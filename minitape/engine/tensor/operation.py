@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from ..hooks import hooks
 from ..recording.evidence import origin_of_new, origin_of_result
 from ..recording.state import state
 from ..table.accelerator import fast
@@ -35,9 +34,8 @@ def apply(
     Returns one tensor, or a tuple when the forward function returned several arrays. ``frame`` is the caller's, where a
     function of minitape's is sure that it is, or is inside, the user's statement: it need not be looked for then.
     """
-    record = state.record
-    if (record is not None and not record.eager) or [*map(type, inputs)].count(EagerTensor) < len(inputs):  # a graph
-        return hooks.build(primitive, inputs, attrs)
+    if [*map(type, inputs)].count(EagerTensor) < len(inputs):
+        raise TypeError(f"{primitive.op} takes tensors with values; one of these waits for a session: {inputs}")
     arrays = [t._value for t in inputs]
     forward = form_of(primitive.code, largest(arrays)).forward if primitive.code else primitive.forward
     out = ignore_fp_errors().run(forward, *arrays, **attrs)

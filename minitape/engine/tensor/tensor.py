@@ -13,7 +13,6 @@ import numpy as np
 
 from ..hooks import hooks
 from ..recording.evidence import EAGER, note_escape, origin_of_new
-from ..recording.recorder import recorder
 from ..recording.state import state
 from ..types import TensorMembers
 from ..values.dtypes import _BY_NUMPY, DType, dtype_of_numpy
@@ -68,8 +67,8 @@ class EagerTensor(Tensor, metaclass=_FullName):
     def array(self) -> Array:
         """The value as minitape holds it: a NumPy scalar or an array that no code may change."""
         record = self._record
-        if record is not None and record.traces:
-            record.refuse(self)
+        if record is not None and record.trace is not None:
+            record.trace.refuse(self)
         return self._value
 
     def numpy(self) -> Array:
@@ -146,7 +145,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return Reference(self)
 
     def consumers(self) -> NoReturn:
-        """Is of graphs only: NotImplementedError."""
+        """Is of TensorFlow 1 only: NotImplementedError."""
         raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
 
     @property
@@ -154,19 +153,11 @@ class EagerTensor(Tensor, metaclass=_FullName):
         """Where the value lives: always the CPU."""
         return "/job:localhost/replica:0/task:0/device:CPU:0"
 
-    def eval(self, feed_dict: Object = None, session: Object = None) -> Object:
-        """Its value in the default session of the graph that is being built; in eager mode NotImplementedError.
-
-        >>> import minitape as tf
-        >>> with tf.Graph().as_default(), tf.compat.v1.Session():
-        ...     print((tf.constant(2.0) * 3.0).eval())
-        6.0
-        """
-        if recorder().eager:
-            raise NotImplementedError(
-                "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
-            )
-        return hooks.default_session(session, "evaluate tensor using `eval()`", state.record).run(self, feed_dict)
+    def eval(self, feed_dict: Object = None, session: Object = None) -> NoReturn:
+        """Is of TensorFlow 1 only: NotImplementedError."""
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
+        )
 
     @property
     def _id(self) -> int:
@@ -175,8 +166,8 @@ class EagerTensor(Tensor, metaclass=_FullName):
     # -- Python's protocols ------------------------------------------------------------------------
 
     def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
-        if self._record is not None and self._record.traces:
-            self._record.refuse(self, "asarray")
+        if self._record is not None and self._record.trace is not None:
+            self._record.trace.refuse(self, "asarray")
         array = np.asarray(self._value, dtype)
         if copy or (copy is None and array.ndim):
             array = array.copy()
@@ -220,8 +211,6 @@ class EagerTensor(Tensor, metaclass=_FullName):
     def __iter__(self) -> Iterator[Tensor]:
         if not self.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
-        if self._record is not None and self._record.traces:
-            self._record.refuse(self, "iter")
         return (self[i] for i in range(len(self)))
 
     def __contains__(self, item: Value) -> bool:
@@ -248,14 +237,22 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self._numpy().__format__(spec)
 
     def __str__(self) -> str:
-        if self._record is not None and self._record.hides(self):
-            return f'Tensor("{self._record.name_of(self._row)}", shape={self.shape}, dtype={self.dtype.name})'
+        name = self._traced_name
+        if name is not None:
+            return f'Tensor("{name}", shape={self.shape}, dtype={self.dtype.name})'
         return f"tf.Tensor({self._text()}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self) -> str:
-        if self._record is not None and self._record.hides(self):
-            return f"<tf.Tensor '{self._record.name_of(self._row)}' shape={self.shape} dtype={self.dtype.name}>"
+        name = self._traced_name
+        if name is not None:
+            return f"<tf.Tensor '{name}' shape={self.shape} dtype={self.dtype.name}>"
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._text(repr)}>"
+
+    @property
+    def _traced_name(self) -> str | None:
+        """What stands in place of a value that later calls of a traced function do not have; None where values show."""
+        record = self._record
+        return None if record is None or record.trace is None else record.trace.name_of(self._row)
 
     def _text(self, show: Callable[[Array], str] = str) -> str:
         value = self._numpy()

@@ -60,9 +60,6 @@ class Variable(TensorOperators, metaclass=PrintName):
     _module = "tensorflow.python.ops.variables"
 
     def __new__(cls, *args: object, **kwargs: object) -> ResourceVariable:
-        if cls is Variable and state.graph is not None:
-            made: ResourceVariable = hooks.deferred_variable(*args, **kwargs)
-            return made
         return object.__new__(ResourceVariable if cls is Variable else cls)
 
 
@@ -144,13 +141,13 @@ class ResourceVariable(VariableOperators, Variable):
 
     def _read(self) -> Tensor:
         """The current state as a tensor; under a tape this is where the variable is watched."""
-        if self._seen is state.token:  # read before, and since then no tape, graph or reader came or went
+        if self._seen is state.token:  # read before, and since then no tape, function or reader came or went
             return self._state
         if state.readers and self._trainable:
             for found in state.readers:
                 found[id(self)] = self
         record = state.record
-        return self._state if record is None else record.read(self)
+        return self._state if record is None else (record.trace or record).read(self)
 
     def _peek(self) -> Tensor:
         """The same for ``stop_gradient``: tapes watch this state, and do not count that as an access."""
@@ -201,7 +198,7 @@ class ResourceVariable(VariableOperators, Variable):
         return self.value()
 
     def numpy(self) -> Array:
-        """The current state as a NumPy array (a copy) or scalar; NotImplementedError while a graph is being built.
+        """The current state as a NumPy array (a copy) or scalar; TypeError in a traced function.
 
         >>> import minitape as tf
         >>> tf.Variable([1.0, 2.0]).numpy()
@@ -281,7 +278,7 @@ class ResourceVariable(VariableOperators, Variable):
         return (
             self._set_or_add(change, how, read_value)
             if record is None
-            else record.assign(self, change, how, read_value)
+            else (record.trace or record).assign(self, change, how, read_value)
         )
 
     def _set_or_add(self, change: Tensor, how: str, read_value: bool) -> Assigned:
@@ -410,7 +407,7 @@ class ResourceVariable(VariableOperators, Variable):
     def __repr__(self) -> str:
         try:
             value = f", numpy={recorder().look_at(self)._text(repr)}"
-        except NotImplementedError:  # a graph knows no values
+        except TypeError:  # a traced function knows no values
             value = ""
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}{value}>"
 

@@ -159,8 +159,7 @@ def as_dtype(type_value: DTypeLike) -> DType:
     Raises TypeError for anything else, ``int`` included, as TensorFlow does.
 
     >>> import numpy as np
-    >>> import minitape as tf
-    >>> tf.as_dtype("float32"), tf.as_dtype(float), tf.as_dtype(np.int64)
+    >>> as_dtype("float32"), as_dtype(float), as_dtype(np.int64)
     (tf.float32, tf.float32, tf.int64)
     """
     if isinstance(type_value, DType):

@@ -6,8 +6,6 @@ Each class carries the canonical code that TensorFlow gives it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .class_names import PrintName
 
 
@@ -36,61 +34,31 @@ class OpError(Exception, metaclass=PrintName):
         return self.message
 
 
-_EXAMPLE = """{meaning} Its code is {code}.
+class UnknownError(OpError):
+    """Something else failed, such as a Python function that was called by an operation."""
 
->>> import minitape as tf
->>> print(tf.errors.{name}Error(None, None, "what went wrong"))
-what went wrong
-"""
+    error_code, _module = 2, OpError._module
 
-_KINDS = {  # canonical code -> the kind, and when it is raised
-    2: ("Unknown", "Something else failed, such as a Python function that was called by an operation."),
-    3: ("InvalidArgument", "An argument is wrong: shapes that do not fit, a dtype without a kernel, an index outside."),
-    5: ("NotFound", "What was asked for is not there, such as a kernel for a dtype."),
-    8: ("ResourceExhausted", "No memory or other resource is left."),
-    9: ("FailedPrecondition", "The state does not allow it, such as reading a variable that was not initialized."),
-    10: ("Aborted", "The operation was stopped, usually by a conflict with another."),
-    11: ("OutOfRange", "The operation went past an end: of a dataset, of a TensorArray, of the axes."),
-    12: ("Unimplemented", "The operation is not implemented for these arguments."),
-    13: ("Internal", "Something inside is broken."),
-}
-(
-    UNKNOWN,
-    INVALID_ARGUMENT,
-    NOT_FOUND,
-    RESOURCE_EXHAUSTED,
-    FAILED_PRECONDITION,
-    ABORTED,
-    OUT_OF_RANGE,
-    UNIMPLEMENTED,
-    INTERNAL,
-) = _KINDS
 
-for _code, (_kind, _meaning) in _KINDS.items():
-    _body = {
-        "error_code": _code,
-        "_module": OpError._module,
-        "__module__": __name__,
-        "__doc__": _EXAMPLE.format(code=_code, meaning=_meaning, name=_kind),
-    }
-    globals()[f"{_kind}Error"] = PrintName(f"{_kind}Error", (OpError,), _body)
+class InvalidArgumentError(OpError):
+    """An argument is wrong: shapes that do not fit, a dtype for which nothing is defined, an index outside."""
 
-if TYPE_CHECKING:
+    error_code, _module = 3, OpError._module
 
-    class UnknownError(OpError): ...
 
-    class InvalidArgumentError(OpError): ...
+class FailedPreconditionError(OpError):
+    """The state does not allow it, such as reading a variable that was not initialized."""
 
-    class NotFoundError(OpError): ...
+    error_code, _module = 9, OpError._module
 
-    class ResourceExhaustedError(OpError): ...
 
-    class FailedPreconditionError(OpError): ...
+class UnimplementedError(OpError):
+    """The operation is not implemented for these arguments."""
 
-    class AbortedError(OpError): ...
+    error_code, _module = 12, OpError._module
 
-    class OutOfRangeError(OpError): ...
 
-    class UnimplementedError(OpError): ...
+class InternalError(OpError):
+    """Something inside is broken."""
 
-    class InternalError(OpError): ...
+    error_code, _module = 13, OpError._module

@@ -15,14 +15,7 @@ if TYPE_CHECKING:
 
 
 def invalid(message: str, op: str = "", name: str = "") -> Exception:
-    """The InvalidArgumentError that operation ``op`` raises, worded as in TensorFlow's eager mode.
-
-    While a graph is being built the same mistake is a ValueError.
-    """
-    from ..recording.recorder import recorder
-
-    if not recorder().eager:
-        return ValueError(message)
+    """The InvalidArgumentError that operation ``op`` raises, worded as in TensorFlow."""
     return InvalidArgumentError(None, None, f"{message} [Op:{op}] name: {name}" if op else message)
 
 

@@ -51,7 +51,7 @@ class Primitive:
         "texts",
         "accepted",
     )
-    stateful = False  # whether it runs in a graph in any case, in the order in which it was written
+    stateful = False  # whether a traced function runs it in any case, in the order in which it was written
 
     def __init__(
         self,

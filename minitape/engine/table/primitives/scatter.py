@@ -100,22 +100,24 @@ def _gather_nd(x: Array, indices: Array, *, batch_dims: int = 0) -> Array:
 def _gather_nd_rule(g: Array, z: Array, x: Array, indices: Array, *, batch_dims: int = 0) -> Array:
     if not batch_dims and len(indices.shape) == 2 and indices.shape[-1] == 1:  # whole rows
         return TABLE["scatter_slices"](g, TABLE["reshape"](indices, shape=(indices.shape[0],)), shape=tuple(x.shape))
-    return TABLE["scatter_nd"](g, indices, shape=tuple(x.shape), batch_dims=batch_dims)
-
-
-def _scatter_nd(values: Array, indices: Array, *, shape: Sizes, batch_dims: int = 0) -> Array:
-    """The sum of slices put at their places."""
-    out = np.zeros(shape, values.dtype)
-    np.add.at(out, (*_grid(shape, indices, batch_dims, 1), *places(indices)), values)
-    return out
+    return TABLE["scatter_nd"](indices, g, shape=tuple(x.shape), batch_dims=batch_dims)
 
 
 def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
-    """The NumPy index of places to write to. A graph knows them only here; NumPy would count negative ones from
+    """The NumPy index of places to write to. A traced function knows them only here; NumPy would count negative ones from
     behind.
     """
     check_inside(indices, sizes)
     return places(indices)
+
+
+def _scatter_nd(indices: Array, updates: Array, *, shape: Sizes, batch_dims: int = 0) -> Array:
+    """Adds elements (or slices) into zeros at their places: the adjoint of gather_nd."""
+    if not indices.shape[-1]:
+        return np.sum(updates, tuple(range(batch_dims, indices.ndim - 1)), updates.dtype)
+    out = np.zeros(shape, updates.dtype)
+    np.add.at(out, (*_grid(shape, indices, batch_dims, 1), *_targets(indices, shape[batch_dims:])), updates)
+    return out
 
 
 def _scatter_update(t: Array, indices: Array, updates: Array) -> Array:
@@ -154,8 +156,8 @@ def _extreme_rules(g: Array, z: Array, t: Array, indices: Array, updates: Array)
 
 declare("gather_nd", _gather_nd, [_gather_nd_rule, None], op="GatherNd", keep="y")
 declare("scatter_nd", _scatter_nd,
-        [lambda g, z, v, i, *, shape, batch_dims=0: TABLE["gather_nd"](g, i, batch_dims=batch_dims), None],
-        op="ScatterNd", keep="y")  # fmt: skip
+        [None, lambda g, z, i, u, *, shape, batch_dims=0: TABLE["gather_nd"](g, i, batch_dims=batch_dims)],
+        op="ScatterNd", keep="x")  # fmt: skip
 _scatters: tuple[tuple[str, Function, Rules], ...] = (
     ("update", _scatter_update, [lambda g, z, t, i, u: _without(g, i), None, lambda g, z, t, i, u: _pick(g, i)]),
     ("add", _scatter_by(np.add), [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: _pick(g, i)]),

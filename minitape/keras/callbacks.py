@@ -1,1 +1,0 @@
-"""``tf.keras.callbacks``: one of the documents imports it, and uses nothing of it."""

@@ -1,3 +1,0 @@
-"""`tf.autodiff`: see `python tests/repository/make_stubs.py`."""
-
-from minitape.tf.autodiff import *

@@ -1,3 +1,0 @@
-"""`tf.autograph`: see `python tests/repository/make_stubs.py`."""
-
-from minitape.tf.autograph import *

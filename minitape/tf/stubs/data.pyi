@@ -1,3 +1,0 @@
-"""`tf.data`: see `python tests/repository/make_stubs.py`."""
-
-from minitape.tf.data import *

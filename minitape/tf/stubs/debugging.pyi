@@ -1,3 +1,0 @@
-"""`tf.debugging`: see `python tests/repository/make_stubs.py`."""
-
-from minitape.tf.debugging import *

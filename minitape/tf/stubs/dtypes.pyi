@@ -1,3 +1,0 @@
-"""`tf.dtypes`: see `python tests/repository/make_stubs.py`."""
-
-from minitape.tf.dtypes import *

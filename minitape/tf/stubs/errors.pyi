@@ -1,3 +1,0 @@
-"""`tf.errors`: see `python tests/repository/make_stubs.py`."""
-
-from minitape.tf.errors import *

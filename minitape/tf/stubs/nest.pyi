@@ -1,3 +1,0 @@
-"""`tf.nest`: see `python tests/repository/make_stubs.py`."""
-
-from minitape.tf.nest import *

@@ -1,3 +1,0 @@
-"""`tf.nn`: see `python tests/repository/make_stubs.py`."""
-
-from minitape.tf.nn import *

@@ -1,3 +1,0 @@
-"""`tf.ragged`: see `python tests/repository/make_stubs.py`."""
-
-from minitape.tf.ragged import *

@@ -1,3 +1,0 @@
-"""`tf.random`: see `python tests/repository/make_stubs.py`."""
-
-from minitape.tf.random import *

@@ -1,3 +1,0 @@
-"""`tf.sparse`: see `python tests/repository/make_stubs.py`."""
-
-from minitape.tf.sparse import *

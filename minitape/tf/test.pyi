@@ -1,5 +1,0 @@
-"""The names of `tf.tf.test`, for editors: see `python tests/repository/make_stubs.py`."""
-
-from minitape.check import (
-    compute_gradient as compute_gradient,
-)
