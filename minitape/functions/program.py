@@ -69,7 +69,7 @@ class Table:
         return [calls[row] for row in sorted(calls)], constants
 
 
-@fast.instead
+@fast.rows
 class Rows:
     """The needed rows, applied one after the other: ``function`` takes the arrays of the fed rows and gives those of
     the fetched ones. ``speed/`` compiles them, see :class:`minitape.speed.programs.CompiledRows`.

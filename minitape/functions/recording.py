@@ -6,6 +6,7 @@ a call's gradient is again a recording, whose gradient is one, too.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from operator import itemgetter
@@ -28,6 +29,15 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from ..engine.values import nest
 from .program import Program, Table
 from .trace import Again, Feed, Trace
+
+
+class _Inside(threading.local):
+    """Whether a picture, or an explanation, of this thread looks into a call: operations in its place are recorded."""
+
+    on = False
+
+
+INSIDE = _Inside()
 
 
 class Recording:
@@ -90,7 +100,7 @@ class Recording:
         record = state.record
         if record is not None:
             inputs = self.inputs(arguments)
-            if state.within:
+            if INSIDE.on:
                 return self.again(inputs, ())[: len(self.results)]
             if any((row := record.find(t)) is not None and row not in record.untracked for t in inputs):
                 gradient = self.gradient

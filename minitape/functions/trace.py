@@ -16,9 +16,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..engine.back.tape import GradientTape
 from ..engine.recording.block import Elsewhere, block
-from ..engine.recording.record import CONTINUOUS
 from ..engine.recording.outlines import Outline, outline
-from ..engine.recording.record import Record
+from ..engine.recording.record import CONTINUOUS, Record
 from ..engine.recording.recorder import Recorder
 from ..engine.recording.rows import LEAF, Leaf, operation_of
 from ..engine.recording.state import state
@@ -123,7 +122,7 @@ class Trace(Recorder):
         leaked = [(t, t._value) for t in (*self._alive(), *outside) if type(t._value) is Leaked]
         for tensor, value in leaked:
             tensor._value = value.restored()
-        with Elsewhere(record=self.record, tapes=[], by=None, site=None):
+        with Elsewhere(record=self.record, tapes=[], site=None):
             try:
                 yield
             finally:

@@ -81,7 +81,7 @@ EXAMPLES = {
     "scatter_axis": with_indices((2, 2), [2, 2], axis=1, shape=(2, 3)),
     "scatter_slices": with_indices((3, 2), [1, 1, 0], shape=(4, 2)),
     "gather_nd": with_indices((2, 3), [[0, 1], [1, 2], [0, 1]]),
-    "scatter_nd": with_indices((3,), [[0, 1], [1, 2], [0, 1]], shape=(2, 3)),
+    "scatter_nd": lambda rng: ((np.array([[0, 1], [1, 2], [0, 1]]), rng.normal(size=3)), {"shape": (2, 3)}),
     **{f"tensor_scatter_{name}": scattered for name in ("update", "add", "sub", "min", "max")},
     # matrices
     "matmul": normal((2, 3), (3, 2)),

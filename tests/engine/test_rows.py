@@ -8,25 +8,18 @@ import pytest
 
 import minitape as tf
 from minitape.engine.table.primitives import TABLE
-from minitape.ops.elementwise import BINARY, UNARY
-
-
-def names(table):
-    """The functions of a table whose primitive is a formula, as (name, primitive)."""
-    heads = [line.split(" | ")[0].split()[:2] for line in table.strip().splitlines()]
-    return [(name, primitive) for name, primitive in heads if TABLE[primitive].code]
 
 
 def function(name):
-    return getattr(tf.math, name, None) or getattr(tf, name)
+    return getattr(tf.math, name, None) or getattr(tf, name, None)
 
 
-ONE = [*names(UNARY), ("abs", "abs"), ("sign", "sign"), ("round", "rint")]
-TWO = [
-    *names(BINARY),
-    ("add", "add"),
-    ("divide", "divide"),
-]
+def lines(arity):
+    """The lines of the table with so many inputs that are functions of tf."""
+    return [n for n, p in TABLE.items() if p.code and len(p.texts) == 1 + arity and n != "rint" and function(n)]
+
+
+ONE, TWO = [(name, name) for name in lines(1)] + [("round", "rint")], [(name, name) for name in lines(2)]
 VALUES = [np.float32(0.3), np.float64(0.3), np.array([0.3, 0.6], np.float32)]
 
 

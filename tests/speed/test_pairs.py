@@ -17,7 +17,8 @@ from minitape.engine.table.accelerator import fast
 from minitape.engine.table.primitives import TABLE
 from minitape.engine.table.primitives.elementwise import FIRST_CODE
 from minitape.engine.tensor.functions import recorded_functions
-from minitape.speed import _INSTEAD, kernels, sweeps
+from minitape.functions.program import Rows  # noqa: F401 - its fast form is made when it is loaded
+from minitape.speed import kernels, sweeps
 
 # the same examples in each run: seeds are fixed
 quick = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck), derandomize=True)
@@ -61,8 +62,7 @@ def arrays(draw, shapes=SHAPES, dtypes=("float32", "float64")):
 
 
 def test_each_pair_has_a_test_here():
-    assert set(fast.pairs) == set(_INSTEAD)
-    assert {name.rpartition(".")[2] for name in _INSTEAD} == {
+    assert set(fast.pairs) == {
         "run_sweep",
         "Record",
         "apply",
@@ -137,7 +137,7 @@ def test_apply(name, dtypes):
     shapes, attrs = CALLS[name]
     arrays = [np.full(shape, 1 + k, dtypes[k % len(dtypes)]) for k, shape in enumerate(shapes)]
     found = []
-    for apply in fast.pairs["tensor.operation.apply"]:
+    for apply in fast.pairs["apply"]:
         found.append(recorded(lambda *t, apply=apply: apply(TABLE[name], t, attrs), arrays, 1))
         found[-1] += (answer(lambda *a, apply=apply: apply(TABLE[name], tuple(map(tf.constant, a)), attrs), *arrays),)
     assert found[0] == found[1]
@@ -155,7 +155,7 @@ CELLS = st.tuples(
 @quick
 @given(rows=st.lists(CELLS, max_size=40), packs=st.sets(st.integers(0, 39)), span=st.tuples(*[st.integers(0, 40)] * 2))
 def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
-    plain, packed = (form() for form in fast.pairs["recording.record.Record"])
+    plain, packed = (form() for form in fast.pairs["Record"])
     plain.called = packed.called = True
     for row, (op, value, site) in enumerate(rows):
         call = Call(row, TABLE["reduce_sum"], (0,), {}, 1) if op == CALL else None
@@ -195,7 +195,7 @@ def test_a_packed_row_holds_16_bytes_and_its_number(real, size):
 @pytest.mark.parametrize("rows", [40, 700])  # a compiled loop is asked for from 512 rows on
 @pytest.mark.parametrize("gated", [False, True])
 def test_propagate(rows, gated):
-    plain, quick = fast.pairs["back.reach.propagate"]
+    plain, quick = fast.pairs["propagate"]
     x, w = tf.constant(1.5), tf.constant([1.0, 2.0])
     with tf.GradientTape() as tape:
         tape.watch([x, w])
@@ -283,7 +283,7 @@ def gradients(given, steps, order, unconnected, long):
     long=st.sampled_from([0, 0, 0, 40]),
 )
 def test_run_sweep(compiled, given, steps, order, unconnected, long):
-    plain, quick = fast.pairs["back.sweep.run_sweep"]
+    plain, quick = fast.pairs["run_sweep"]
     assert backward.run_sweep is quick
     with patch.object(kernels, "_earned", lambda *_: compiled), patch.object(sweeps, "FEW", 1):
         got = gradients(given, steps, order, unconnected, long)
@@ -305,7 +305,7 @@ def test_a_compiled_sweep_keeps_the_sign_of_a_zero(dtype, monkeypatch):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(), (3,), (70_000,)])
 def test_run_sweep_over_a_long_recording(dtype, shape):
-    plain, _ = fast.pairs["back.sweep.run_sweep"]
+    plain, _ = fast.pairs["run_sweep"]
 
     def found():
         x, w = tf.Variable(np.full(shape, 0.3, dtype)), tf.Variable(np.array(1.7, dtype))

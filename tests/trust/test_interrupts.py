@@ -192,8 +192,8 @@ def traced(subject):
 
 
 def check_clean():
-    assert state.record is None and state.graph is None and state.by is None and state.site is None
-    assert state.tapes == [] and state.scope == () and state.readers == () and not state.trying
+    assert state.record is None and state.site is None
+    assert state.tapes == [] and state.scope == () and state.readers == ()
     assert caller._asking.frame is None
     assert current.call is None and current.scopes == []
     assert np.geterr() == WARNED

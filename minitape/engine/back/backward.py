@@ -121,11 +121,10 @@ def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], reco
 
 def _record_sweep(tape: GradientTape, *given: Object) -> Function:
     """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
-    outer, site, by = state.record, state.site, state.by
+    outer, site = state.record, state.site
     assert outer is not None
-    fixed = outer.fixed
+    fixed, writer = outer.fixed, outer.writers[-1][1] if outer.writers else None
     try:
-        state.by = tape
         if site is None:
             frame = user_frame(_getframe(1))
             state.site = None if frame is None else (frame.f_code, frame.f_lasti)
@@ -133,8 +132,8 @@ def _record_sweep(tape: GradientTape, *given: Object) -> Function:
         outer.pin(state.site)
         return run_sweep(*given)
     finally:
-        state.by, state.site, outer.fixed = by, site, fixed
-        outer.writers = appended(outer.writers, (len(outer), None if by is None else outer.member(by)))
+        state.site, outer.fixed = site, fixed
+        outer.writers = appended(outer.writers, (len(outer), writer))
 
 
 def _mandatory_inputs(record: Record) -> set[int]:

@@ -55,7 +55,9 @@ def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
     record, watched, spans = tape._record, tape.watched, tape.spans
     assert record is not None
     # watched before their first use: all that depends on them is on the tape
-    at_once = sources <= watched.keys() and not (tape.late or tape._recording or record.trace is not None) and len(spans) == 1
+    at_once = (
+        sources <= watched.keys() and not (tape.late or tape._recording or record.trace is not None) and len(spans) == 1
+    )
     start, end = spans[0] if at_once else (0, len(record))
     foreign: set[int] = set()
     on = None if at_once else on_tape(tape, foreign)
@@ -71,7 +73,7 @@ def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
     return reachable
 
 
-@fast.instead
+@fast.propagate
 def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
     """Marks each row in [low, high) that has a marked input (and passes the gate)."""
     ops, left, right, calls, _, _ = record.columns(low, high)

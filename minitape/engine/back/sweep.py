@@ -152,4 +152,4 @@ def run_sweep(
     return found.adjoint
 
 
-run_sweep = fast.instead(run_sweep)
+run_sweep = fast.run_sweep(run_sweep)

@@ -144,7 +144,7 @@ class GradientTape(TapeMethods):
         self.notes.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
         self._recording = True
         state.tapes.append(self)
-        state.token = object()
+        record.token = object()
         if self.watchers:
             record.tell(*self.watchers)
         return self
@@ -163,7 +163,7 @@ class GradientTape(TapeMethods):
             tapes.remove(self)
         if not tapes and not record.paused and state.record is record:
             state.record = record.close()
-        state.token = object()
+        record.token = object()
         if self._recording:
             self.spans.append((self._start, record.base + len(record.rows) // WIDTH))
             self._recording = False
@@ -208,7 +208,7 @@ class GradientTape(TapeMethods):
         if len(self.notes) < NOTES:
             self.notes.append(("reset", now, None, site()))
         self._forget()
-        state.token = object()  # variables are watched anew when they are read
+        self._record.token = object()  # variables are watched anew when they are read
 
     def _forget(self) -> None:
         self.spans, self.watched, self.variables, self._used, self.late = [], {}, {}, False, False

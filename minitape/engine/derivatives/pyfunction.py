@@ -126,8 +126,6 @@ PYTHON = Primitive("py_function", lambda *arrays, call: arrays, _python_rule, op
 _CODES = (
     (TypeError, "InvalidArgument"),
     (ValueError, "InvalidArgument"),
-    (StopIteration, "OutOfRange"),
-    (MemoryError, "ResourceExhausted"),
     (NotImplementedError, "Unimplemented"),
     (BaseException, "Unknown"),
 )
@@ -148,7 +146,7 @@ def run_python(
     number = next_number()
     args = [new_tensor(t.array) for t in inputs]
     tape: GradientTape | None = None
-    with no_tapes(), During(state, compiled=None):
+    with no_tapes():
         try:
             if not differentiate:
                 outputs = _results(func(*args), dtypes)

@@ -40,7 +40,7 @@ class Pause:
                 state.tapes.append(tape)
             if not tape._recording:
                 tape._start, tape._recording = len(record), True
-            state.token = object()
+            record.token = object()
             record.paused, tape._paused = record.paused - 1, False
             record.note("resume", tape)
         self._held = None

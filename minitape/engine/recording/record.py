@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from _thread import get_ident
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from sys import _getframe
@@ -57,7 +56,7 @@ def last_from(spans: Sequence[Span], row: int) -> Span:
     return spans[bisect_right(spans, row, key=_first) - 1]
 
 
-@fast.instead
+@fast.record
 class Record(Recorder):
     """The table: operations append to it, a sweep reads it backwards."""
 
@@ -82,6 +81,7 @@ class Record(Recorder):
         self.frame: FrameType | None = None  # the user's that wrote the last row; None: it is to be looked for
         self.large = self.called = False  # whether there are large arrays, and calls
         self.thread = get_ident()
+        self.token = object()  # another one whenever the active tapes change: variables are to be watched anew
         # (first row, the code that was running from there on, the one statement in it or None)
         self.segments: list[tuple[int, CodeType, int | None]] = []
         self.leaves: dict[int, Leaf] = {}
@@ -240,7 +240,7 @@ class Record(Recorder):
         elif row not in known[1]:
             known[1].append(row)
         if accessed:
-            variable._seen = state.token
+            variable._seen = self.token
         return tensor
 
     def watch_variable(self, variable: ResourceVariable, tape: GradientTape) -> None:
@@ -399,7 +399,7 @@ class Record(Recorder):
     # -- its tapes ---------------------------------------------------------------------------------
 
     def close(self) -> Record | None:
-        """The last tape was left. Returns the recording that continues: none, or this one while a function is traced."""
+        """The last tape was left. Returns the recording that continues: none, or this one of a traced function."""
         if self.trace is not None:
             return self
         self.open = False
@@ -428,12 +428,10 @@ class Record(Recorder):
                     self.store(row, _outline(value))
             for call in self.calls if self.called else ():
                 call.attrs = _GONE
-            retained = state.retained
-            if retained is None:
-                retained = state.retained = deque()
-            retained.append(self)
-            while len(retained) > RETAINED and not state.looking:
-                gone.append(retained.popleft())
+            memory = state.memory
+            memory.retained.append(self)
+            while len(memory.retained) > RETAINED and not memory.looking:
+                gone.append(memory.retained.popleft())
         for old in gone:
             old.rows, old.blocks, old.base = [], (), 0
             old.mandatory = old.segments = _NOTHING

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from ..hooks import hooks
-from ..recording.evidence import EAGER, note_escape, origin_of_new
+from ..recording.evidence import note_escape, origin_of_new
 from ..recording.state import state
 from ..types import TensorMembers
 from ..values.dtypes import _BY_NUMPY, DType, dtype_of_numpy
@@ -325,9 +325,6 @@ class Reference:
 
 def _unpickle(value: Array) -> EagerTensor:
     return new_tensor(np.asarray(value))
-
-
-EAGER.append(EagerTensor)
 
 
 def new_tensor(value: Array) -> EagerTensor:

@@ -141,12 +141,12 @@ class ResourceVariable(VariableOperators, Variable):
 
     def _read(self) -> Tensor:
         """The current state as a tensor; under a tape this is where the variable is watched."""
-        if self._seen is state.token:  # read before, and since then no tape, function or reader came or went
+        record = state.record
+        if record is not None and self._seen is record.token:  # since then no tape, function or reader came or went
             return self._state
-        if state.readers and self._trainable:
+        if self._trainable:
             for found in state.readers:
                 found[id(self)] = self
-        record = state.record
         return self._state if record is None else (record.trace or record).read(self)
 
     def _peek(self) -> Tensor:
@@ -272,8 +272,6 @@ class ResourceVariable(VariableOperators, Variable):
         return convert_to_tensor(delta, dtype)
 
     def _assign(self, change: Tensor, how: str, read_value: bool) -> Assigned:
-        if state.scratch:
-            return change
         record = state.record
         return (
             self._set_or_add(change, how, read_value)
@@ -301,12 +299,10 @@ class ResourceVariable(VariableOperators, Variable):
         """Takes what a function of arrays makes of the state and of some values."""
         old = self._state
         new = from_array(ignore_fp_errors().run(function, old._value, *[t._value for t in inputs]))
-        return new if state.scratch else self._next_state(new, how, (inputs[-1], old), True)
+        return self._next_state(new, how, (inputs[-1], old), True)
 
     def _next_state(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
         """The next state."""
-        if state.trying:
-            raise RuntimeError("A variable is assigned while a function is tried on stand-ins of its arguments.")
         record = state.record
         if record is not None:
             record.note(how, (self, self._version, record.find(inputs[0]) if inputs else None))

@@ -55,7 +55,7 @@ def complex_rules(primitive: Primitive, rules: Sequence[Rule | None]) -> list[Ru
     """The rules of a line of the textbook's table for complex numbers: g * conj(f'(z)) of an analytic function f."""
 
     def conjugated(rule: Rule) -> Rule:
-        return lambda g, *values: rule(g, *map(TABLE["conj"], values))
+        return lambda g, *values: rule(g, *[v.conj() if hasattr(v, "conj") else TABLE["conj"](v) for v in values])
 
     if primitive.name == "pow":
         rules = (rules[0], _complex_exponent_rule)

@@ -10,7 +10,7 @@ import numpy as np
 from ...values.dtypes import dtype_of_any
 from ...values.invalid import invalid
 from ..accelerator import full
-from . import PLAIN, TABLE, declare
+from . import TABLE, declare
 from .numerics import in_single, lowest
 
 if TYPE_CHECKING:
@@ -38,7 +38,11 @@ def _expand(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
 
 def _spread(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
     g, shape = _expand(g, x, axis, keepdims), tuple(x.shape)
-    return _broadcast_to(g, shape=shape) if type(g) in PLAIN else TABLE["broadcast_to"](g, shape=shape)
+    return (
+        _broadcast_to(g, shape=shape)
+        if isinstance(g, (np.ndarray, np.generic))
+        else TABLE["broadcast_to"](g, shape=shape)
+    )
 
 
 def _count(x: Array, axis: Axes) -> int:

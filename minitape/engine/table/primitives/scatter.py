@@ -104,9 +104,7 @@ def _gather_nd_rule(g: Array, z: Array, x: Array, indices: Array, *, batch_dims:
 
 
 def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
-    """The NumPy index of places to write to. A traced function knows them only here; NumPy would count negative ones from
-    behind.
-    """
+    """The NumPy index of places to write to; NumPy would count negative ones from behind."""
     check_inside(indices, sizes)
     return places(indices)
 
