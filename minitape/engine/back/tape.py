@@ -131,14 +131,15 @@ class GradientTape(TapeMethods):
             new = Record() if record is None else record
             new.tapes += 1
             self._record = record = state.record = new
-            self.number = len(record.members)
-            record.members.append((ref(self), self.spans, self.watched))
         elif record is None:
             state.record = record = self._record
             record.reopen()
         elif record is not self._record:
             self._entered = False
             raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
+        if self.number is None:
+            record.members.append((ref(self), self.spans, self.watched))
+            self.number = len(record.members) - 1
         self._within = self._paused
         self._start = now = record.base + len(record.rows) // WIDTH
         self.notes.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
@@ -161,6 +162,8 @@ class GradientTape(TapeMethods):
             record.paused, self._paused = record.paused - 1, False
         if self in tapes:
             tapes.remove(self)
+        if tapes and error:
+            leave_ended()
         if not tapes and not record.paused and state.record is record:
             state.record = record.close()
         record.token = object()
@@ -341,6 +344,8 @@ class GradientTape(TapeMethods):
         >>> {name: g.numpy().tolist() for name, g in tape.gradient(y, {"x": x, "w": w}).items()}
         {'x': [6.0, 12.0], 'w': 5.0}
         """
+        if state.tapes:
+            leave_ended()
         if self._used or self._recording or self._record is None:
             self._begin()
         zero = unconnected_gradients is not NONE and wants_zeros(unconnected_gradients)

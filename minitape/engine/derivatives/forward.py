@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,8 +86,8 @@ class ForwardAccumulator:
         if self._tape._recording:
             raise ValueError("Accumulator is already recording.")
         self._outer = list(state.tapes)
-        self._tape.__enter__()
         try:
+            self._tape.__enter__()
             self._tape.watch([p for p in self._primals if p.dtype.differentiable])
             return self
         except BaseException:  # Ctrl-C, say
@@ -97,7 +98,7 @@ class ForwardAccumulator:
         self._tape._leave(*error)
         self._held = None
 
-    __exit__: Leaving = InterruptSafeExit(_leave, lambda accumulator: accumulator._tape._recording)
+    __exit__: Leaving = InterruptSafeExit(_leave, attrgetter("_tape._entered"))
 
     @block
     def _as_inside(self) -> Iterator[None]:
