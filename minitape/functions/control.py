@@ -135,11 +135,8 @@ class _Body:
         feeds = [*was.feeds, *self.trace.feeds[known:]]
         made = Recording(was.table, feeds, was.results, [*zip(changed.values(), states, strict=True)], was.effects)
         made.sets = was.sets
-        row_of = {id(feed.variable): at for at, feed in enumerate(feeds)}
-        self.places = [
-            *range(self.count),
-            *(row_of[key] for key in changed),
-        ]  # of feeds, which a turn of a loop changes
+        at = {id(feed.variable): at for at, feed in enumerate(feeds)}
+        self.places = [at[key] for key in changed]  # of feeds: the states
         self.recording = made
         return made
 
@@ -150,8 +147,8 @@ class _Body:
 
     def advance(self, feeds: Sequence, results: Sequence) -> list:
         """What the next turn of a loop is given."""
-        new = list(feeds)
-        for at, value in zip(self.places, results, strict=True):
+        new = [*results[: self.count], *feeds[self.count :]]
+        for at, value in zip(self.places, results[self.count :], strict=True) if self.places else ():
             new[at] = value
         return new
 
@@ -176,17 +173,12 @@ def _write(row: Row, inputs: Sequence[Tensor], bodies: Sequence[_Body], changed:
     return found[:count]
 
 
-def _varying(recording: Recording, values: Sequence) -> list:
-    return [value for value, feed in zip(values, recording.feeds, strict=True) if feed.varies]
-
-
-def _run(recording: Recording, values: Sequence, noted: bool) -> tuple[Sequence, Any]:
-    """The results of a body for arrays, and what its gradient reads."""
-    count, arrays = len(recording.fetches), _varying(recording, values)
-    if not noted:
-        return recording.program.run(arrays), None
-    found = recording.gradient.forward.run(arrays)
-    return found[:count], found[count:]
+def _runner(recording: Recording, noted: bool) -> Callable[..., tuple]:
+    """What computes the results of a body for arrays of its feeds; ``noted``: then what its gradient reads."""
+    function = (recording.gradient.forward if noted else recording.program).ready()
+    if len(recording.varying) == len(recording.feeds):
+        return function
+    return lambda *values: function(*recording.varied(values))
 
 
 def _scope(name: str) -> AbstractContextManager[None]:
@@ -217,8 +209,8 @@ def _branches(pred: Tensor, bodies: list[_Body]) -> Any:
 
     def run(arrays: Sequence, noted: bool) -> list:
         recording, _, own = chosen(arrays)
-        found, notes = _run(recording, own, noted)
-        return [*found, notes]
+        found, count = _runner(recording, noted)(*own), len(recording.fetches)
+        return [*found[:count], found[count:]]
 
     def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, notes: Any) -> list:
         recording, first, own = chosen(inputs)
@@ -255,11 +247,16 @@ def _loop(test: Callable, step: Callable, flat: list[Tensor], most: Any) -> list
 
     def run(arrays: Sequence, noted: bool) -> list:
         tests, takes = start(arrays)
-        now: Sequence = [takes[at] for at in turn.places]
+        now: Sequence = [*takes[:count], *(takes[at] for at in turn.places)]
         left, turns = int(arrays[count]) if limit else -1, []
-        while left and ask.recording.program.run(_varying(ask.recording, tests))[0]:
-            now, saved = _run(turn.recording, takes, noted)
-            turns.append((takes, saved) if noted else None)
+        again, step, end = _runner(ask.recording, False), _runner(turn.recording, noted), count + len(changed)
+        while left and again(*tests)[0]:
+            found = step(*takes)
+            if noted:
+                now = found[:end]
+                turns.append((takes, found[end:]))
+            else:
+                now = found
             tests, takes = ask.advance(tests, now), turn.advance(takes, now)
             left -= 1
         return [*now, turns]
@@ -286,7 +283,7 @@ def _loop(test: Callable, step: Callable, flat: list[Tensor], most: Any) -> list
 
     def replay(inputs: Sequence) -> list:
         tests, takes = start(inputs)
-        now, turns = [takes[at] for at in turn.places], 0
+        now, turns = [*takes[:count], *(takes[at] for at in turn.places)], 0
         while (not limit or turns < int(inputs[count]._value)) and bool(ask.recording.again(tests, ())[0]._value):
             turns += 1
             with _scope(f"turn {turns}"):

@@ -18,6 +18,7 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
 from ..engine.values.dtypes import as_dtype
+from .program import Program
 from .recording import Recording, as_result, record
 from .rows import Log, effects, guard
 from .settings import EAGER_FUNCTIONS
@@ -76,6 +77,7 @@ class Function:
             self._signature = self._signature.replace(parameters=[*self._signature.parameters.values()][1:])
         self._paths: dict[Any, Paths] = {}
         self._fast: dict[Any, Paths] = {}  # by types and values, where arguments are tensors and literals
+        self._plain: dict[tuple, tuple[Program, Callable]] = {}  # where a call is a program of tensors, by their dtypes
         self._bound: Any = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()  # one thread traces, the others wait and find the recording
         self._traced = 0
@@ -93,20 +95,30 @@ class Function:
         return self._bound[instance]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        key: list = []
-        tensors: list[EagerTensor] = []
+        record = state.record
+        if record is None and not kwargs:  # the usual case: tensors that are on no tape
+            known: tuple = ()
+            arrays = []
+            for a in args:
+                if type(a) is not EagerTensor or a._record is not None:
+                    break
+                value = a._value
+                known += value.dtype, value.shape
+                arrays.append(value)
+            else:
+                if (found := self._plain.get(known)) is not None and not EAGER_FUNCTIONS[0]:
+                    return found[1]([*map(from_array, found[0].run(arrays))])
         if EAGER_FUNCTIONS[0]:
             return self._run(args, kwargs)
-        if (record := state.record) is not None and record.trace is not None:
+        if record is not None and record.trace is not None:
             return self._inlined(args, kwargs)
-        fast = None
-        if not kwargs and _tell(args, key, tensors):
-            fast = tuple(key)
-            paths = self._fast.get(fast)
-            if paths is not None and (only := paths.only) is not None:
-                if not only.plain or record is not None or any([t._record for t in tensors]):
-                    return paths.pack(only.call(tensors))
-                return paths.pack([*map(from_array, only.program.run([t._value for t in tensors]))])
+        key: list = []
+        tensors: list[EagerTensor] = []
+        if kwargs or not _tell(args, key, tensors):
+            return self._call(args, kwargs, None)
+        paths = self._fast.get(fast := tuple(key))
+        if paths is not None and paths.only is not None:
+            return paths.pack(paths.only.call(tensors))
         return self._call(args, kwargs, fast)
 
     def _run(self, args: tuple, kwargs: dict) -> Any:
@@ -162,6 +174,9 @@ class Function:
                         paths.add(recording, results)
             if fast is not None and self.input_signature is None and (tensors or not args):
                 self._fast[fast] = paths
+                self._plain.pop(fast, None)
+                if paths.only is recording and recording.plain and len(fast) == 2 * len(tensors):
+                    self._plain[fast] = recording.program, results
             _warn(self.python_function)
             if state.record is None:
                 return results(recording.outputs(recording.inputs(tensors), found))

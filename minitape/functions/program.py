@@ -120,17 +120,22 @@ class Program:
         calls, constants = self.table.needed(self.fetches, self.feeds, self.effects)
         return Rows(self.table, calls, constants, self.fetches, self.feeds, runner)
 
-    def run(self, arrays: Sequence) -> tuple:
-        """Computes the fetched rows."""
+    def ready(self) -> Callable[..., tuple]:
+        """What computes the fetched rows, for who runs it in a row of another program."""
         rows = self.rows
         self.runs += 1
         if self.runs == self.next:
             self.next = 0 if rows.fuse(self.runs) else ONCE_MORE
-        if not rows.warns:  # compiled as a whole
-            return rows.function(*arrays)
+        return rows.function
+
+    def run(self, arrays: Sequence) -> tuple:
+        """Computes the fetched rows."""
+        function = self.ready()
+        if not self.rows.warns:  # compiled as a whole
+            return function(*arrays)
         before = WARNINGS[OFF]
         try:
-            return rows.function(*arrays)
+            return function(*arrays)
         except Exception as error:
             self._locate(error)
             raise

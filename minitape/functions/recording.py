@@ -94,20 +94,23 @@ class Recording:
                 return self.again(inputs, ())[: len(self.results)]
             if any((row := record.find(t)) is not None and row not in record.untracked for t in inputs):
                 gradient = self.gradient
-                found = gradient.forward.run(self._arrays(inputs))
+                found = gradient.forward.run(self.varied([t._value for t in inputs]))
                 return self._finish(inputs, found, found[len(self.fetches) :])
-            return self._finish(inputs, self.program.run(self._arrays(inputs)), ())  # a row for `explain`
+            return self._finish(inputs, self.program.run(self.varied([t._value for t in inputs])), ())  # a row for `explain`
         if self.plain:
             inputs = arguments  # type: ignore[assignment]
         else:
             inputs = self.inputs(arguments)
-        found = self.program.run(self._arrays(inputs))
+        found = self.program.run(self.varied([t._value for t in inputs]))
         if self.plain and not any([t._record for t in arguments]):  # there is nothing to note
             return [*map(from_array, found)]
         return self.outputs(inputs, found)
 
-    def _arrays(self, inputs: Sequence[EagerTensor]) -> list:
-        return [t._value for t, feed in zip(inputs, self.feeds, strict=True) if feed.varies]
+    def varied(self, values: Sequence) -> Sequence:
+        """Of a value for each feed those of the feeds that vary."""
+        if len(values) == len(self.varying):
+            return values
+        return [value for value, feed in zip(values, self.feeds, strict=True) if feed.varies]
 
     def _finish(self, inputs: list[EagerTensor], found: Sequence, saved: Sequence) -> list[EagerTensor]:
         """The results of a call that is a row of an open recording."""
@@ -120,13 +123,12 @@ class Recording:
         """The results as tensors, with a note for `explain`; the variables get their new states."""
         outputs = [*map(from_array, found[: len(self.results)])]
         place = sum(stack(), ())
-        changed = {id(v) for v, _ in self.assigned}
         if state.record is None:
             origin = origin_of_new("op", inputs, FUNCTION, place)
             for tensor in outputs:
                 tensor._origin = origin
         if self.assigned:
-            fixed = [t for t, feed in zip(inputs, self.feeds, strict=True) if id(feed.variable) not in changed]
+            fixed = [t for t, feed in zip(inputs, self.feeds, strict=True) if id(feed.variable) not in self.sets]
             known = origin_of_new("assign", fixed, None, place, ASSIGNED)
             for (variable, row), value in zip(self.assigned, found[len(outputs) :], strict=False):
                 at = self._sites[row] if row in self._sites else self._sites.setdefault(row, self._site(variable, row))
@@ -212,9 +214,8 @@ class Gradient:
             at = len(inputs)
             found: Any = self.pure.call([*tensors[:at], *self.drawn(saved), *tensors[at:]])
         else:
-            varying = [x for x, feed in zip(inputs, self.recording.feeds, strict=True) if feed.varies]
             try:
-                found = self.backward.run([*varying, *saved, *gs])
+                found = self.backward.run([*self.recording.varied(inputs), *saved, *gs])
             except Again:
                 self.recording.trace.raise_refusal("sizes in its gradient")
         values = iter(found)
