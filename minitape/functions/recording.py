@@ -85,39 +85,32 @@ class Recording:
                 found.append(new_tensor(self.table.folded[feed.row]) if tensor is None else tensor)
         return found
 
-    def call(self, arguments: Sequence[EagerTensor]) -> list[EagerTensor]:
+    def call(self, arguments: Sequence) -> list[EagerTensor]:
         """The results for these arguments."""
         record = state.record
-        if record is not None:
-            inputs = self.inputs(arguments)
-            if state.within:
-                return self.again(inputs, ())[: len(self.results)]
-            if any((row := record.find(t)) is not None and row not in record.untracked for t in inputs):
-                gradient = self.gradient
-                found = gradient.forward.run(self.varied([t._value for t in inputs]))
-                return self._finish(inputs, found, found[len(self.fetches) :])
-            return self._finish(inputs, self.program.run(self.varied([t._value for t in inputs])), ())  # a row for `explain`
-        if self.plain:
-            inputs = arguments  # type: ignore[assignment]
-        else:
-            inputs = self.inputs(arguments)
-        found = self.program.run(self.varied([t._value for t in inputs]))
-        if self.plain and not any([t._record for t in arguments]):  # there is nothing to note
-            return [*map(from_array, found)]
-        return self.outputs(inputs, found)
+        if record is None and self.plain:
+            noted, arrays = False, []
+            for t in arguments:
+                noted = noted or t._record is not None
+                arrays.append(t._value)
+            found = self.program.run(arrays)
+            return self.outputs(arguments, found) if noted else [*map(from_array, found)]
+        inputs = self.inputs(arguments)
+        arrays = self.varied([t._value for t in inputs])
+        if record is None:
+            return self.outputs(inputs, self.program.run(arrays))
+        taped = any((row := record.find(t)) is not None and row not in record.untracked for t in inputs)
+        found = (self.gradient.forward if taped else self.program).run(arrays)
+        outputs = self.outputs(inputs, found)
+        if outputs:  # a row of the recording; no gradient comes to one that is not taped, but `explain` asks
+            finish(FUNCTION, tuple(inputs), {"recording": self, "saved": found[len(self.fetches) :]}, tuple(outputs))
+        return outputs
 
     def varied(self, values: Sequence) -> Sequence:
         """Of a value for each feed those of the feeds that vary."""
         if len(values) == len(self.varying):
             return values
         return [value for value, feed in zip(values, self.feeds, strict=True) if feed.varies]
-
-    def _finish(self, inputs: list[EagerTensor], found: Sequence, saved: Sequence) -> list[EagerTensor]:
-        """The results of a call that is a row of an open recording."""
-        outputs = self.outputs(inputs, found)
-        if outputs:
-            finish(FUNCTION, tuple(inputs), {"recording": self, "saved": saved}, tuple(outputs))
-        return outputs
 
     def outputs(self, inputs: Sequence[EagerTensor], found: Sequence) -> list[EagerTensor]:
         """The results as tensors, with a note for `explain`; the variables get their new states."""
@@ -256,7 +249,7 @@ def record(trace: Trace, function: Callable, tensors: Sequence[EagerTensor], nam
         arguments = [trace.enter(t._value) for t in tensors]
         trace.names = dict(zip((t._row for t in arguments), names, strict=False))
         returned = function(*arguments)
-        flat = [None if t is None else as_result(trace.name, t) for t in nest.flatten(returned)]
+        flat = [as_result(trace.name, t) for t in nest.flatten(returned)]
         there = [t for t in flat if t is not None]
         results = [trace.record.row_or_new_leaf(t) for t in there]
         values = [t._value for t in (*there, *(trace.states[key] for key in trace.assigned))]
@@ -275,10 +268,10 @@ def _is_alive(feed: Feed) -> bool:
     return tensor is not None and (feed.varies or tensor.dtype.differentiable)
 
 
-def as_result(name: str, value: Any) -> Tensor:
-    """What a function returns as a tensor; TypeError for what is none."""
+def as_result(name: str, value: Any) -> Any:
+    """What a function returns as a tensor, or None; TypeError for anything else."""
     try:
-        return value if isinstance(value, Tensor) else convert_to_tensor(value)
+        return value if value is None or isinstance(value, Tensor) else convert_to_tensor(value)
     except (TypeError, ValueError):
         raise TypeError(
             "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or "
