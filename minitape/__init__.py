@@ -40,6 +40,7 @@ _HOOKS = {
     "ops.indexing": "getitem",
     "ops.picking": "gather gather_nd",
     "functions.python": "custom_row",
+    "tf.namespace": "wrap_functions",
     "tf.linalg.products": "matmul",
     "explain.answer": "explain warn_of",
     "explain.wrong": "warn_of_step",

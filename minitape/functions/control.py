@@ -17,8 +17,9 @@ from ..engine.recording.block import During
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
+from .inside import again
 from .recording import Recording, record
 from .rows import Row, effects, write
 from .trace import Again, Trace, Unrecorded, tracing
@@ -79,7 +80,7 @@ def while_loop(
     flat = [*nest.flatten(values), *most]
     count = len(flat) - len(most)
 
-    def step(*now: Tensor) -> list[Tensor]:
+    def step(*now: Tensor) -> list:
         found = nest.flatten(body(*nest.pack_sequence_as(values, now[:count])))
         if len(found) != count:
             raise ValueError(f"The body of a loop with {count} variables returns {len(found)}")
@@ -89,7 +90,7 @@ def while_loop(
         again = cond(*nest.pack_sequence_as(values, now[:count]))
         return TABLE["logical_and"](again, now[-1] > 0) if most else again
 
-    def in_python() -> list[Tensor]:
+    def in_python() -> list:
         now = flat
         while test(*now):
             now = step(*now)
@@ -124,7 +125,7 @@ class _Body:
             raise Unrecorded from error
         self.outlines = [self.recording.table.shape_dtypes[row] for row in self.recording.results]
 
-    def settle(self, changed: dict[int, Any]) -> None:
+    def settle(self, changed: dict) -> None:
         """Makes it give the states of variables that this body or another one changes."""
         was, known = self.recording, len(self.trace.feeds)
         with self.trace.recording():
@@ -135,11 +136,11 @@ class _Body:
         places = {id(feed.variable): at for at, feed in enumerate(feeds)}
         self.states = [places[key] for key in changed]  # which feeds they are before
 
-    def outside(self) -> list[EagerTensor]:
+    def outside(self) -> list:
         """What it takes from outside, in the order of its feeds."""
         return self.recording.inputs([None] * self.count)[self.count :]
 
-    def runner(self, noted: bool) -> Callable[..., tuple]:
+    def runner(self, noted: bool) -> Callable:
         """What computes results and states for arrays of the feeds; ``noted``: then what the gradient reads."""
         own = self.recording
         function = (own.gradient.forward if noted else own.program).ready()
@@ -153,7 +154,7 @@ class _Body:
         return new
 
 
-def _write(row: Any, first: Sequence[Tensor], bodies: Sequence[_Body], changed: dict[int, Any]) -> list[EagerTensor]:
+def _write(row: Any, first: Sequence, bodies: Sequence, changed: dict) -> list:
     """The results of the row of a branch or loop, which takes ``first`` and then what its bodies take from outside."""
     row.bodies, row.starts, inputs = [body.recording for body in bodies], [], [*first]
     for body in bodies:
@@ -168,7 +169,7 @@ def _write(row: Any, first: Sequence[Tensor], bodies: Sequence[_Body], changed: 
     return found[:count]
 
 
-def _settle(bodies: Sequence[_Body]) -> dict[int, Any]:
+def _settle(bodies: Sequence) -> dict:
     """The variables that some bodies change, by id."""
     changed = {id(variable): variable for body in bodies for variable, _ in body.recording.assigned}
     for body in bodies:
@@ -176,12 +177,12 @@ def _settle(bodies: Sequence[_Body]) -> dict[int, Any]:
     return changed
 
 
-def _scope(name: str) -> AbstractContextManager[None]:
+def _scope(name: str) -> AbstractContextManager:
     """For a picture that looks inside, rows of the block are in a scope of this name."""
     return During(state, scope=(*state.scope, name))
 
 
-def _branches(pred: Tensor, bodies: list[_Body]) -> Any:
+def _branches(pred: Tensor, bodies: list) -> Any:
     if [dtype for _, dtype in bodies[0].outlines] != [dtype for _, dtype in bodies[1].outlines]:
         kinds = [", ".join(dtype.name for _, dtype in body.outlines) for body in reversed(bodies)]
         raise TypeError(f"true_fn and false_fn must return tensors alike, and return ({kinds[0]}) and ({kinds[1]})")
@@ -189,7 +190,7 @@ def _branches(pred: Tensor, bodies: list[_Body]) -> Any:
         raise Unrecorded  # of other shapes: another recording for each
     changed = _settle(bodies)
 
-    def chosen(inputs: Sequence) -> tuple[_Body, int, Sequence]:
+    def chosen(inputs: Sequence) -> tuple:
         which = bool(getattr(inputs[0], "_value", inputs[0]))
         body, first = bodies[which], row.starts[which]
         return body, first, inputs[first : first + len(body.recording.feeds)]
@@ -199,7 +200,7 @@ def _branches(pred: Tensor, bodies: list[_Body]) -> Any:
         found, end = body.runner(noted)(*own), len(body.recording.fetches)
         return [*found[:end], found[end:]]
 
-    def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, notes: Any) -> list:
+    def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, notes: Any) -> list:
         body, first, own = chosen(inputs)
         shares = dict(enumerate(body.recording.gradient.shares(gs[: len(body.outlines)], own, notes), first))
         return [shares.get(at) for at in flows]
@@ -207,14 +208,14 @@ def _branches(pred: Tensor, bodies: list[_Body]) -> Any:
     def replay(inputs: Sequence) -> list:
         body, _, own = chosen(inputs)
         with _scope(body.trace.name):
-            return body.recording.again(own, ())
+            return again(body.recording, own)
 
     row: Any = Row("cond", run, sweep, op="If", notes=True)
     row.replay = replay
     return bodies[1].pack(_write(row, [pred], bodies, changed))
 
 
-def _loop(test: Callable, step: Callable, flat: list[Tensor]) -> list[EagerTensor]:
+def _loop(test: Callable, step: Callable, flat: list) -> list:
     count = len(flat)
     bodies = ask, turn = [_Body("test", test, flat), _Body("turn", step, flat)]
     if turn.outlines != [(t._value.shape, t._value.dtype) for t in flat]:
@@ -222,7 +223,7 @@ def _loop(test: Callable, step: Callable, flat: list[Tensor]) -> list[EagerTenso
     changed = _settle(bodies)
     end = count + len(changed)
 
-    def start(inputs: Sequence) -> tuple[list, list, list]:
+    def start(inputs: Sequence) -> tuple:
         """The feeds of the first test and of the first turn, and what the loop gives without any."""
         variables, second = inputs[:count], row.starts[1]
         takes = [*variables, *inputs[second : second + len(turn.recording.feeds) - count]]
@@ -231,9 +232,9 @@ def _loop(test: Callable, step: Callable, flat: list[Tensor]) -> list[EagerTenso
     def run(arrays: Sequence, noted: bool) -> list:
         tests, takes, now = start(arrays)
         turns = []
-        again, once = ask.runner(False), turn.runner(noted)
-        while again(*tests)[0]:
-            now = once(*takes)  # type: ignore[assignment]
+        goes_on, once = ask.runner(False), turn.runner(noted)
+        while goes_on(*tests)[0]:
+            now = once(*takes)
             if noted:
                 turns.append((takes, now[end:]))
                 now = now[:end]
@@ -248,7 +249,7 @@ def _loop(test: Callable, step: Callable, flat: list[Tensor]) -> list[EagerTenso
             takes = turn.advance(takes, gradient.repeated.call([*takes, *gradient.drawn(saved)]))
         return found
 
-    def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, turns: Sequence) -> list:
+    def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, turns: Sequence) -> list:
         """Back through the turns: what arrives at the loop's variables, and the sum of what arrives at all else."""
         tensors = isinstance(gs[0], Tensor)
         zeros, carried = TABLE["zeros_like"] if tensors else np.zeros_like, gs[:count]
@@ -263,10 +264,10 @@ def _loop(test: Callable, step: Callable, flat: list[Tensor]) -> list[EagerTenso
     def replay(inputs: Sequence) -> list:
         tests, takes, now = start(inputs)
         turns = 0
-        while bool(ask.recording.again(tests, ())[0]._value):
+        while bool(again(ask.recording, tests)[0]._value):
             turns += 1
             with _scope(f"turn {turns}"):
-                now = turn.recording.again(takes, ())
+                now = again(turn.recording, takes)
             tests, takes = ask.advance(tests, now), turn.advance(takes, now)
         return now
 

@@ -109,7 +109,7 @@ class Function:
         owner = () if self._owner is None else (self._owner(),)
         return self.python_function(*owner, *args, **kwargs)
 
-    def _bind(self, args: tuple, kwargs: dict) -> tuple[list, list, Callable]:
+    def _bind(self, args: tuple, kwargs: dict) -> tuple:
         """The names of keywords, all arguments as the input signature wants them, and what makes a call of them."""
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from types import TracebackType
 from typing import Any
@@ -49,7 +49,7 @@ class Table:
         found = call.primitive.forward(*[self.folded[i] for i in call.inputs], **call.attrs)
         return found[row - call.row] if type(found) is tuple else found
 
-    def needed(self, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Call] = ()) -> tuple[list, dict]:
+    def needed(self, fetches: Sequence, feeds: Sequence, effects: Sequence = ()) -> tuple:
         """The calls, in order, on which rows and effects depend, down to the fed rows; and the constants."""
         seen, stack = set(feeds), [*fetches, *(call.row for call in effects)]
         calls: dict[int, Call] = {}
@@ -78,7 +78,7 @@ class Rows:
     warns = True  # whether NumPy's warnings can come of it
 
     def __init__(
-        self, table: Table, calls: Sequence[Call], constants: dict, fetches: Sequence, feeds: Sequence, runner: Callable
+        self, table: Table, calls: Sequence, constants: dict, fetches: Sequence, feeds: Sequence, runner: Callable
     ) -> None:
         read = {*fetches, *(row for call in calls for row in call.inputs)}
         self.steps = [
@@ -107,9 +107,7 @@ class Rows:
 class Program:
     """What some rows are for arrays of others: ``run(arrays of the fed rows) -> arrays of the fetched rows``."""
 
-    def __init__(
-        self, table: Table, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Call] = ()
-    ) -> None:
+    def __init__(self, table: Table, fetches: Sequence, feeds: Sequence, effects: Sequence = ()) -> None:
         self.runs, self.next = 0, OFTEN
         self.table, self.fetches, self.feeds, self.effects = table, list(fetches), list(feeds), effects
 
@@ -120,7 +118,7 @@ class Program:
         calls, constants = self.table.needed(self.fetches, self.feeds, self.effects)
         return Rows(self.table, calls, constants, self.fetches, self.feeds, runner)
 
-    def ready(self) -> Callable[..., tuple]:
+    def ready(self) -> Callable:
         """What computes the fetched rows, for who runs it in a row of another program."""
         rows = self.rows
         self.runs += 1
@@ -157,7 +155,8 @@ def runner(call: Call, notes: bool = True) -> Callable:
     """The function on arrays that one call runs, with the checks that the eager function makes of values; ``notes``:
     its last output is read, see :class:`.rows.Row`.
     """
-    primitive, forward = call.primitive, call.primitive.forward
+    primitive: Any = call.primitive
+    forward = primitive.forward
     if notes and getattr(primitive, "notes", False):
         return primitive.noted
     check = CHECKS.get(primitive.op)

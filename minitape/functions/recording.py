@@ -16,16 +16,15 @@ import numpy as np
 
 from ..engine.back.backward import gradients_of
 from ..engine.derivatives.custom import for_batches
-from ..engine.recording.block import During
 from ..engine.recording.evidence import ASSIGNED, ValueOrigin, clock, origin_of_new, stack
 from ..engine.recording.outlines import outline
-from ..engine.recording.rows import Call
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.operation import apply, finish
+from ..engine.tensor.operation import finish
 from ..engine.tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from ..engine.values import nest
+from .inside import site_of
 from .program import Program, Table
 from .trace import Again, Feed, Trace
 
@@ -38,10 +37,10 @@ class Recording:
     def __init__(
         self,
         table: Table,
-        feeds: Sequence[Feed],
-        results: Sequence[int],
-        assigned: Sequence[tuple[Any, int]] = (),
-        effects: Sequence[Call] = (),
+        feeds: Sequence,
+        results: Sequence,
+        assigned: Sequence = (),
+        effects: Sequence = (),
     ) -> None:
         self.table, self.trace, self.name = table, table.trace, table.trace.name
         self.feeds, self.results, self.assigned = list(feeds), list(results), list(assigned)
@@ -71,7 +70,7 @@ class Recording:
 
     # -- calls -------------------------------------------------------------------------------------
 
-    def inputs(self, arguments: Sequence[EagerTensor]) -> list[EagerTensor]:
+    def inputs(self, arguments: Sequence) -> list:
         """A tensor for each feed: arguments, states of variables, and tensors from outside."""
         waiting = iter(arguments)
         found: list = []
@@ -85,15 +84,12 @@ class Recording:
                 found.append(new_tensor(self.table.folded[feed.row]) if tensor is None else tensor)
         return found
 
-    def call(self, arguments: Sequence) -> list[EagerTensor]:
+    def call(self, arguments: Sequence) -> list:
         """The results for these arguments."""
         record = state.record
         if record is None and self.plain:
-            noted, arrays = False, []
-            for t in arguments:
-                noted = noted or t._record is not None
-                arrays.append(t._value)
-            found = self.program.run(arrays)
+            found = self.program.run([t._value for t in arguments])
+            noted = any([t._record for t in arguments])  # else there is nothing to note
             return self.outputs(arguments, found) if noted else [*map(from_array, found)]
         inputs = self.inputs(arguments)
         arrays = self.varied([t._value for t in inputs])
@@ -112,7 +108,7 @@ class Recording:
             return values
         return [value for value, feed in zip(values, self.feeds, strict=True) if feed.varies]
 
-    def outputs(self, inputs: Sequence[EagerTensor], found: Sequence) -> list[EagerTensor]:
+    def outputs(self, inputs: Sequence, found: Sequence) -> list:
         """The results as tensors, with a note for `explain`; the variables get their new states."""
         outputs = [*map(from_array, found[: len(self.results)])]
         place = sum(stack(), ())
@@ -124,37 +120,14 @@ class Recording:
             fixed = [t for t, feed in zip(inputs, self.feeds, strict=True) if id(feed.variable) not in self.sets]
             known = origin_of_new("assign", fixed, None, place, ASSIGNED)
             for (variable, row), value in zip(self.assigned, found[len(outputs) :], strict=False):
-                at = self._sites[row] if row in self._sites else self._sites.setdefault(row, self._site(variable, row))
+                at = (
+                    self._sites[row]
+                    if row in self._sites
+                    else self._sites.setdefault(row, site_of(self, variable, row))
+                )
                 origin = ValueOrigin(clock(), "assign", (*at, *place), known.values, ref(variable), known.depth)
                 variable._take(from_array(value), origin)
         return outputs
-
-    def _site(self, variable: Any, row: int) -> tuple:
-        """The user's statement whose assignment is a row, also inside of a branch or loop."""
-        call = self.table.calls[row]
-        for body in getattr(call.primitive, "bodies", ()):
-            if id(variable) in body.sets:
-                return body._site(variable, body.sets[id(variable)])
-        return self.table.record.site_of(call.row) or ()
-
-    # -- looking inside ----------------------------------------------------------------------------
-
-    def again(self, inputs: Sequence[EagerTensor], saved: Sequence) -> list[EagerTensor]:
-        """The results of a call and new states as operations that are recorded now: to look inside. Effects are not
-        repeated.
-        """
-        kept = dict(zip(self.gradient.saved, saved, strict=False))
-        values: dict[int, Any] = dict(zip((feed.row for feed in self.feeds), inputs, strict=True))
-        values |= {row: new_tensor(kept[row]) for row in self.drawn if row in kept}
-        calls, constants = self.table.needed(self.fetches, list(values))
-        values |= {row: new_tensor(value) for row, value in constants.items() if row not in values}
-        for call in calls:
-            with During(state, site=self.table.record.site_of(call.row)):
-                given = tuple([values[row] for row in call.inputs])
-                replay = getattr(call.primitive, "replay", None)
-                out = apply(call.primitive, given, call.attrs) if replay is None else tuple(replay(given))
-            values.update(enumerate(out if isinstance(out, tuple) else (out,), call.row))
-        return [values[row] for row in self.fetches]
 
 
 class Gradient:
@@ -214,7 +187,7 @@ class Gradient:
         values = iter(found)
         return [None if part is None else next(values) for part in self.parts]
 
-    def drawn(self, saved: Sequence) -> list[EagerTensor]:
+    def drawn(self, saved: Sequence) -> list:
         """What a run has of its own, of what it saved."""
         kept = dict(zip(self.saved, saved, strict=True))
         return [new_tensor(kept[row]) for row in self.recording.drawn]
@@ -241,7 +214,7 @@ FUNCTION = Primitive(
 # -- the first run ---------------------------------------------------------------------------------
 
 
-def record(trace: Trace, function: Callable, tensors: Sequence[EagerTensor], names: Sequence[str] = ()) -> tuple:
+def record(trace: Trace, function: Callable, tensors: Sequence, names: Sequence = ()) -> tuple:
     """Runs a function on copies of tensors: (its recording, what packs results as it returned them, arrays of results
     and new states of this run).
     """
@@ -279,12 +252,10 @@ def as_result(name: str, value: Any) -> Any:
         ) from None
 
 
-def _packer(returned: Any, present: Sequence[bool]) -> Callable[[Sequence], Any]:
+def _packer(returned: Any, present: Sequence) -> Callable:
     """What puts results into the structure that was returned."""
     if isinstance(returned, Tensor):
         return itemgetter(0)
-    if type(returned) in (list, tuple) and all(isinstance(t, Tensor) for t in returned):
-        return type(returned)
     shape = nest.map_structure(lambda t: None, returned)
 
     def pack(outs: Sequence) -> Any:

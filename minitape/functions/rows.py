@@ -121,7 +121,7 @@ def _continuous(value: Any) -> bool:
 def through_tape(function: Callable) -> Callable:
     """The sweep of a function of tensors, which runs it once more under a tape."""
 
-    def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, notes: Any) -> list:
+    def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, notes: Any) -> list:
         as_arrays = not isinstance(gs[0], Tensor)
         with no_tapes() if as_arrays else nullcontext():
             tensors, adjoints = ([x if isinstance(x, Tensor) else from_array(x) for x in part] for part in (inputs, gs))
@@ -136,7 +136,7 @@ def through_tape(function: Callable) -> Callable:
     return sweep
 
 
-def write(row: Row, tensors: Sequence, outlines: Sequence | None = None) -> list[EagerTensor]:
+def write(row: Row, tensors: Sequence, outlines: Sequence | None = None) -> list:
     """Adds a row to the trace and returns its results, which are zeros where ``outlines`` has their shapes and dtypes."""
     if outlines is None:
         with no_tapes():
@@ -177,7 +177,7 @@ class _Call:
         self.leaves = [v._read() if hasattr(v, "_read") else v for v in nest.flatten(self.given)]
         self.tensors = [v for v in self.leaves if isinstance(v, Tensor)]
 
-    def __call__(self, tensors: Sequence) -> list[EagerTensor]:
+    def __call__(self, tensors: Sequence) -> list:
         """The tensors of the result."""
         waiting = iter(tensors)
         flat = [next(waiting) if isinstance(v, Tensor) else v for v in self.leaves]

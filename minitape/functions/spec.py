@@ -64,20 +64,12 @@ class Identity:
 
 def key_of(value: Value) -> Any:
     """The key of a call of a function: dtype and shape of tensors, values of Python numbers and text."""
-    if isinstance(value, (Tensor, TensorSpec)):
-        shape = value.shape
-        return TensorSpec, value.dtype, shape._dims
-    if isinstance(value, (int, float, str, bytes, complex, type(None))) or (
-        isinstance(value, TensorShape) and value.is_fully_defined()
-    ):
-        return value if value == value else repr(value)  # one nan is as good as another
+    if isinstance(value, Tensor):
+        return value.dtype, value.shape._dims
+    if value is None or isinstance(value, (int, float, str, bytes, complex)):
+        return type(value), value if value == value else repr(value)  # one nan is as good as another
     if isinstance(value, (list, tuple, range)):
         return type(value), *[key_of(v) for v in value]
     if isinstance(value, dict):
         return dict, *[(k, key_of(value[k])) for k in sorted(value, key=str)]
-    if isinstance(value, (set, bytearray, slice)):
-        raise TypeError(
-            f"Could not generate a generic TraceType for {value}.Please verify that it is immutable/hashable. "
-            "Otherwise, consider implementing the Tracing Protocol for it."
-        )
     return Identity(value)

@@ -84,6 +84,18 @@ def lazy(
     return find, listed
 
 
+def wrap_functions(wrapped: Callable[[str, Object], Object]) -> None:
+    """From now on each public name gives what ``wrapped(name, object)`` makes of it."""
+    global wrap
+    if wrap is wrapped:
+        return
+    wrap = wrapped
+    for name, module in list(sys.modules.items()):
+        if name == "minitape" or name.startswith(("minitape.tf", "minitape.compat")):
+            for key in set(getattr(module, "__all__", None) or ()) & vars(module).keys():
+                vars(module)[key] = wrapped(key, vars(module)[key])
+
+
 class Package(ModuleType):
     """A package that is a namespace: of its submodules, only those that are namespaces themselves become attributes.
 

@@ -327,7 +327,6 @@ def note_gradients(gradients: list[Result], targets: list[End], sources: list[En
     """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's
     statement.
     """
-    record = state.record
     target, eager = targets[0] if len(targets) == 1 else None, EAGER[0]
     if type(target) is eager and (known := target._record) is not None:
         when, place, depth = clock(), frames(_getframe(2)), 0

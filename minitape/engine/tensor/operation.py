@@ -37,7 +37,6 @@ def apply(
     if [*map(type, inputs)].count(EagerTensor) < len(inputs):
         raise TypeError(f"{primitive.op} takes tensors with values; one of these waits for a session: {inputs}")
     arrays = [t._value for t in inputs]
-    kinds = tuple([value.dtype for value in arrays])
     forward = form_of(primitive.code, largest(arrays)).forward if primitive.code else primitive.forward
     out = ignore_fp_errors().run(forward, *arrays, **attrs)
     several = type(out) is tuple
