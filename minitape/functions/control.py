@@ -28,8 +28,8 @@ from .trace import Again, Trace, Unrecorded, tracing
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
     """Calls ``true_fn`` if ``pred`` is true, else ``false_fn``, and returns what it returns.
 
-    In a traced function Python goes through both at first, and one of them is computed in each call: they must return
-    tensors alike. Gradients flow through the taken branch. TypeError when a function is missing or not callable. See
+    In a traced function Python goes through both at first, and one of them is computed in each call, where
+    they return tensors alike. Gradients flow through the taken branch. TypeError when a function is missing or not callable. See
     https://www.tensorflow.org/api_docs/python/tf/cond.
 
     >>> import minitape as tf
@@ -183,11 +183,8 @@ def _scope(name: str) -> AbstractContextManager:
 
 
 def _branches(pred: Tensor, bodies: list) -> Any:
-    if [dtype for _, dtype in bodies[0].outlines] != [dtype for _, dtype in bodies[1].outlines]:
-        kinds = [", ".join(dtype.name for _, dtype in body.outlines) for body in reversed(bodies)]
-        raise TypeError(f"true_fn and false_fn must return tensors alike, and return ({kinds[0]}) and ({kinds[1]})")
     if bodies[0].outlines != bodies[1].outlines:
-        raise Unrecorded  # of other shapes: another recording for each
+        raise Unrecorded  # of other shapes or dtypes: another recording for each
     changed = _settle(bodies)
 
     def chosen(inputs: Sequence) -> tuple:

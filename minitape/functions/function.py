@@ -13,7 +13,7 @@ from typing import Any
 from ..engine.recording.block import During
 from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor, is_array
-from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
 from ..engine.values import nest
 from ..engine.values.dtypes import as_dtype
 from .recording import Recording, as_result, record
@@ -95,15 +95,21 @@ class Function:
             _, values, pack = self._bind(args, kwargs)
             return nest.map_structure(functools.partial(as_result, self._name), self._run(*pack(values)))
         kinds: tuple = ()
+        arrays, noted = [], record
         for a in args:
             if type(a) is not EagerTensor:
                 return self._call(args, kwargs)
             value = a._value
             kinds += value.dtype, value.shape
+            arrays.append(value)
+            if a._record is not None:
+                noted = a._record
         ways = None if kwargs else self._of_tensors.get(kinds)
-        if ways is None or ways.only is None:
+        if ways is None or (only := ways.only) is None:
             return self._call(args, kwargs, kinds)
-        return ways.pack(ways.only.call(args))
+        if only.plain and noted is None:  # there is nothing but its program
+            return ways.pack([*map(from_array, only.program.run(arrays))])
+        return ways.pack(only.call(args))
 
     def _run(self, args: tuple, kwargs: dict) -> Any:
         owner = () if self._owner is None else (self._owner(),)

@@ -87,10 +87,6 @@ class Recording:
     def call(self, arguments: Sequence) -> list:
         """The results for these arguments."""
         record = state.record
-        if record is None and self.plain:
-            found = self.program.run([t._value for t in arguments])
-            noted = any([t._record for t in arguments])  # else there is nothing to note
-            return self.outputs(arguments, found) if noted else [*map(from_array, found)]
         inputs = self.inputs(arguments)
         arrays = self.varied([t._value for t in inputs])
         if record is None:
