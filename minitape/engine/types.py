@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     Assigned: TypeAlias = Any  # the variable, None without ``read_value``
     NumPyType: TypeAlias = Any  # a scalar type or dtype of NumPy's; ``object`` for text
     Leaving: TypeAlias = Any  # an ``Exit``: a property, in which type checkers do not see the end of a block
+    Name: TypeAlias = str | None  # of an operation in a graph of TensorFlow 1; elsewhere functions do without
     Sizes: TypeAlias = tuple[int, ...]  # of axes, or their numbers
     Index: TypeAlias = Any  # what NumPy takes as an index: slices, numbers, arrays, None, ... or a tuple of them
     Attributes: TypeAlias = dict[str, Any]  # of an operation, or arguments by name: each has a type of its own
