@@ -38,6 +38,8 @@ _DOC = """{sentence}, elementwise{broadcast}. {rules}
 
 def _named(function: Function, primitive: Primitive, name: str, sentence: str, example: str, pair: bool) -> Function:
     """The function with a name and a documentation; in its fast form where the primitive is a formula."""
+    if primitive.code:
+        function = fast.function(function, primitive, name, signature="x, y, name=None" if pair else "x, name=None")
     argument, _, result = example.partition(" -> ")
     derivatives = "; ".join(text for text in primitive.texts[1:] if text != "-")
     function.__doc__ = _DOC.format(
@@ -50,9 +52,7 @@ def _named(function: Function, primitive: Primitive, name: str, sentence: str, e
         result=result,
     )
     function.__name__ = function.__qualname__ = name
-    if primitive.code:
-        function = fast.function(function, primitive, name, signature="x, y, name=None" if pair else "x, name=None")
-        function.__module__ = __name__
+    function.__module__ = __name__
     return function
 
 

@@ -37,7 +37,7 @@ from .random import uniform
 from .reductions import reduce_mean
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, DTypeLike, Function, Index, Object, ShapeLike, Value
+    from ..engine.types import DTypeLike, Function, Index, Object, ShapeLike, Value
     from ..engine.values.shape import TensorShape
 
 _GIVEN: Counter[str] = Counter()
@@ -74,7 +74,7 @@ class Variable(Operators):
         """The sizes of the axes."""
         return self.value.shape
 
-    def numpy(self) -> Array:
+    def numpy(self) -> np.ndarray:
         """The value as a NumPy array or scalar."""
         return self.value.numpy()
 

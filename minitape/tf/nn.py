@@ -33,7 +33,7 @@ def _relu(features: Value, name: Name = None) -> Tensor:
 
 _relu.__name__ = _relu.__qualname__ = "relu"
 relu: Callable[..., Tensor] = fast.function(_relu, TABLE["relu"], "relu", signature="features, name=None")
-relu.__module__ = __name__
+relu.__module__, relu.__doc__ = __name__, _relu.__doc__
 
 
 def leaky_relu(features: Value, alpha: float = 0.2, name: Name = None) -> Tensor:

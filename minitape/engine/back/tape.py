@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from itertools import repeat
 from operator import is_
 from sys import _getframe
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from ..hooks import hooks
 from ..recording.block import InterruptSafeExit, leave_ended
@@ -46,7 +46,7 @@ from .tape_methods import TapeMethods
 if TYPE_CHECKING:
     from ..recording.evidence import Stack, TapeNote
     from ..tensor.variable import ResourceVariable
-    from ..types import Leaving, Structure
+    from ..types import AnySource, Key, Leaving, Source, Structure
 
 _NONES = repeat(None)  # as many as are asked for
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
@@ -336,6 +336,46 @@ class GradientTape(TapeMethods):
 
     # -- gradients ---------------------------------------------------------------------------------
 
+    @overload
+    def gradient(
+        self,
+        target: Structure,
+        sources: Source,
+        output_gradients: Structure = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> Tensor | None: ...
+    @overload
+    def gradient(
+        self,
+        target: Structure,
+        sources: list[AnySource],
+        output_gradients: Structure = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> list[Tensor | None]: ...
+    @overload
+    def gradient(
+        self,
+        target: Structure,
+        sources: tuple[AnySource, ...],
+        output_gradients: Structure = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> tuple[Tensor | None, ...]: ...
+    @overload
+    def gradient(
+        self,
+        target: Structure,
+        sources: dict[Key, AnySource],
+        output_gradients: Structure = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> dict[Key, Tensor | None]: ...
+    @overload
+    def gradient(
+        self,
+        target: Structure,
+        sources: Structure,
+        output_gradients: Structure = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> Structure: ...
     def gradient(
         self,
         target: Structure,
