@@ -138,7 +138,7 @@ def _stored(tape: GradientTape, rows: list[int]) -> tuple[Shown | None, int]:
 def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | None, int | None]:
     """Why a gradient is None, in the words of ``tape.explain``; and the row that is to blame, where there is one."""
     with suppress(Exception):  # the picture goes on without words
-        found = tape.explain(targets[0] if len(targets) == 1 else targets, source)
+        found: Object = tape.explain(targets[0] if len(targets) == 1 else targets, source)
         leaf = tape._record.find(source) if found.cause in OF_THE_SOURCE and tape._record is not None else None
         blame = next(iter(found._rows), None) if leaf is None else leaf
         return (None, None) if found.connected else (paragraph(found.message, found.fix), blame)

@@ -197,7 +197,7 @@ class ResourceVariable(VariableOperators, Variable):
         """The same as ``value``."""
         return self.value()
 
-    def numpy(self) -> Array:
+    def numpy(self) -> np.ndarray:
         """The current state as a NumPy array (a copy) or scalar; TypeError in a traced function.
 
         >>> import minitape as tf
