@@ -94,7 +94,7 @@ LINES = [
         "",
         "y = tf.cast(xs[1], tf.float32)",
         "xs[1]",
-        "xs = [tf.Variable(2.0), tf.Variable(3, dtype=tf.float32)]",
+        "xs = [tf.Variable(2.0), tf.Variable(3.0)]",
     ),
     (
         "x, parts = tf.Variable(2.0), []",
@@ -129,7 +129,7 @@ IN_WORDS = [  # what breaks, what the fix says, and the same line when the words
     ),
     (
         "y = tf.gather(t, tf.argmax(w))",
-        "`tf.nn.softmax(w, axis=0) @ table`",
+        "chooses from, by `tf.nn.softmax` of `w`",
         "y = tf.tensordot(tf.nn.softmax(w, axis=0), t[:3], 1)",
     ),
     (
@@ -180,7 +180,7 @@ def test_the_line_of_a_paused_block_that_calls_a_helper() -> None:
 
 SOURCES = [
     ("x = tf.constant(3.0)", "not_watched", 3, "tape.watch(x)\ny = x * 2.0"),
-    ("x = tf.Variable(3)", "integer_dtype", 1, "x = tf.Variable(3, dtype=tf.float32)"),
+    ("x = tf.Variable(3)", "integer_dtype", 1, "x = tf.Variable(3.0)"),
     ("x = tf.Variable(3.0, trainable=False)", "not_trainable", 1, "x = tf.Variable(3.0, trainable=True)"),
 ]
 
@@ -199,7 +199,7 @@ def test_a_fix_asks_about_the_row_that_was_blamed_also_behind_rows_that_do_not_c
     block = "with tf.GradientTape() as tape:\n    y = tf.cast(n, tf.float32) * 2.0\n    k = n * 3\n"
     code = f"n = tf.Variable(2)\n{block}target, source = k, n\n"
     _, (why,) = run("whole-target", code)
-    assert (why.cause, why.patch) == ("integer_dtype", "n = tf.Variable(2, dtype=tf.float32)")
+    assert (why.cause, why.patch) == ("integer_dtype", "n = tf.Variable(2.0)")
     (gradient,), _ = run("whole-target-fixed", patched(code, 1, why.patch))
     assert float(gradient) == 3.0
 

@@ -29,7 +29,7 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
         "value = s - x. Store it by s.assign(value)",
     ),
     ("y = tf.constant(float(x[0])) * 2.0", "float()", "`tf.convert_to_tensor(x[0])` for `tf.constant(float(x[0]))`"),
-    ("y = tf.constant(float('%.3f' % x[0])) * 2.0", "float()", "Stay with tf operations"),
+    ("y = tf.constant(float('%.3f' % x[0])) * 2.0", "float()", "Keep the number as well as the text"),
     (
         "f = tf.custom_gradient(lambda t: (t * 2.0, lambda g: None))\ny = f(x)",
         "The gradient function of f",

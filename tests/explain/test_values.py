@@ -46,7 +46,7 @@ passes no gradient | leaky_relu | y = tf.nn.leaky_relu(x)
 tf.Variable(tf.constant(0.001, tf.float16)) | y = (x * tf.constant(1e-4, tf.float16)) ** 2 | zero_factor
 too small for its type | scale the loss | y = (x * tf.constant(1e-4, tf.float16)) ** 2 * 8192.0
 tf.Variable([1.0, 2.0]); mask = tf.constant([0.0, 1.0]) | y = (x * mask)[0] | zero_factor
-multiplies by zeros | the factor of line 1 (`x = tf.Variable([1.0, 2.0]); mask = tf.constant([0.0, 1.0])`) | y = x[0]
+multiplies by zeros | a mask without ones | y = x[0]
 tf.Variable(3.0) | y = tf.py_function(lambda t: np.float32(t.numpy() ** 2), [x], tf.float32) | left_through_numpy
 runs NumPy code | tf operations | y = tf.py_function(lambda t: t ** 2, [x], tf.float32)
 tf.Variable(3.2) | y = tf.py_function(lambda t: tf.round(t), [x], tf.float32) | nondifferentiable_op
@@ -92,7 +92,7 @@ gives NaN at -1 | where it is finite | y = tf.abs(x) ** 2.5
 tf.Variable(-1.0) | y = tf.sqrt(x) * 2.0 | nan_forward
 gives NaN at -1 | tf.maximum(x, 1e-6) before log, sqrt | y = tf.sqrt(tf.maximum(x, 1e-12)) * 2.0
 tf.Variable([200.0, 0.0]) | y = tf.math.log(tf.nn.softmax(x))[1] | nan_forward
-gives -inf at 0 | in one function with it | y = tf.nn.log_softmax(x)[1]
+gives -inf at 0 | Keep its input where it is finite | y = tf.nn.log_softmax(x)[1]
 tf.Variable(0.0) | y = tf.sqrt(x * x) | nan_backward
 at its input (0) | where `x * x` is zero | y = tf.sqrt(x * x + 1e-12)
 tf.Variable(0.0) | y = tf.function(tf.sqrt)(x) | nan_backward
@@ -119,7 +119,6 @@ def test_not_finite(x: str, body: str, cause: str, said: str, fix: str, fixed: s
     ("numbers", "old", "new"),
     [
         ([0.0, 2.0], "tf.sqrt(x)", "tf.sqrt(x + 1e-12)"),
-        ([-1.0, 2.0], "tf.sqrt(x)", "tf.sqrt(tf.maximum(x, 1e-06))"),
         ([0.0, 2.0], "tf.math.log(x)", "tf.math.log(x + 1e-06)"),
         ([0.0, 2.0], "1.0 / x", "1.0 / (x + 1e-06)"),
         (
