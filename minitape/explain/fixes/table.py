@@ -78,7 +78,10 @@ PLANS: dict[str, list[Plan]] = {
     "no_grad": [block.without_block("no_grad", "inference_mode")],
     "inference_mode": [block.without_block("inference_mode")],
     "recording_paused": [block.without_block("stop_recording", "init_scope")],
-    "create_graph": [block.alike(edit.keyword("create_graph", True, "grad", "backward"))],
+    "create_graph": [
+        block.alike(edit.keyword("create_graph", True, "grad")),
+        block.alike(edit.keyword("create_graph", True, "backward")),
+    ],
     "computed_before_tape": [block.into_block],
     "computed_after_tape": [block.into_block],
     "left_through_numpy": [line_in_framework],
