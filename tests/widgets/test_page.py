@@ -458,3 +458,18 @@ def test_everything_has_a_role_and_a_name(show):
     assert page.get_by_role("listitem", name=re.compile("row 3: sin, of row 2, float32 scalar")).count() == 1
     press(page, "Home", "ArrowRight")
     assert "Forward, row 0" in page.get_by_role("status").filter(has_text="Forward").inner_text()
+
+
+EMPTY = """() => [...document.querySelectorAll('button, summary, select, a')].filter((one) => {
+    if (!one.getClientRects().length) return false;  // it is hidden
+    const drawn = [...one.querySelectorAll('svg *')].some((part) => part.getBBox().width + part.getBBox().height > 0);
+    return !drawn && !one.innerText.trim() && !one.selectedOptions?.[0]?.text;
+}).map((one) => one.getAttribute('aria-label') ?? one.outerHTML)"""
+
+
+def test_every_button_shows_something(show):
+    page = show(tf.snapshot(*PROGRAMS["accumulation"]()))
+    assert page.locator("button").count() > 15
+    assert page.evaluate(EMPTY) == []
+    press(page, "p", "?", "End", "ArrowDown")
+    assert page.evaluate(EMPTY) == []
