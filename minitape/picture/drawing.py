@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..common.write_beside import write
+from .diagnosis import wrong_with
 from .figure import PORTS, Drawing, links, total_of
 from .graph import GraphDrawing
 from .ink import COLOURS, colours_of, title_of
@@ -77,6 +78,7 @@ def draw(
     snapshot = reader.frame_of([row.full() for row in read], 0)
     snapshot["sweep"] = sweep_steps(tape, target, sources, reader.held)
     snapshot["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
+    snapshot |= wrong_with(tape, snapshot, None if target is None else (target, sources))
     return Picture(snapshot, step, fold, rows)
 
 

@@ -26,6 +26,12 @@ export function assigned({ sources, rows }: Store, { row, name, file, line }: Ro
   return name?.replace(/:0$/, "") || (next?.file === file && next?.line === line ? "" : (/^(?:.*;|\s*(?:for|if|while|with)\b.*:)?\s*([A-Za-z_]\w*)\s*=[^=;]*$/.exec(text)?.[1] ?? ""));
 }
 
+/** The sentence of a reason that says where: that a gradient is zero is seen. */
+function firstOf(reason: string): string {
+  const sentences = reason.split(/(?<=\.)\s|(?<=。)/);
+  return sentences.find((one) => /[(（]/.test(one)) ?? sentences[0];
+}
+
 export class Results {
   readonly el = h("div", { class: "mt-results", role: "group", "aria-label": "What tape.gradient returned", hidden: true });
   private all = false;
@@ -77,7 +83,7 @@ export class Results {
   }
 
   private source(call: Result, targets: string, source: Result["sources"][number], k: number, hide: boolean): HTMLElement {
-    const row = source.rows.length ? source.rows[source.rows.length - 1] : -1;
+    const row = source.rows.at(-1) ?? source.at ?? -1;
     const name = source.name ?? (row >= 0 ? title(this.store.rows[row]) : t("source {0}", k));
     const moved = this.store.moved > 0 && call.shown;
     const gradient = moved && !/jacobian/.test(call.call ?? "") ? (this.store.sweep?.gradients[k] ?? null) : call.known ? source.gradient : call.shown ? (this.store.sweep?.gradients[k] ?? null) : null;
@@ -88,7 +94,7 @@ export class Results {
     else el.append(h("b", { class: "mt-none" }, "None"));
     if (!hide && gradient && source.slices) el.append(h("span", { class: "mt-parts" }, t(" (Python got tf.IndexedSlices with {0} indices; this is what they add up to)", source.slices)));
     if (!hide && !moved && source.parts.length > 1) el.append(h("span", { class: "mt-parts" }, ` (${source.parts.map((part, i) => t("{0} at row {1}", this.brief(part, row), source.rows[i])).join(" + ")})`));
-    if (!hide && call.known && !gradient && source.reason) el.append(h("details", { class: "mt-reason" }, h("summary", {}, source.reason.split(/(?<=\.)\s|(?<=。)/)[0]), source.reason));
+    if (!hide && call.known && source.reason && !moved) el.append(h("details", { class: "mt-reason" }, h("summary", {}, firstOf(source.reason)), source.reason));
     return el;
   }
 

@@ -8,14 +8,14 @@ import { drawnEdge, edgeId, placeLabels, type Label } from "./labels";
 import { linkWay } from "./links";
 import type { Marks } from "./marks";
 import { FAR, type Edge } from "./place";
-import { CHARS, SIDES, edgePath, entry, farChips, isShort, nodeText, nodeValue, valueText } from "./shapes";
+import { CHARS, SIDES, edgeCurve, edgePath, entry, farChips, isShort, nodeText, nodeValue, valueText, type Point } from "./shapes";
 import { signedMap } from "./heatmap";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { describe, elide, full, shapeText, title } from "./value";
 import { updateText } from "./update";
-import { edgeWidth, notFinite } from "./scale";
-import type { Row, SweepEdge, Value } from "./schema";
+import { edgeWidth, magnitude, notFinite } from "./scale";
+import type { Row, SweepEdge, Torn, Value } from "./schema";
 import { t, wide } from "./words";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
@@ -24,6 +24,7 @@ const FAR_CAPTION = 12; // in pixels
 
 const [MAP_X, MAP_PAD, CHAR] = [76, 16, 7.25]; // where the picture of an array begins in its node: behind its shape
 const [BARE_W, BARE_H] = [78, 30]; // of a number, which has its row's number beside it
+const SCISSORS = "m5.2 5.4a2.2 2.2 0 10-4.4 0 2.2 2.2 0 004.4 0zm0 5.2a2.2 2.2 0 10-4.4 0 2.2 2.2 0 004.4 0zm-.5-4l10 5.4m-10-2.6l10-5.4"; // from its top left corner
 const MOST_INSIDE = 3000; // rows of a folded part of which the edges are followed
 
 type Handed = { last: SweepEdge; alone: boolean }; // the last that went over an edge, and whether it was the only one
@@ -123,7 +124,7 @@ export class Scene {
         if (!inside && !this.reaches(node, left, right, top, bottom)) continue;
         seen.add(node.index);
         if (!this.nodes.has(node.index)) newNodes.append(this.node(node));
-        if (!this.edges.has(node.index) && graph.edges(node.index).length) newEdges.append(this.edgeGroup(node));
+        if (!this.edges.has(node.index) && (graph.edges(node.index).length || this.store.torn.length)) newEdges.append(this.edgeGroup(node));
       }
     }
     this.layers.nodes.append(newNodes);
@@ -240,6 +241,7 @@ export class Scene {
     if (adjoint) name += " mt-has-adjoint";
     if (node.group && node === current && !this.timeline.backward) name += " mt-inside";
     if (this.store.sweep?.target.includes(last)) name += " mt-target";
+    if (row && this.timeline.position >= this.timeline.swept && this.store.gave(row.row)) name += " mt-empty-handed";
     if (this.any(this.marks.found, node)) name += " mt-found";
     if (this.marks.path && !this.any(this.marks.path, node)) name += " mt-off";
     if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
@@ -250,7 +252,8 @@ export class Scene {
     this.paintProfile(node, drawn, inside !== null);
     const profiled = node.group && drawn.profile !== "";
     const value = profiled ? "" : update && row ? updateText(row, update, CHARS) : inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group || isBare(row) ? valueText(this.store, node) : "";
-    const adjointText = inside && profiled ? `${inside[0].replace(/ of /, "/")} ${inside[1]}` : inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
+    const none = !adjoint && row && this.timeline.position === this.timeline.swept && this.timeline.done(row.row) ? this.store.gave(row.row) : "";
+    const adjointText = none === "None" ? "∂ None" : inside && profiled ? `${inside[0].replace(/ of /, "/")} ${inside[1]}` : inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
     const seen = row ?? output;
     const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, is in the third line
     if (!this.plain && (seen?.shape.length || here?.shape.length || drawn.mapped[0] || drawn.mapped[1]))
@@ -344,7 +347,9 @@ export class Scene {
         el.append(drawn);
         parts.push({ el: drawn, edge: chip.edge, from: graph.nodes[chip.edge.from], line: drawn.querySelector(".mt-edge") as SVGElement });
       }
-    if (node.row?.cut && edges.length) el.append(this.cross(...entry(graph, node, edges[0], 12)));
+    const tears = this.plain ? [] : this.tears(node, edges);
+    if (tears.length) el.append(...tears);
+    else if (node.row?.cut && edges.length) el.append(this.cross(...entry(graph, node, edges[0], 12)));
     this.edges.set(node.index, { el, parts, key: "" });
     return el;
   }
@@ -381,11 +386,30 @@ export class Scene {
     return el;
   }
 
-  /** A dashed curve to a state of a variable: crossed where it comes from what was assigned. */
+  /** A dashed curve to a state of a variable: crossed where it comes from what was assigned. Torn where a value left the framework. */
   private link(link: Link): SVGElement {
     const { d, cross } = linkWay(this.graph as Graph, link);
+    if (link.torn) return this.tear(link.torn, d, cross);
     const words = t(link.value ? "assigned to {0}: the gradient does not go back through an assignment" : "the next state of {0}", link.name);
     return s("g", { class: link.value ? "mt-assigned" : "" }, s("path", { class: "mt-assign", d }), link.value ? this.cross(...cross) : null, s("title", {}, words));
+  }
+
+  /** Where an arrow is torn: scissors, and what did it. */
+  private tear(torn: Torn, d: string, [x, y]: Point): SVGElement {
+    const place = t("line {0}", torn.line);
+    const words = t(torn.kind === "left" ? "the value left here, and came back as a number: no gradient goes back ({0}, {1})" : "no gradient passes: {0}, {1}", torn.text, place);
+    return s("g", { class: "mt-torn", "data-torn": `${torn.from}>${torn.to}` }, d && s("path", { class: "mt-assign", d }), s("circle", { cx: x, cy: y, r: 11 }), s("path", { d: `M${x - 8} ${y - 8}${SCISSORS}` }), s("text", { x, y: y + 24, "text-anchor": "middle" }, torn.text), s("text", { x, y: y + 38, "text-anchor": "middle" }, place), s("title", {}, words));
+  }
+
+  /** The torn edges into a node, and what a value left without coming back. */
+  private tears(node: Node, edges: Edge[]): SVGElement[] {
+    const graph = this.graph as Graph;
+    return this.store.torn.flatMap((torn) => {
+      if (torn.kind === "left") return torn.to < 0 && graph.nodeOf(torn.from) === node && node.row ? [this.tear(torn, `M${node.x + NODE_W} ${node.y + NODE_H / 2}h24`, [node.x + NODE_W + 36, node.y + NODE_H / 2])] : [];
+      const edge = graph.nodeOf(torn.to) === node && node.row && edges.find((one) => !one.far && graph.nodes[one.from] === graph.nodeOf(torn.from));
+      const curve = edge && torn.kind === "cut" ? edgeCurve(graph, edge) : null;
+      return curve ? [this.tear(torn, "", curve[curve.length >> 1])] : [];
+    });
   }
 
   private cross(x: number, y: number): SVGPathElement {
@@ -439,7 +463,7 @@ export class Scene {
       let name = chip ? "mt-chip" : "mt-edge";
       if (active && (share || !this.timeline.backward)) name += this.timeline.backward ? " mt-active mt-backward" : " mt-active";
       if (!ran) name += " mt-todo";
-      if (share) name += " mt-sent";
+      if (share) name += magnitude(share) === 0 ? " mt-sent mt-zero" : notFinite(share) ? " mt-sent mt-broken" : " mt-sent";
       if (node.row?.cut) name += " mt-cut";
       if (node.row?.status === "ghost") name += " mt-ghost";
       if (lit && this.litBetween(lit, from, node)) name += " mt-lit";
