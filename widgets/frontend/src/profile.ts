@@ -7,6 +7,7 @@ import { t } from "./words";
 
 const FEW = 3; // turns: fewer are no profile
 const [X, Y, H] = [10, 26, 15]; // where it is in its node, and how high
+const MANY = 8; // powers of ten: more have no line each
 const DECADES = 3; // powers of ten that fill its height, at least
 
 /** The magnitude of the adjoint that each turn's last row got, 0 where nothing arrived; null where there is no profile. */
@@ -31,7 +32,9 @@ export function sparkline(sizes: number[], width: number, at: number, go: (turn:
   const x = (k: number): number => X + (k * width) / (sizes.length - 1);
   const y = (k: number): number => Y + (sizes[k] === 0 ? H : Number.isFinite(powers[k]) ? H * (1 - (powers[k] - low) / (high - low)) : 0);
   const d = sizes.map((_, k) => `${k ? "L" : "M"}${x(k).toFixed(1)} ${y(k).toFixed(1)}`).join("");
-  const el = s("g", { class: "mt-profile" }, s("rect", { x: X, y: Y - 2, width, height: H + 4 }), s("path", { d }));
+  const decades = Array.from({ length: Math.max(0, Math.floor(high) - Math.ceil(low) + 1) }, (_, k) => Y + H * (1 - (Math.ceil(low) + k - low) / (high - low)));
+  const lines = decades.length <= MANY ? decades.map((at) => `M${X} ${at.toFixed(1)}h${width}`).join("") : "";
+  const el = s("g", { class: "mt-profile" }, s("path", { class: "mt-decades", d: lines }), s("rect", { x: X, y: Y - 2, width, height: H + 4 }), s("path", { d }));
   if (at >= 0 && at < sizes.length) el.append(s("circle", { cx: x(at), cy: y(at), r: 3 }));
   const title = s("title", {}, "");
   el.append(title);

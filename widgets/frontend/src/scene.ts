@@ -4,17 +4,18 @@ import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import { on, s, setText } from "./dom";
 import { profileOf, sparkline } from "./profile";
 import { isBare, NODE_H, NODE_W, type Frame, type Graph, type Group, type Link, type Node } from "./graph";
-import { drawnEdge, edgeId, placeLabels, type Label } from "./labels";
+import { drawnEdge, edgeId, LETTER, placeLabels, type Label } from "./labels";
 import { linkWay } from "./links";
 import type { Marks } from "./marks";
 import { FAR, type Edge } from "./place";
 import { CHARS, SIDES, edgeCurve, edgePath, entry, farChips, isShort, nodeText, nodeValue, valueText, type Point } from "./shapes";
 import { signedMap } from "./heatmap";
+import { meets, SHARE_H, SHARE_W, sharePlaces } from "./shares";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { describe, elide, full, shapeText, title } from "./value";
+import { describe, elide, full, shapeText, sizeOf, title } from "./value";
 import { updateText } from "./update";
-import { edgeWidth, magnitude, notFinite } from "./scale";
+import { edgeWidth, heat, magnitude, notFinite } from "./scale";
 import type { Row, SweepEdge, Torn, Value } from "./schema";
 import { t, wide } from "./words";
 
@@ -23,15 +24,18 @@ const CAPTION = 12; // the size of a frame's label
 const FAR_CAPTION = 12; // in pixels
 
 const [MAP_X, MAP_PAD, CHAR] = [76, 16, 7.25]; // where the picture of an array begins in its node: behind its shape
+const [SHARE_ROOM, ROOM_OF_ADDEND] = [7, 8]; // characters of a number on an edge, and in a sum
 const [BARE_W, BARE_H] = [78, 30]; // of a number, which has its row's number beside it
 const SCISSORS = "m5.2 5.4a2.2 2.2 0 10-4.4 0 2.2 2.2 0 004.4 0zm0 5.2a2.2 2.2 0 10-4.4 0 2.2 2.2 0 004.4 0zm-.5-4l10 5.4m-10-2.6l10-5.4"; // from its top left corner
-const MOST_INSIDE = 3000; // rows of a folded part of which the edges are followed
 
 type Handed = { last: SweepEdge; alone: boolean }; // the last that went over an edge, and whether it was the only one
 type Wanted = { edge: Edge; texts: string[]; map: Value | null };
 
 /** Is this the node, or another one of the same number? */
 const shows = (node: Node, other: Node | null): boolean => node === other || (node.row !== null && node.row === other?.row);
+
+/** Which turn of a loop in little room: the loop's title has how many there are. */
+const shortTurn = (where: string): string => (where.length > 10 ? `${/\d+/.exec(where)?.[0]}:` : where.replace(/ of /, "/"));
 
 interface Drawn {
   el: SVGGElement;
@@ -46,7 +50,7 @@ interface Drawn {
 
 interface DrawnEdges {
   el: SVGGElement;
-  parts: { el: SVGElement; edge: Edge; from: Node; line: SVGElement }[]; // each edge or reference; its line has the width and the arrow
+  parts: { el: SVGElement; edge: Edge; from: Node; line: SVGElement; number: SVGElement | null }[]; // each edge or reference; its line has the width and the arrow
   key: string;
 }
 
@@ -71,6 +75,7 @@ export class Scene {
   private edges = new Map<number, DrawnEdges>();
   private captions: [SVGElement, Frame, number][] = []; // they remain in view while a part of their frame is
   private plain = false;
+  private places = new Map<string, Point>(); // of the numbers on edges
 
   constructor(
     private store: Store,
@@ -85,6 +90,7 @@ export class Scene {
 
   setGraph(graph: Graph): void {
     this.graph = graph;
+    this.places = sharePlaces(graph);
     this.clear();
     this.captions = [];
     this.layers.frames.replaceChildren(...graph.frames.map((frame) => this.frame(frame)));
@@ -222,7 +228,7 @@ export class Scene {
     const last = node.group ? node.group.end - 1 : node.first;
     const row = node.row;
     const done = this.timeline.done(node.group ? node.first : last);
-    const adjoint = this.timeline.adjoint(last);
+    const adjoint = this.timeline.seen(last);
     let name = `mt-node mt-${node.group ? "group" : (row?.kind ?? "operation")}`;
     if (row?.kind === "variable" && !row.watched) name += " mt-unwatched";
     if (!done) name += " mt-todo";
@@ -252,8 +258,12 @@ export class Scene {
     this.paintProfile(node, drawn, inside !== null);
     const profiled = node.group && drawn.profile !== "";
     const value = profiled ? "" : update && row ? updateText(row, update, CHARS) : inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group || isBare(row) ? valueText(this.store, node) : "";
+    const waits = !!adjoint && this.timeline.waits(last);
+    if (waits) name += " mt-waits";
     const none = !adjoint && row && this.timeline.position === this.timeline.swept && this.timeline.done(row.row) ? this.store.gave(row.row) : "";
-    const adjointText = none === "None" ? "∂ None" : inside && profiled ? `${inside[0].replace(/ of /, "/")} ${inside[1]}` : inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
+    const ends = profiled && !inside ? this.timeline.ends(node.group?.starts ?? [], node.group?.end ?? 0) : null;
+    const adjointText = ends ? `${sizeOf(ends[0], 6)} ← ${sizeOf(ends[1], 6)}` : none === "None" ? "∂ None" : inside && profiled ? `${shortTurn(inside[0])} ${inside[1]}` : inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${sizeOf(adjoint, CHARS - (waits ? 6 : 2))}${waits ? " + …" : ""}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
+    if (this.plain) drawn.el.style.setProperty("--c", heat(this.timeline.last(last)));
     const seen = row ?? output;
     const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, is in the third line
     if (!this.plain && (seen?.shape.length || here?.shape.length || drawn.mapped[0] || drawn.mapped[1]))
@@ -265,7 +275,6 @@ export class Scene {
     if (drawn.value) setText(drawn.value, value);
     if (drawn.adjoint) setText(drawn.adjoint, adjointText);
     drawn.value?.classList.toggle("mt-shape", /^(→ )?\(/.test(value));
-    drawn.adjoint?.classList.toggle("mt-shape", /^(∂ )?\(/.test(adjointText));
     if (!row) return;
     const words = adjoint ? `${describe(row)}${t(", adjoint {0}", elide(full(adjoint).replace(/\s+/g, " "), 60))}` : describe(row);
     drawn.el.setAttribute("aria-label", words);
@@ -286,8 +295,8 @@ export class Scene {
     while (turn < group.starts.length && group.starts[turn] <= row.row) turn++;
     const where = turn ? t("{0} of {1}", turn, group.count) : elide(title(row), CHARS);
     const adjoint = timeline.adjoint(row.row);
-    if (adjoint) return [where, `∂ ${nodeValue(adjoint, row, group.starts.length ? CHARS - where.replace(/ of /, "/").length : CHARS - 2)}`];
-    const value = nodeValue(row.value, row, CHARS - 2);
+    if (adjoint) return [where, `∂ ${sizeOf(adjoint, group.starts.length ? CHARS - 3 - shortTurn(where).length : CHARS - 2)}`];
+    const value = nodeValue(row.value, row, group.starts.length ? CHARS - 3 - shortTurn(where).length : CHARS - 2);
     return [where, value.startsWith("(") ? value : `= ${value}`];
   }
 
@@ -300,7 +309,7 @@ export class Scene {
       return one && !isShort(one, room, of) && x < NODE_W - 24 ? signedMap(one, x, y, NODE_W - x - 8, 15) : null;
     };
     const shape = (row: Row | null, room: number): string => (row ? shapeText(row, room) : "");
-    drawn.maps.replaceChildren(...[seen(value, 26, CHARS, shape(of, SIDES)), seen(adjoint, 43, CHARS - 2, `∂ ${shape(of, SIDES - 2)}`)].filter((map) => map !== null));
+    drawn.maps.replaceChildren(...[seen(value, 26, CHARS, shape(of, SIDES)), seen(adjoint, 43, CHARS - 2, `∂ ${adjoint ? sizeOf(adjoint, CHARS - 2) : ""}`)].filter((map) => map !== null));
   }
 
   /** Of a folded loop the adjoints by turn, with a point at the turn where the reader is. */
@@ -339,13 +348,13 @@ export class Scene {
       on(hit, "pointerenter", (event) => this.events.tell(this.edgeWords(node, edge), event));
       on(hit, "pointerleave", () => this.events.tell("", null));
       el.append(line, hit);
-      parts.push({ el: line, edge, from, line });
+      parts.push({ el: line, edge, from, line, number: null });
     }
     if (!this.plain)
       for (const chip of farChips(graph, edges)) {
         const drawn = this.chip(node, chip);
         el.append(drawn);
-        parts.push({ el: drawn, edge: chip.edge, from: graph.nodes[chip.edge.from], line: drawn.querySelector(".mt-edge") as SVGElement });
+        parts.push({ el: drawn, edge: chip.edge, from: graph.nodes[chip.edge.from], line: drawn.querySelector(".mt-edge") as SVGElement, number: null });
       }
     const tears = this.plain ? [] : this.tears(node, edges);
     if (tears.length) el.append(...tears);
@@ -430,7 +439,6 @@ export class Scene {
   /** What the sweep has handed on from a row, or out of a folded part. */
   private sentFrom(node: Node): SweepEdge[] {
     if (!node.group) return this.timeline.sent(node.first);
-    if (node.group.end - node.group.start > MOST_INSIDE) return [];
     return this.timeline.sentFrom(node.group.start, node.group.end).filter((one) => (this.graph as Graph).nodeOf(one.input) !== node);
   }
 
@@ -471,10 +479,28 @@ export class Scene {
       else if (near && !(this.any(near, node) && this.any(near, from))) name += " mt-off";
       if (el.getAttribute("class") !== name) el.setAttribute("class", name);
       if (chip) continue;
+      this.number(drawn, el as SVGPathElement, edge, share && !(active && this.timeline.backward) ? sizeOf(share, SHARE_ROOM) : "");
       line.setAttribute("d", edgePath(graph, edge, share !== undefined));
       const width = share && edgeWidth(share);
       line.style.strokeWidth = width ? `${width}px` : "";
     }
+  }
+
+  /** What went back over an edge, on it. */
+  private number(drawn: DrawnEdges, el: SVGPathElement, edge: Edge, text: string): void {
+    const part = drawn.parts.find((one) => one.el === el) as DrawnEdges["parts"][number];
+    const at = text && !this.plain && this.places.get(edgeId(edge));
+    if (!at) {
+      part.number?.remove();
+      part.number = null;
+      return;
+    }
+    const w = text.length * LETTER + 4;
+    if (!part.number) drawn.el.append((part.number = s("g", { class: "mt-share" }, s("rect", { height: SHARE_H, y: at[1] - SHARE_H / 2 }), s("text", { x: at[0], y: at[1] + 4, "text-anchor": "middle" }))));
+    const [box, written] = part.number.children;
+    box.setAttribute("x", String(at[0] - w / 2));
+    box.setAttribute("width", String(w));
+    setText(written, text);
   }
 
   // --- local derivative × incoming adjoint = product, on the edges of the current backward step --------------------
@@ -484,6 +510,7 @@ export class Scene {
     const layer = this.layers.labels;
     layer.replaceChildren();
     this.placed = [];
+    for (const { parts } of this.edges.values()) for (const { number } of parts) number?.removeAttribute("visibility");
     if (!step || !current || this.plain) return;
     const graph = this.graph as Graph;
     const wanted: Wanted[] = current.row ? [] : this.foldedProducts(current);
@@ -495,21 +522,44 @@ export class Scene {
         const texts: string[] = [];
         const written = !own.shape.length || [edge.local, step.adjoint].every((one) => one && isShort(one, PRODUCT)); // of large arrays only the product is seen
         if (edge.local && written) texts.push(nodeValue(edge.local, own, PRODUCT), `× ${nodeValue(step.adjoint, own, PRODUCT)}`);
-        texts.push(onEdge("=", edge.product, row));
-        if (this.sumBefore(step.edges, k)) texts.push(onEdge("Σ", edge.sum, row));
+        texts.push(onEdge("=", edge.product));
+        if (row.shape.length && this.sumBefore(step.edges, k)) texts.push(onEdge("Σ", edge.sum));
         wanted.push({ edge: drawn, texts, map: mapOf(edge.product, row) });
       });
-    for (const one of (this.placed = placeLabels(graph, current, wanted))) layer.append(label(one));
+    const sums = current.row ? this.sums(step.edges) : [];
+    for (const one of (this.placed = placeLabels(graph, current, wanted, sums.map(([box]) => box)))) layer.append(label(one));
+    for (const [box, text] of sums) layer.append(s("text", { class: "mt-addends", x: box.x, y: box.y + 4, "text-anchor": "middle" }, text));
+    const taken = [...this.placed, ...sums.map(([box]) => box)];
+    for (const { parts } of this.edges.values())
+      for (const { number, edge } of parts) {
+        const at = number && this.places.get(edgeId(edge));
+        if (at) number.setAttribute("visibility", taken.some((box) => meets(box, { x: at[0], y: at[1], w: SHARE_W, h: SHARE_H })) ? "hidden" : "visible");
+      }
   }
 
   placed: Label[] = []; // the cards of this step
+
+  /** Below each input at which products of this step met others: what was added up. */
+  private sums(edges: SweepEdge[]): [Pick<Label, "x" | "y" | "w" | "h">, string][] {
+    const graph = this.graph as Graph;
+    return [...new Set(edges.map((edge) => edge.input))].flatMap((input) => {
+      const [node, row, sum] = [graph.nodeOf(input), this.store.rows[input], this.timeline.adjoint(input)];
+      const addends = this.timeline.addends(input);
+      if (!node?.row || row.shape.length || !sum || !addends.length) return [];
+      const texts = addends.map((one) => sizeOf(one, ROOM_OF_ADDEND));
+      const shown = texts.length > 3 ? [texts[0], "…", texts[texts.length - 1]] : texts;
+      const text = `${shown.map((one, k) => (k && one.startsWith("-") ? `(${one})` : one)).join(" + ")} = ${sizeOf(sum, ROOM_OF_ADDEND)}`;
+      const w = text.length * LETTER + 6;
+      return [[{ x: Math.max(graph.left + w / 2 - 8, node.x + NODE_W / 2), y: node.y + NODE_H + 9, w, h: 15 }, text]];
+    });
+  }
 
   /** What has left a folded part by now, on its edges: one product, or the sum of several at what they went to. */
   private foldedProducts(node: Node): Wanted[] {
     return [...this.handed(node, this.sentFrom(node))].map(([edge, { last, alone }]) => {
       const row = this.store.rows[last.input];
       const value = alone ? last.product : last.sum;
-      return { edge, texts: [onEdge(alone ? "=" : "Σ", value, row)], map: mapOf(value, row) };
+      return { edge, texts: [onEdge(alone ? "=" : "Σ", value)], map: mapOf(value, row) };
     });
   }
 

@@ -58,6 +58,7 @@ export class View {
   private pane: HTMLElement;
   private tip: Tip;
   private hint = h("p", { class: "mt-hint" }, t("The graph grows here while the tape records."));
+  private scalebar = h("div", { class: "mt-scalebar", hidden: true, title: "Each small picture has its own scale, up to its largest magnitude" }, "−max", h("i", {}), "+max");
   private below: HTMLElement;
   private results: Results;
   private strip: Strip;
@@ -113,7 +114,7 @@ export class View {
       next: () => this.marks.next >= 0 && this.select(this.marks.next),
       fold: (mode) => this.fold(mode),
       zoom: (factor) => this.camera.zoom(factor),
-      fit: () => this.fitting.all(this.graph),
+      fit: () => this.overview(),
       focus: () => this.focus(!this.marks.near),
       paths: () => this.paths.toggle(),
       predict: () => this.guess(),
@@ -143,7 +144,7 @@ export class View {
       if (alarm.back) this.stepping.reach(() => this.timeline.backTo(alarm.row));
       else this.goRow(alarm.row);
     });
-    this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.hint);
+    this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.scalebar, this.hint);
     this.tip = new Tip(this.pane);
     this.pane.append(this.tip.el);
     this.below = h("div", { class: "mt-below" });
@@ -248,7 +249,7 @@ export class View {
       this.go(this.timeline.forward + step);
       this.beginAnew();
     } else if (atEnd && backward === 0) {
-      this.timeline.position = this.timeline.opening;
+      [this.timeline.position, this.timeline.fresh] = [this.timeline.opening, true];
       if (this.camera.touched) return this.schedule("all");
       if (this.store.recording) this.fitting.reveal(this.graph, this.timeline.current);
       else this.fitting.first(this.graph);
@@ -290,6 +291,7 @@ export class View {
     const node = this.anchor && graph.nodeOf(this.anchor.row);
     if (this.anchor && node) [this.camera.x, this.camera.y] = [node.x - this.anchor.x, node.y - this.anchor.y];
     this.anchor = null;
+    this.scalebar.hidden = !graph.nodes.some(({ row, group }) => (row ?? this.store.rows[(group?.end ?? 0) - 1])?.shape.some((side) => side > 1));
     this.takeRoom();
     if (this.camera.width) this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
     this.fitting.take(this.graph);
@@ -339,7 +341,7 @@ export class View {
     this.table.draw(this.marks);
     this.stepbar.draw();
     this.strip.draw();
-    this.results.draw(this.predict.on && (!this.timeline.backward || this.timeline.position < this.timeline.swept));
+    this.results.draw(this.timeline.held ? "…" : this.predict.on && this.timeline.position < this.timeline.swept ? "?" : "");
     this.sourcePane.show(row?.file ?? null, row?.line ?? null, this.timeline.backward);
     this.inspector.asked = this.stepping.asked;
     const selected = this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null;
@@ -464,6 +466,17 @@ export class View {
     this.schedule("all");
   }
 
+  /** Shows all of the graph; of a large one a map that fills the pane, and when asked again the part that can be read. */
+  private overview(): void {
+    const far = !this.fitting.map && this.fitting.isFar(this.graph);
+    if (this.fitting.map !== far) {
+      this.fitting.map = far;
+      this.fitting.next = far ? "all" : "first";
+      if (this.layout) this.placed(this.fitting.wrapped(this.layout));
+    }
+    if (!this.fitting.next) this.fitting.all(this.graph);
+  }
+
   // --- keys ----------------------------------------------------------------------------------------------------------
 
   private actions(): Record<string, () => void> {
@@ -497,7 +510,7 @@ export class View {
       "+": () => this.camera.zoom(1.25),
       "=": () => this.camera.zoom(1.25),
       "-": () => this.camera.zoom(0.8),
-      "0": () => this.fitting.all(this.graph),
+      "0": () => this.overview(),
       "/": () => this.toolbar.search.focus(),
       "?": () => void this.el.classList.toggle("mt-show-help"),
       Escape: () => (this.options.out && this.marks.selected < 0 ? this.options.out() : this.clear()),
@@ -527,6 +540,11 @@ export class View {
   private show(): void {
     this.present.toggle();
     this.camera.touched = false;
+    requestAnimationFrame(() => {
+      this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
+      this.fitting.next = "first";
+      if (this.layout) this.placed(this.fitting.wrapped(this.layout));
+    });
     this.schedule("all");
   }
 
