@@ -225,7 +225,7 @@ class Drawing:
             if element := call.get("element"):  # it has a sweep for each: whose adjoints these are
                 lines.append(
                     (
-                        word("{call}; the steps are those of {target}", call=call["call"], target=f"{target}{element}"),
+                        word("{target}: the steps are those of this element", target=f"{target}{element}"),
                         "",
                         None,
                     )

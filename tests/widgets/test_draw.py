@@ -13,7 +13,7 @@ import pytest
 
 import minitape as tf
 from minitape.picture import drawing as draw_module
-from minitape.picture import figure, ink, programs
+from minitape.picture import ink, programs
 from minitape.picture.marks import rounded
 from minitape_widgets import TapeView
 

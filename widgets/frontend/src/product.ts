@@ -169,6 +169,6 @@ export function formulaLine(store: Store, short: Term[], whole: Term[], row: Row
   const numbers = (all: Term[]): (Node | string)[] => (all.some(({ shape }) => shape.length) || row.shape.length ? [] : [h("p", { class: "mt-num" }, "= ", ...linesOf(all)(({ value }) => (value.startsWith("-") ? `(${rounded(value)})` : rounded(value))), " = ", h("b", {}, full(arrived)))]);
   const paths = together(whole);
   const differs = whole.length > 0 && String(partsOf(paths).map(({ text }) => text)) !== String(partsOf(terms).map(({ text }) => text));
-  const all = differs ? h("details", { class: "mt-digits" }, h("summary", {}, t("along each path")), h("p", { class: "mt-num" }, ...linesOf(paths)(({ text }) => text)), ...numbers(paths)) : null;
+  const all = differs ? h("details", { class: "mt-digits" }, h("summary", {}, t("along each path")), h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...linesOf(paths)(({ text }) => text)), ...numbers(paths)) : null;
   return h("div", { class: "mt-eq mt-product-line" }, h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...line(({ text }) => text)), ...numbers(terms), copy, all);
 }

@@ -197,7 +197,7 @@ export class Scene {
       drawn.title = s("title", {}, label);
       el.append(drawn.title);
     }
-    on(el, "click", () => this.events.pick(node));
+    on(el, "click", (event) => (event.detail > 1 && node.group ? this.events.open(node) : this.events.pick(node))); // what was clicked first may be drawn anew
     if (row) on(el, "pointerdown", (event) => event.button === 0 && this.events.grab(row.row, event));
     on(el, "dblclick", () => this.events.open(node));
     on(el, "pointerenter", () => this.events.hover(node));
@@ -261,8 +261,7 @@ export class Scene {
     const waits = !!adjoint && this.timeline.waits(last);
     if (waits) name += " mt-waits";
     const none = !adjoint && row && this.timeline.position === this.timeline.swept && this.timeline.done(row.row) ? this.store.gave(row.row) : "";
-    const ends = profiled && !inside ? this.timeline.ends(node.group?.starts ?? [], node.group?.end ?? 0) : null;
-    const adjointText = ends ? `${sizeOf(ends[0], 6)} ← ${sizeOf(ends[1], 6)}` : none === "None" ? "∂ None" : inside && profiled ? `${shortTurn(inside[0])} ${inside[1]}` : inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${sizeOf(adjoint, CHARS - (waits ? 6 : 2))}${waits ? " + …" : ""}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
+    const adjointText = none === "None" ? "∂ None" : inside && profiled ? `${shortTurn(inside[0])} ${inside[1]}` : inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${sizeOf(adjoint, CHARS - (waits ? 6 : 2))}${waits ? " + …" : ""}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
     if (this.plain) drawn.el.style.setProperty("--c", heat(this.timeline.last(last)));
     const seen = row ?? output;
     const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, is in the third line
@@ -319,12 +318,13 @@ export class Scene {
     const { timeline } = this;
     const sizes = profileOf(group.starts, group.end, timeline);
     const turn = inside ? group.starts.filter((start) => start <= timeline.current).length - 1 : -1;
-    const key = sizes ? `${turn}|${sizes.length}|${sizes[0]}|${this.store.moved}` : "";
+    const key = sizes ? `${!!timeline.adjoint(group.end - 1)}|${turn}|${sizes.length}|${sizes[0]}|${this.store.moved}` : "";
     if (key === drawn.profile) return;
     drawn.profile = key;
     drawn.el.querySelector(".mt-profile")?.remove();
     if (!sizes) return;
-    drawn.el.append(sparkline(sizes, NODE_W - 20, turn, (k) => this.events.turn(group.starts[k], group.starts[k + 1] ?? group.end)));
+    const ends = inside || this.timeline.adjoint(group.end - 1) ? null : timeline.ends(group.starts, group.end);
+    drawn.el.append(sparkline(sizes, ends ? `${sizeOf(ends[0], 6)} ← ${sizeOf(ends[1], 6)}` : "", NODE_W - 20, turn, (k) => this.events.turn(group.starts[k], group.starts[k + 1] ?? group.end)));
   }
 
   private any(rows: Set<number>, node: Node): boolean {

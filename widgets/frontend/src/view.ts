@@ -473,8 +473,7 @@ export class View {
       this.fitting.map = far;
       this.fitting.next = far ? "all" : "first";
       if (this.layout) this.placed(this.fitting.wrapped(this.layout));
-    }
-    if (!this.fitting.next) this.fitting.all(this.graph);
+    } else this.fitting.all(this.graph);
   }
 
   // --- keys ----------------------------------------------------------------------------------------------------------
