@@ -69,6 +69,8 @@ export interface SceneEvents {
 export class Scene {
   readonly svg: SVGSVGElement;
   private world = s("g");
+  /** what modes draw over the graph */
+  readonly over = s("g");
   private layers = { frames: s("g"), edges: s("g"), nodes: s("g", { role: "list", "aria-label": "Nodes" }), labels: s("g", { "aria-hidden": "true" }) };
   private graph: Graph | null = null;
   private nodes = new Map<number, Drawn>();
@@ -85,7 +87,7 @@ export class Scene {
     private events: SceneEvents,
   ) {
     this.svg = s("svg", { class: "mt-scene", role: "group", "aria-label": "Graph of the tape" }, this.world);
-    this.world.append(this.layers.frames, this.layers.edges, this.layers.nodes, this.layers.labels);
+    this.world.append(this.layers.frames, this.layers.edges, this.layers.nodes, this.layers.labels, this.over);
   }
 
   setGraph(graph: Graph): void {

@@ -1,5 +1,7 @@
 // The view: puts the parts together and holds what the reader chose.
 import { Camera } from "./camera";
+import { Cell } from "./cell";
+import { Cut } from "./cut";
 import { divider } from "./divider";
 import { fullScreen, h } from "./dom";
 import { exportAs } from "./export";
@@ -21,6 +23,7 @@ import { Results } from "./results";
 import { Scene } from "./scene";
 import { SourcePane } from "./source";
 import { Rooms } from "./rooms";
+import { Slopes } from "./slopes";
 import { StepBar } from "./stepbar";
 import { Strip } from "./strip";
 import { Stepping } from "./stepping";
@@ -65,6 +68,9 @@ export class View {
   private feel: FeelPanel;
   private predict: Predict;
   private present: Present;
+  private cut: Cut;
+  private slopes: Slopes;
+  private cell: Cell;
   private pending = new Set<string>();
   private frame = 0;
   private fitting: Fitting;
@@ -118,6 +124,9 @@ export class View {
       focus: () => this.focus(!this.marks.near),
       paths: () => this.paths.toggle(),
       predict: () => this.guess(),
+      cut: () => this.turn("cut"),
+      slopes: () => this.turn("slopes"),
+      cell: () => this.turn("cell"),
       full: () => fullScreen(this.el),
       present: () => this.show(),
       go: (row) => this.goRow(row),
@@ -168,6 +177,12 @@ export class View {
     this.present = new Present(this.el, store, this.timeline, () => this.show());
     this.fitting = new Fitting(this.camera, store, this.timeline, this.scene, this.present, () => this.folding.busy);
     this.stepbar.el.before(this.present.el);
+    this.cut = new Cut(store, () => this.marks.selected, (text) => this.say(text));
+    this.slopes = new Slopes(store, this.timeline, () => this.marks.selected);
+    this.cell = new Cell(store, this.timeline);
+    this.scene.over.append(this.slopes.el, this.cut.el);
+    this.pane.append(this.cut.note, this.slopes.note);
+    this.results.el.before(this.cell.el);
     panAndZoom(this.pane, this.camera, () => (this.el.contains(document.activeElement) ? this.fitting.beyond(this.graph) : [0, 0])); // others scroll the page
     this.keys = new Keys(this.el, this.actions(), (field) => field === this.toolbar.search && this.toolbar.forget());
     this.stopListening = store.listen((change) => this.changed(change));
@@ -333,7 +348,7 @@ export class View {
     this.minimap.draw(this.timeline.current);
     this.hint.hidden = this.store.rows.length > 0;
     if (all) this.drawState();
-    this.toolbar.draw({ fold: this.folding.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, busy: this.folding.busy });
+    this.toolbar.draw({ fold: this.folding.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, modes: { cut: this.cut.on, slopes: this.slopes.on, cell: this.cell.on }, busy: this.folding.busy });
   }
 
   private drawState(): void {
@@ -348,6 +363,13 @@ export class View {
     this.feel.draw(selected?.row ?? null, this.predict.on);
     this.inspector.draw(selected);
     this.present.draw();
+    this.drawModes();
+  }
+
+  private drawModes(): void {
+    this.cut.draw(this.graph);
+    this.slopes.draw(this.graph);
+    this.cell.draw();
   }
 
   // --- moving --------------------------------------------------------------------------------------------------------
@@ -501,6 +523,11 @@ export class View {
       n: () => this.focus(!this.marks.near),
       p: () => this.paths.toggle(),
       q: () => this.guess(),
+      k: () => this.turn("cut"),
+      "[": () => this.cut.move(-1),
+      "]": () => this.cut.move(1),
+      s: () => this.turn("slopes"),
+      w: () => this.turn("cell"),
       f: () => fullScreen(this.el),
       v: () => this.show(),
       t: () => this.hide("table"),
@@ -523,7 +550,16 @@ export class View {
     this.schedule("all");
   }
 
+  /** Begins or ends a mode. */
+  private turn(mode: "cut" | "slopes" | "cell"): void {
+    this[mode].toggle();
+    this.el.classList.toggle("mt-cutting", this.cut.on);
+    this.el.classList.toggle("mt-sloping", this.slopes.on);
+    this.schedule("all");
+  }
+
   private clear(): void {
+    for (const mode of ["cut", "slopes", "cell"] as const) if (this[mode].on) this.turn(mode);
     this.predict.close();
     this.feel.back();
     if (this.folding.busy) this.stopPlacing();
