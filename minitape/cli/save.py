@@ -23,7 +23,17 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 from ..common.write_beside import write as write_file
 from .kernel import kernel_environment
 from .messages import failure, say
-from .rules import LANGUAGE, WIDGET_VIEW, errors_text, place_in, plain, saved_findings
+from .rules import (
+    LANGUAGE,
+    UNCHECKED,
+    WIDGET_VIEW,
+    errors_text,
+    is_grown,
+    place_in,
+    plain,
+    saved_findings,
+    tags_of,
+)
 from .writing import read_notebook
 
 if TYPE_CHECKING:
@@ -117,7 +127,9 @@ def _not_saved(name: str, sources: list[str], begun: list[int], message: str) ->
 
 
 def clean(notebook: Notebook) -> None:
-    """Take out of an executed notebook what does not belong into a file: widgets, timings, this machine's versions."""
+    """Take out of an executed notebook what does not belong into a file: widgets, timings, this machine's versions. A
+    cell whose picture grew gets the tag by which nbval does not compare it.
+    """
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata.pop("widgets", None)
     notebook.metadata["kernelspec"] = nbformat.from_dict(KERNEL)
@@ -129,6 +141,8 @@ def clean(notebook: Notebook) -> None:
         cell.metadata.pop("trusted", None)
         if cell.cell_type == "code":
             cell.outputs = _joined_streams(o for output in cell.outputs if (o := _without_widget(output)) is not None)
+            if any(map(is_grown, cell.outputs)) and UNCHECKED not in tags_of(cell):
+                cell.metadata["tags"] = [*tags_of(cell), UNCHECKED]
 
 
 def _lasting_id(given: str | None, number: int, seen: set[str]) -> str:

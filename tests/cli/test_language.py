@@ -21,7 +21,6 @@ from minitape.cli.handins import find, read
 from minitape.cli.kernel import kernel_environment
 from minitape.cli.lessons import copy_missing, lessons_folder, notebooks_in
 from minitape.cli.nbgrader import export
-from minitape.cli.pages import LessonPage
 from minitape.cli.skeleton import write_language
 from minitape.common import texts
 from minitape.common.texts import VARIABLES, lessons_language
@@ -288,13 +287,6 @@ def test_an_assignment_keeps_its_language(tmp_path):
     (ours, count), (theirs, again) = (export("01", tmp_path / code, code) for code in ("en", "zh"))
     assert count == again > 0 and kinds(ours) == kinds(theirs)
     assert [lessons_language(path.parent) for path in (ours, theirs)] == ["en", "zh"]
-
-
-def test_an_exported_page_says_its_language():
-    notebook = nbformat.read(lessons_folder("zh") / FIRST, as_version=4)
-    resources = {"metadata": {"path": str(lessons_folder("zh"))}}
-    LessonPage().preprocess(notebook, resources)
-    assert resources["language_code"] == "zh"
 
 
 @pytest.mark.long
