@@ -172,29 +172,48 @@ def check_command(
     sys.exit(max((result.exit_code for result in results), default=COULD_NOT_CHECK))
 
 
-@main.command("explain", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.argument("program", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@main.command("explain", context_settings={"allow_interspersed_args": False})
+@click.option("-m", "as_module", is_flag=True, help="PROGRAM is a module, as with python -m.")
+@click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "--steps", type=click.IntRange(1), default=5, show_default=True, help="How many first steps are recorded."
 )
 @click.option("--every", type=click.IntRange(1), metavar="N", help="Record each N-th step instead.")
-@click.option("--json", "as_json", is_flag=True, help="The answers as JSON on standard output.")
+@click.option(
+    "--json",
+    "answers",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Also write the answers as JSON.",
+)
 @click.option("--framework", type=click.Choice(["torch", "tensorflow", "jax"]), help="What the program is written in.")
+@click.pass_context
 def explain_command(
-    program: Path, arguments: tuple[str, ...], steps: int, every: int | None, as_json: bool, framework: str | None
+    context: click.Context,
+    program: str,
+    arguments: tuple[str, ...],
+    as_module: bool,
+    steps: int,
+    every: int | None,
+    answers: Path | None,
+    framework: str | None,
 ) -> None:
     """Run a training PROGRAM, and explain what its gradients lack.
 
-    The program gets the ARGUMENTS behind its name. Of PyTorch and TensorFlow its steps are recorded, of JAX the first
-    gradients that it takes, each by a run of its function without the compiler. A gradient that is missing, not
-    finite, zero or suspect is reported at once, and a page about all that was trained follows at the end. The exit
-    status is 1 with findings, or where the program ended in an error.
+    Options of this command stand before PROGRAM; all that stands behind it are the program's own ARGUMENTS. Of PyTorch
+    and TensorFlow its steps are recorded, of JAX the first gradients that it takes, each by a run of its function
+    without the compiler. A gradient that is missing, not finite, zero or suspect is reported at once, and a page about
+    all that was trained follows at the end. The exit status is 1 with findings, or where the program ended in an error.
     """
     from .explain_program import explain_program
 
+    own = {name for option in context.command.params if isinstance(option, click.Option) for name in option.opts}
+    for name in sorted(own.intersection(argument.partition("=")[0] for argument in arguments)):
+        told = "{name} behind {program} is an option of the program; of minitape explain it would stand before it"
+        click.echo(say(told, name=name, program=program), err=True)
     options = {"first": steps} if every is None else {"every": every}
-    sys.exit(explain_program(program, arguments, framework, options, as_json))
+    sys.exit(explain_program(program, arguments, as_module, framework, options, answers))
 
 
 @main.command("save")
