@@ -32,15 +32,21 @@ def new_site(out: Path) -> Iterator[Path]:
         raise click.ClickException(f"{out} holds files that are no site, such as {others[0]}; name another folder")
     else:
         there = set()
+    first = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f"{MARK}-", dir=out) as beside:
-        new, old = Path(beside, "new"), Path(beside, "old")
-        new.mkdir()
-        old.mkdir()
-        yield new
-        names = sorted(path.name for path in new.iterdir())
-        write(new / MARK, "\n".join(names))
-        _move([*((out / name, old / name) for name in there), *((new / name, out / name) for name in [*names, MARK])])
+    try:
+        with tempfile.TemporaryDirectory(prefix=f"{MARK}-", dir=out) as beside:
+            new, old = Path(beside, "new"), Path(beside, "old")
+            new.mkdir()
+            old.mkdir()
+            yield new
+            names = sorted(path.name for path in new.iterdir())
+            write(new / MARK, "\n".join(names))
+            moves = [(new / name, out / name) for name in [*names, MARK]]
+            _move([*((out / name, old / name) for name in there), *moves])
+    finally:
+        if first and not any(out.iterdir()):
+            out.rmdir()
 
 
 def _move(pairs: list[tuple[Path, Path]]) -> None:
