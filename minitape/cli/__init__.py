@@ -12,7 +12,7 @@ it needs when it is called, so that `minitape --help` answers at once.
 ``explain_program``  a training program run under its framework's bridge
 ``messages``   what the command says, in the user's language
 ``parts``   which command to type for a package that is missing
-``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
+``save``, ``skeleton``   notebooks read, run and written, never half; a new lesson
 ``handins``, ``figures``, ``class_report``   what a class handed in, and how far it is
 ``nbgrader``, ``grading``                                    lessons as assignments with grades
 ``report``   what is shown on the terminal
@@ -201,16 +201,16 @@ def explain_command(
 ) -> None:
     """Run a training PROGRAM, and explain what its gradients lack.
 
-    Options of this command stand before PROGRAM; all that stands behind it are the program's own ARGUMENTS. Of PyTorch
-    and TensorFlow its steps are recorded, of JAX the first gradients that it takes, each by a run of its function
-    without the compiler. A gradient that is missing, not finite, zero or suspect is reported at once, and a page about
-    all that was trained follows at the end. The exit status is 1 with findings, or where the program ended in an error.
+    Options of this command come before PROGRAM; all behind it are the program's own ARGUMENTS. Of PyTorch and
+    TensorFlow its steps are recorded, of JAX the first gradients that it takes, each by a run of its function without
+    the compiler. A gradient that is missing, not finite, zero or suspect is reported at once, and a page about all that
+    was trained follows at the end. The exit status is 1 with findings, or where the program ended in an error.
     """
     from .explain_program import explain_program
 
     own = {name for option in context.command.params if isinstance(option, click.Option) for name in option.opts}
     for name in sorted(own.intersection(argument.partition("=")[0] for argument in arguments)):
-        told = "{name} behind {program} is an option of the program; of minitape explain it would stand before it"
+        told = "{name} behind {program} is an option of the program; those of minitape explain come before it"
         click.echo(say(told, name=name, program=program), err=True)
     options = {"first": steps} if every is None else {"every": every}
     sys.exit(explain_program(program, arguments, as_module, framework, options, answers))

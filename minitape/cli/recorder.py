@@ -102,9 +102,6 @@ def _record(item: IPyNbCell, call: pytest.CallInfo[None]) -> Ran:
     skipped = isinstance(error, pytest.skip.Exception)
     return {
         "cell": item.place,
-        "source": item.cell.source,
-        "seconds": call.duration,
         "outputs": item.test_outputs or [],
-        "skipped": skipped,
         "problem": None if error is None or skipped else str(error) or type(error).__name__,
     }

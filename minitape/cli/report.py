@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import difflib
 import hashlib
 import os
@@ -16,12 +14,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from .check import Result, check_notebooks, count_runs
+from .check import Result, check_notebooks
 from .messages import column_names, failure, say
-from .rules import NOT_REPEATABLE, CheckFinding, place_in, remedy
+from .rules import NOT_REPEATABLE, REMEDIES, CheckFinding, place_in
 
 LONGEST_LINE = 200
-PICTURE = re.compile(r'<img src="data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)"[^>]*>')
+PICTURE = re.compile(r"(?<=base64,)[A-Za-z0-9+/=]{60,}")
 STYLES = {"-": "red", "+": "green", "@": "cyan"}
 
 
@@ -35,12 +33,8 @@ def with_progress(paths: Sequence[Path], variants: Sequence[str], jobs: int, tim
     """Check notebooks with a progress bar on stderr (none where stderr is no terminal)."""
     console = Console(stderr=True)
     with bar(console) as shown:
-        task = shown.add_task("checking", total=sum(count_runs(path, variants) for path in paths))
-
-        def ran_one(path: Path) -> None:
-            shown.update(task, advance=1, description=path.name)
-
-        return check_notebooks(paths, variants, jobs, timeout, ran_one)
+        task = shown.add_task("checking", total=len(paths))
+        return check_notebooks(paths, variants, jobs, timeout, lambda: shown.advance(task))
 
 
 def warm_up(shared: bool = False) -> None:
@@ -72,8 +66,10 @@ def print_results(results: Sequence[Result], quiet: bool = False) -> None:
     for result in results:
         for line in _lines(result) if result.exit_code or not quiet else ():
             console.print(line)
-    for line in _remedies(results):
-        console.print(line)
+    if rules := dict.fromkeys(finding.rule for result in results for finding in result.findings):
+        console.print(say("how to fix it"))
+    for rule in rules:
+        console.print(f"    [{rule}] {say(REMEDIES[rule])}", markup=False)
     wrong = sum(result.exit_code > 0 for result in results)
     if quiet and not wrong:
         return
@@ -85,46 +81,29 @@ def print_results(results: Sequence[Result], quiet: bool = False) -> None:
     console.print(Text(summary, style="bold red" if wrong else "bold green"))
 
 
-def state_of(result: Result) -> str:
-    """What a result is, in a word."""
-    return column_names("ok", "failed", "broken")[result.exit_code]
-
-
-def _remedies(results: Sequence[Result]) -> Iterator[Text]:
-    """What to do about each rule that was broken, once."""
-    rules = dict.fromkeys(finding.rule for result in results for finding in result.findings)
-    if rules:
-        yield Text(say("how to fix it"))
-    for rule in rules:
-        yield Text(f"    [{rule}] {remedy(rule)}")
-
-
 def as_text(result: Result) -> str:
     """One notebook's findings as plain text."""
     return "\n".join(line.plain for line in _lines(result))
 
 
 def _lines(result: Result) -> Iterator[Text]:
-    cells = len({run.cell for run in result.runs})
+    cells = len({cell for cell, _ in result.runs})
     yield Text.assemble(
-        (f"{state_of(result):6}", "red" if result.exit_code else "green"),
+        (f"{column_names('ok', 'failed', 'broken')[result.exit_code]:6}", "red" if result.exit_code else "green"),
         say(" {path}  ({cells} cells, {seconds:.1f} s)", path=result.name, cells=cells, seconds=result.seconds),
     )
     if result.uncompared:
-        yield Text(f"    {_uncompared(result)}")
+        numbers = ", ".join(str(place + 1) for place in result.uncompared)
+        told = say("not compared (nbval-ignore-output or another mark), by cell: {numbers}", numbers=numbers)
+        yield Text(f"    {told}")
     if result.broken:
         yield Text(f"    {result.broken}")
     if result.unsaved:
         yield Text("    " + say("not saved yet: type minitape save {path} first. Found meanwhile:", path=result.name))
     for finding in result.findings:
         yield Text(f"    {where(finding, result)}: {finding.message} [{finding.rule}]")
-        for line in [] if _only_a_picture(finding, result) else _difference(finding):
+        for line in _difference(finding):
             yield Text(f"        {line}", style=STYLES.get(line[:1], ""))
-
-
-def _uncompared(result: Result) -> str:
-    numbers = ", ".join(str(place + 1) for place in result.uncompared)
-    return say("not compared (nbval-ignore-output or another mark), by cell: {numbers}", numbers=numbers)
 
 
 def where(finding: CheckFinding, result: Result) -> str:
@@ -133,18 +112,11 @@ def where(finding: CheckFinding, result: Result) -> str:
     return place_in(result.sources, finding.cell) + solved
 
 
-def _only_a_picture(finding: CheckFinding, result: Result) -> bool:
-    """Whether what differs is a picture of a notebook that is not saved yet: its elements say
-    nothing to a reader.
-    """
-    return result.unsaved and bool(PICTURE.search((finding.saved or "") + (finding.new or "")))
-
-
 def _difference(finding: CheckFinding) -> Iterator[str]:
     if finding.saved is None and finding.new is None:
         return
     saved, new = (
-        [shorten(line, LONGEST_LINE) for line in _with_svg_source(text or "").splitlines()]
+        [shorten(line, LONGEST_LINE) for line in PICTURE.sub(_checksum, text or "").splitlines()]
         for text in (finding.saved, finding.new)
     )
     yield from difflib.unified_diff(saved, new, *sides(finding), lineterm="", n=2)
@@ -157,21 +129,13 @@ def sides(finding: CheckFinding) -> tuple[str, str]:
     return say("saved"), say("new")
 
 
-def _with_svg_source(text: str) -> str:
-    """A text with each embedded picture as its SVG source, one element in a line, so that a difference can be read."""
-
-    def elements(image: re.Match[str]) -> str:
-        try:
-            return base64.b64decode(image[1], validate=True).decode().replace("><", ">\n<")
-        except (binascii.Error, UnicodeDecodeError):
-            return image[0]
-
-    return PICTURE.sub(elements, text)
+def _checksum(picture: re.Match[str]) -> str:
+    """What stands for the letters of a picture; the words beside it say what it shows."""
+    return hashlib.sha256(picture[0].encode()).hexdigest()[:8]
 
 
 def shorten(line: str, longest: int) -> str:
     """A line cut to a length; what is cut stays recognisable by its checksum."""
     if len(line) <= longest:
         return line
-    checksum = hashlib.sha256(line.encode()).hexdigest()[:8]
-    return f"{line[: longest - 30]} ... ({len(line)} characters, {checksum})"
+    return f"{line[: longest - 30]} ... ({len(line)} characters, {hashlib.sha256(line.encode()).hexdigest()[:8]})"

@@ -66,10 +66,7 @@ class Ran(TypedDict):
     """What nbval's process sends of a cell that ran."""
 
     cell: int
-    source: str
-    seconds: float
     outputs: list[Output]
-    skipped: bool
     problem: str | None
 
 
@@ -263,11 +260,6 @@ def place_in(sources: Sequence[str], cell: int | None) -> str:
     line = next(iter(sources[cell].strip().splitlines()), "")
     shown = line if len(line) <= 50 else f"{line[:49]}…"
     return say("cell {number} ({line})", number=cell + 1, line=shown)
-
-
-def remedy(rule: str) -> str:
-    """What to do about a rule that was broken."""
-    return say(REMEDIES[rule])
 
 
 def outputs_text(outputs: Iterable[Output]) -> str:

@@ -20,6 +20,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
+from ..common.read_data import NOTEBOOK, read_text
 from ..common.write_beside import write as write_file
 from .kernel import kernel_environment
 from .messages import failure, say
@@ -34,7 +35,6 @@ from .rules import (
     saved_findings,
     tags_of,
 )
-from .writing import read_notebook
 
 if TYPE_CHECKING:
     from .rules import Cell, Notebook, Output
@@ -61,6 +61,17 @@ def save(path: Path, timeout: float = 120) -> None:
         told = say("{path} was not saved:", path=path)
         raise click.ClickException("\n  ".join([told, *problems]))
     write(notebook, path)
+
+
+def read_notebook(path: Path) -> Notebook:
+    """The notebook in a file; click.ClickException where it cannot be read."""
+    try:
+        notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
+        nbformat.validate(notebook)
+    except Exception as error:
+        why = next(iter(str(error).splitlines()), type(error).__name__)
+        raise failure("{path} is not a readable notebook: {error}", path=path, error=why) from error
+    return notebook
 
 
 def execute(notebook: Notebook, folder: Path, timeout: float, name: str) -> None:

@@ -42,24 +42,13 @@ def new_site(out: Path) -> Iterator[Path]:
             yield new
             names = sorted(path.name for path in new.iterdir())
             write(new / MARK, "\n".join(names))
-            moves = [(new / name, out / name) for name in [*names, MARK]]
-            _move([*((out / name, old / name) for name in there), *moves])
+            for name in names:
+                if name not in there and (out / name).exists():
+                    raise click.ClickException(f"{out / name} is no file of the site, and a page wants its place")
+            for name in there:
+                os.rename(out / name, old / name)
+            for name in [*names, MARK]:
+                os.rename(new / name, out / name)
     finally:
         if first and not any(out.iterdir()):
             out.rmdir()
-
-
-def _move(pairs: list[tuple[Path, Path]]) -> None:
-    """Renames all files and folders, or none."""
-    done: list[tuple[Path, Path]] = []
-    try:
-        for here, place in pairs:
-            if place.exists():
-                raise click.ClickException(f"{place} is no file of the site, and a page wants its place")
-            done.insert(0, (here, place))
-            os.rename(here, place)
-    except BaseException:
-        for here, place in done:
-            if not here.exists():
-                os.rename(place, here)
-        raise

@@ -54,7 +54,7 @@ def test_a_good_notebook_passes_blank_and_solved_and_is_not_changed(saved_notebo
     files = sorted(saved_notebook.parent.iterdir())
     result = check_notebook(saved_notebook)
     assert (result.findings, result.broken, result.exit_code) == ([], None, 0)
-    assert [run.variant for run in result.runs] == ["blank"] * 8 + ["solved"] * 8
+    assert sorted(variant for _, variant in result.runs) == ["blank"] * 8 + ["solved"] * 8
     assert saved_notebook.read_bytes() == before
     assert sorted(saved_notebook.parent.iterdir()) == files
 
@@ -179,7 +179,7 @@ def test_a_wrong_solution_is_found_in_the_solved_run_only(spoiled):
         notebook.cells[SOLVED].source = notebook.cells[SOLVED].source.replace("6.0", "7.0")
 
     result = check_notebook(spoiled(wrong))
-    assert [run.variant for run in result.runs] == ["blank"] * 8 + ["solved"] * 8
+    assert sorted(variant for _, variant in result.runs) == ["blank"] * 8 + ["solved"] * 8
     [finding] = result.findings
     assert (finding.rule, finding.cell, finding.variant) == ("exercise", EXERCISE, "solved")
     assert "7.0" in finding.new
@@ -329,9 +329,9 @@ def test_no_grammars_of_addresses_are_compiled_before_a_notebook_is_run():
 def test_several_notebooks_come_back_in_order(saved_notebook, spoiled):
     bad = spoiled(stream(DIGITS, "[0.5, 1.6]\n"))
     seen = []
-    results = check_notebooks([bad, saved_notebook], ["blank"], progress=seen.append)
+    results = check_notebooks([bad, saved_notebook], ["blank"], done=lambda: seen.append(1))
     assert [result.exit_code for result in results] == [1, 0], "\n".join(map(report.as_text, results))
-    assert seen.count(bad) == seen.count(saved_notebook) == 8
+    assert seen == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -378,24 +378,23 @@ def pictures(*colours):
     return [f'<img src="data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}" alt="Tape">' for svg in svgs]
 
 
-def test_pictures_that_differ_are_told_by_their_elements():
-    green, grey = pictures("green", "grey")
+def test_pictures_that_differ_are_told_by_their_words_and_without_their_letters():
+    green, grey = pictures("green" * 20, "grey" * 20)
     finding = CheckFinding("outputs-differ", 0, "differs", saved=f"6.0\n{green}", new=f"6.0\n{grey}")
     result = Result("a.ipynb", findings=[finding], sources=["TapeView(tape)"])
-    told = report.as_text(result)
-    assert '-<rect fill="green"/>' in told and '+<rect fill="grey"/>' in told
-    assert "base64" not in told
+    told = [line for line in report.as_text(result).splitlines() if "<img" in line]
+    assert len({*told}) == 2 and all(len(line) < 100 and 'alt="Tape"' in line for line in told)
 
 
-def test_a_notebook_that_was_never_saved_is_told_so_first_and_without_the_elements_of_its_pictures():
+def test_a_notebook_that_was_never_saved_is_told_so_first():
     saved, new = pictures("red", "blue")
     differs = CheckFinding("outputs-differ", 0, "text/html differs", saved, new)
     text = report.as_text(Result("a.ipynb", findings=[differs], sources=["", ""]))
-    assert "not saved yet" not in text and "rect" in text
+    assert "not saved yet" not in text
     unsaved = Result("a.ipynb", findings=[differs, CheckFinding("run-order", 1, "run out of order")], sources=["", ""])
     second, *others = report.as_text(unsaved).splitlines()[1:]
     assert second.strip() == "not saved yet: type minitape save a.ipynb first. Found meanwhile:"
-    assert len(others) == 2 and "rect" not in "".join(others)
+    assert "run out of order" in "".join(others)
 
 
 def test_who_names_no_notebook_is_told_what_runs(monkeypatch):

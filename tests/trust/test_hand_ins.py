@@ -35,9 +35,7 @@ def told(folder, name, text):
     with open(os.path.join(os.fsencode(folder / "class" / "eve"), os.fsencode(name)), "w") as file:
         file.write(text)
     table = folder / "table.csv"
-    done = CliRunner().invoke(
-        main, ["class", str(folder / "class"), "--csv", str(table)], env={"COLUMNS": "160"}
-    )
+    done = CliRunner().invoke(main, ["class", str(folder / "class"), "--csv", str(table)], env={"COLUMNS": "160"})
     assert done.exit_code == 0, done.exception
     assert "ann" in done.output and "ann,01,01.1,1," in table.read_text()
     assert table.stat().st_size < 200_000 and len(done.output) < 200_000
