@@ -22,7 +22,7 @@ def readme(repository):
 
 
 def test_the_example_prints_what_it_says(readme, tmp_path):
-    in_torch, example = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    example, in_torch = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
     assert "bridge.record()" in in_torch  # it is run in tests/bridges
     lines = example.splitlines()
     assert len(lines) == 10
