@@ -81,7 +81,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(minitape.__version__, "-V", "--version", prog_name="minitape")
 def main() -> None:
-    """A small autodiff tape with TensorFlow's spelling, and a course about it in JupyterLab.
+    """A course on automatic differentiation, and a debugger for gradients in PyTorch, TensorFlow and JAX.
 
     Start with: minitape lab
     """

@@ -44,6 +44,13 @@ def test_it_has_the_commands_for_lessons_own_programs_and_tests(readme):
     ]
 
 
+def test_the_hosted_lessons_are_the_first_link_once_they_have_an_address(readme, repository):
+    """It is one setting, in pyproject.toml."""
+    site = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["minitape"]["site"]
+    first = re.search(r"\]\(([^)]+)\)", readme.splitlines()[4])[1]
+    assert first == (site or "notebooks/en/01_the_first_tape.ipynb")
+
+
 def test_it_is_short_and_so_is_what_it_calls_small(readme, repository):
     assert len(readme.split()) <= 600
     files = re.findall(r"^\| \[`[\w/.]+`\]\((minitape/engine/[\w/.]+)\)", readme, re.MULTILINE)
