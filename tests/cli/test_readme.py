@@ -59,6 +59,13 @@ def test_it_is_short_and_so_is_what_it_calls_small(readme, repository):
     assert len(files) == 4 and said / 2 < count < said, count
 
 
+def test_pages_are_no_longer_than_one_reads(repository):
+    """A page that grows takes its words from another."""
+    words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in (repository / "docs").glob("*.md")}
+    assert sum(words.values()) <= 19_100, words
+    assert len((repository / "CHANGELOG.md").read_text(encoding="utf-8").split()) <= 600
+
+
 def test_the_table_lists_every_command(repository):
     text = (repository / "docs" / "elsewhere.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `minitape ([a-z-]+)", text, re.MULTILINE)

@@ -57,7 +57,7 @@ def test_what_tensorflow_gives_is_given():
                     assert ours != theirs or name == "scalar"  # TensorFlow adds up the tangent as it was given
                 elif kind == "value":
                     assert ours == theirs, (way, text, name)
-    # (TensorFlow's answer, whether we raise): the table in docs/trust.md
+    # (TensorFlow's answer, whether we raise)
     assert seen == {
         ("gradient", "value", False): 122,
         ("gradient", "value", True): 11,
