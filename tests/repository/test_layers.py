@@ -71,7 +71,6 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "minitape/cli/check.py": "what nbval, which runs here, tells of each cell",
     "minitape/cli/lesson_pages.py": "what a process told that was begun here",
     "minitape/cli/lessons.py": "the course's own pictures and data, which are copied",
-    "minitape/cli/page_links.py": "the pages that were made a moment ago",
     "minitape/course/datasets.py": "a file of the package",
     "minitape/course/choices.py": "the same",
     "minitape/course/moving.py": "the same",
