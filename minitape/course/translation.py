@@ -321,6 +321,7 @@ def texts_of(lesson: str) -> list[str]:
             *exercise.hints,
             exercise.because,
             exercise.asks,
+            *exercise.reasons.values(),
             *_said_by(exercise.also),
         ]
         found += [text for trial in exercise.trials for text in trial.texts()]
