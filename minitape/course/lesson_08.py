@@ -103,6 +103,12 @@ def slope(f, value):
         mistakes=[
             Mistake(
                 _of_whole(None),
+                "x = tf.cast(x, ...) gives the name x to a tensor, which no tape watches. Make the variable itself a "
+                "float.",
+                where=r"\bx = tf\.cast\(x\b",
+            ),
+            Mistake(
+                _of_whole(None),
                 "tf.cast makes another tensor, and x stays what it was. Make the variable itself a float.",
                 where=r"cast\((tf\.Variable|x)",
             ),
@@ -160,6 +166,11 @@ def slopes(f, values):
             Mistake(
                 lambda f, values: np.mean([f._compute(value) for value in values]),
                 "You gave back y. Give back its derivatives.",
+            ),
+            Mistake(
+                lambda f, values: np.ones(len(values)) / len(values),
+                "That is how the mean changes with its results. You asked about results: ask about x.",
+                where=r"gradient\(\s*\w+, *\[?results\b",
             ),
             Mistake(
                 lambda f, values: np.ones(len(values)) / len(values),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..common.texts import say
 from .exercise import Exercise, Mistake, gives_none, raises
 from .unknown import Polynomial, UnknownFunction, descend
 
@@ -30,6 +31,7 @@ class Distance(UnknownFunction):
 
 
 X, POINTS = [-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], Distance([2.9, 2.2, 1.4, 1.2, 0.1, -0.6])
+FAR = 20.0  # no number of the best lines is near it
 OTHER_X, OTHERS = [-2.0, -0.5, 1.0, 2.0], Distance([-5.0, -1.5, 4.5, 6.0])
 
 
@@ -37,8 +39,29 @@ def _best_line(loss_of: Distance, x: Sequence[float]) -> list[float]:
     return [float(value) for value in np.polyfit(x, loss_of.points, 1)]
 
 
-def _grown(loss_of: Distance, x: Sequence[float]) -> list[float]:
-    return [float("nan"), float("nan")]
+def _not_there(found: Answer, loss_of: Distance, x: Sequence[float]) -> str:
+    """What two numbers say of the loop that found them, where they are not those of the best line."""
+    numbers = np.array([float(one) for one in np.ravel(found)])
+    if len(numbers) == len(x):
+        return say("Those are the heights of a line, one for each x. Give back its two numbers, [w, b].")
+    best = _best_line(loss_of, x)
+    if len(numbers) != len(best):
+        return ""
+    if not np.abs(numbers).max() <= FAR:  # or no numbers any more
+        return say(
+            "The numbers grow from step to step. Does each variable subtract its own gradient? If so, take a smaller "
+            "learning rate."
+        )
+    start, now, least = (loss_of._mean(w * np.array(x) + b) for w, b in ([0.0, 0.0], numbers, best))
+    if not now < start:
+        return ""
+    return say(
+        "Your line is on its way: the loss fell from {start} to {now}, and the best line has {least}. Take more steps, "
+        "or a larger learning rate.",
+        start=f"{start:.3g}",
+        now=f"{now:.3g}",
+        least=f"{least:.3g}",
+    )
 
 
 def _loop(rate: float) -> Callable[..., float]:
@@ -192,6 +215,7 @@ def gradient_for_y(f, a, b):
         cases=[(POINTS, X), (OTHERS, OTHER_X)],
         rtol=0.01,
         atol=0.01,
+        of_wrong=_not_there,
         mistakes=[
             Mistake(
                 lambda loss_of, x: [0.0, 0.0],
@@ -201,19 +225,9 @@ def gradient_for_y(f, a, b):
                 lambda loss_of, x: [float(np.dot(x, loss_of.points) / np.dot(x, x)), 0.0],
                 "Your line goes through the origin: b does not learn. Ask for the gradients of both, and change both.",
             ),
-            Mistake(
-                _grown,
-                "The numbers grew until they were no numbers any more. Does each variable subtract its own gradient, "
-                "and is the learning rate small enough?",
-            ),
-            Mistake(
-                lambda loss_of, x: _grown(loss_of, x) if x == OTHER_X else _best_line(loss_of, x),
-                "One line is right; with other points the numbers grew until they were no numbers any more. Is the "
-                "learning rate small enough?",
-            ),
         ],
         hint=(
-            "Is your line on its way, and not there yet? Then it needs more steps, or a larger learning rate.",
+            "Which two numbers does your loop change, and does the loss fall with each step?",
             "The loop of this lesson, with the loss loss_of(w * x + b). Try 500 steps with the learning rate 0.1.",
             "dw, db = tape.gradient(loss, [w, b]), and then w.assign_sub(0.1 * dw) and b.assign_sub(0.1 * db)",
         ),

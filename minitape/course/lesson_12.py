@@ -191,6 +191,15 @@ EXERCISES = (
                 lambda g, z, x: (g * (1.0 - x * x),), "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?"
             ),
             Mistake(lambda g, z, x: (g * (1.0 + z * z),), "The sign: the derivative of tanh is 1 minus its square."),
+            Mistake(lambda g, z, x: (g - z * z,), "The brackets are missing: g times (1.0 - z * z), all of it."),
+            Mistake(lambda g, z, x: (1.0 - g * z * z,), "The brackets are missing: g times (1.0 - z * z), all of it."),
+            Mistake(lambda g, z, x: (g * (1.0 - z),), "That is 1 minus tanh(x). Its square is missing: z * z."),
+            Mistake(lambda g, z, x: (g + 1.0 - z * z,), "What arrives is multiplied by the derivative, not added."),
+            Mistake(
+                lambda g, z, x: (g * (1.0 - np.tanh(z) ** 2),), "z is tanh(x) already. You took the tanh of it again."
+            ),
+            Mistake(lambda g, z, x: (g * z,), "That is the rule of exp. The derivative of tanh is 1 - tanh(x) ** 2."),
+            Mistake(lambda g, z, x: (g,), "You hand on all that arrives. Multiply it by the derivative of tanh."),
             Mistake(
                 lambda g, z, x: g * (1.0 - z * z),
                 "The amount is right. Give it back as a tuple: (amount,), with a comma.",
@@ -210,8 +219,8 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda Tape, *given: _learn(Honest, *given),
-                "With the second tape, your gradients are not those that it gives. Whom did you ask? (It gives half "
-                "of the truth, to see that.)",
+                "With the second tape, your gradients are not those that it gives. Where do yours come from? (It gives "
+                "half of the truth, to see that.)",
             ),
         ],
         hint=(
@@ -262,6 +271,6 @@ EXERCISES = (
             "By the chain rule: exp(-x * x), which is z, times -2 * x; and all of it times g, which has arrived.",
             'line_of_bump = "bump Bump bump | exp(-x * x) | g * (-2 * x * z)"',
         ),
-        because="One line: minitape has an operation more, to any order of derivatives.",
+        because="One line, and minitape has a new operation, to any order of derivatives.",
     ),
 )

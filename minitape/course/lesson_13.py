@@ -152,6 +152,12 @@ NUMBERS = Exercise(
     "13.1",
     expect=65,
     slips={
+        32: "Those are the entries of w1 alone. b1, w2 and b2 are learned, too.",
+        80: "w2 gives one number for each hidden one: it has 16 entries.",
+        34: "b1 and w2 have 16 entries each, one for each hidden number.",
+        512: "The entries of a shape are multiplied; those of the four variables are added.",
+        81: "One of the vectors is counted twice: b1 has 16 entries, and w2 has 16.",
+        13_000: "The number of points does not count: all points go through the same network.",
         48: "Those are the two tables. b1 and b2 are learned, too.",
         4: "There are four variables. How many numbers does each of them hold?",
         64: "Almost. b2 is a number, too.",
@@ -182,6 +188,26 @@ STANDARDIZE = Exercise(
             partial(_standardized, own=True),
             "The new birds were measured by their own mean. Use that of the birds that were seen, or the same bird "
             "gets other numbers in other company.",
+        ),
+        Mistake(
+            lambda seen, measures: (measures - seen.mean(axis=0)) / seen.var(axis=0),
+            "You divide by the variance, which is the square of the standard deviation.",
+        ),
+        Mistake(
+            lambda seen, measures: (measures - seen.mean(axis=0)) / seen.std(axis=0, ddof=1),
+            "You divide by the spread with n - 1. array.std(axis=0) divides by n.",
+        ),
+        Mistake(
+            lambda seen, measures: (measures - seen.min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0)),
+            "That brings each column between 0 and 1. Here the mean becomes 0, and the standard deviation 1.",
+        ),
+        Mistake(
+            lambda seen, measures: measures - seen.mean(axis=0) / seen.std(axis=0),
+            "The division comes first in Python. Put the difference in brackets.",
+        ),
+        Mistake(
+            lambda seen, measures: measures / seen.std(axis=0),
+            "The spread is right. Subtract the mean first: around which number do the values lie?",
         ),
         Mistake(
             partial(_standardized, spread=False),

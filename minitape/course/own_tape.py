@@ -244,6 +244,32 @@ BACK = (
         ),
     ),
     AB(
+        "y = a * b\nunused = a + b\nz = y * 2.0\ntape.gradient(z, [a, b])",
+        [6.0, 4.0],
+        (
+            "At which rows has nothing arrived here, and what does your loop do there?",
+            "Nothing arrives at the row of unused, and the constant 2.0 has no inputs. The sweep skips both and goes on.",
+            "if adjoints[row] is None or not inputs: continue",
+        ),
+        slips=[
+            (
+                [None, None],
+                "Your loop ends at a row that has nothing to hand on. Rows before it still have: use continue, not "
+                "break.",
+            )
+        ],
+    ),
+    AB(
+        "y = a * a\ntape.gradient(y * 0.0, [a])",
+        [0.0],
+        (
+            "What has arrived at y: nothing, or zero?",
+            "0.0 has arrived at y, and y hands on 0.0. Only None says that nothing has arrived.",
+            "if adjoints[row] is None or not inputs: continue",
+        ),
+        slips=[([None], "0.0 has arrived at y. That is not None: ask with `is None`.")],
+    ),
+    AB(
         "RULES['cube'] = (lambda x: x**3, lambda g, z, x: (g * 3.0 * z / x,))\n"
         "y = tape.apply('cube', a)\ntape.gradient(y * b, [a, b])",
         [36.0, 8.0],
