@@ -146,7 +146,16 @@ def exercises_of(lesson: str) -> dict[str, Exercise]:
 
 def explanations_of(lesson: str) -> dict[str, str]:
     """Why the answers of a lesson's predictions are what they are, by name; of the course's own lessons only."""
-    if lesson not in own_lessons():
-        return {}
-    explained: dict[str, str] = getattr(importlib.import_module(f"minitape.course.lesson_{lesson}"), "EXPLAINED", {})
-    return explained
+    return _table_of(lesson, "EXPLAINED")
+
+
+def beliefs_of(lesson: str) -> dict[str, dict[str, str]]:
+    """The sentences that answer the wrong choices of a lesson's predictions, by name and choice: each says what its
+    choice computes or believes. Of the course's own lessons only.
+    """
+    return _table_of(lesson, "BELIEFS")
+
+
+def _table_of(lesson: str, name: str) -> dict[str, Any]:
+    module = importlib.import_module(f"minitape.course.lesson_{lesson}") if lesson in own_lessons() else None
+    return getattr(module, name, {})

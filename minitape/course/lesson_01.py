@@ -32,6 +32,31 @@ the second derivative is 2
 everywhere.""",
 }
 
+BELIEFS = {
+    "01.p1": {
+        "9.0": "9.0 is y itself, at x = 3. The gradient says how fast y grows there.",
+        "3.0": "3.0 is the share of one factor of x * x. There are two.",
+    },
+    "01.p2": {
+        "6.0": "6.0 is the slope of x * x at 3. It is true, and the tape cannot know it: nobody told it to record what "
+        "is computed from x.",
+        "0.0": "0.0 says that y stays as it is when x changes. But y does change; the tape just did not see how.",
+        "an error": "A tape that has no path to x is no error. It gives an answer of its own for that, and the program "
+        "goes on.",
+    },
+    "01.p3": {
+        "6.0": "6.0 would need the row of x * x. The tape is on while it is computed, but that is not enough for a "
+        "constant.",
+        "0.0": "0.0 would need a path whose slope is zero. Here there is no path at all.",
+    },
+    "01.p4": {
+        "10.0 and 0.0": "0.0 would be the second derivative of a straight line. x * x is curved: its slope is another "
+        "at each x.",
+        "10.0 and 10.0": "The second 10.0 is the slope again. The second derivative says how fast the slope grows.",
+        "25.0 and 10.0": "25.0 is y itself. Your two are y and the first derivative, each one place too late.",
+    },
+}
+
 EXERCISES = (
     Exercise(
         "01.1",

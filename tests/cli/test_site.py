@@ -186,6 +186,8 @@ def test_a_prediction_is_made_on_the_page_and_the_theme_is_switched(site, page):
     assert question.locator("[aria-pressed=true]").inner_text() == "8.0"
     printed.wait_for()
     reason.wait_for()
+    beliefs = page.locator(".output details li").locator("visible=true")
+    assert beliefs.all_inner_texts() == ["8.0: 8.0 is x * x * x."]
     page.locator("iframe.tapeview").first.scroll_into_view_if_needed()
     view = page.frame_locator("iframe.tapeview").first
     view.locator("html[data-theme=light]").wait_for(state="attached", timeout=300_000)

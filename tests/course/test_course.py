@@ -20,6 +20,7 @@ import minitape.course
 from minitape.course import Exercise, Mistake, add_exercise, check, is_right, predict, progress, reveal
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.exercise import ADDED
+from minitape.course.predict import Revealed
 from minitape.course.progress import note_try, progress_file, read_progress
 
 LESSONS = sorted(m.name for m in pkgutil.iter_modules(minitape.course.__path__) if m.name.startswith("lesson_"))
@@ -494,14 +495,36 @@ def test_a_question_is_answered_before_the_answer_is_told(capsys, forgetful):
     question.commit("6.0")
     reveal("test.p", tf.constant(6.0), "Because.")
     assert capsys.readouterr().out == "You predicted 6.0, and so it is.\n\nBecause.\n"
-    question.commit("None")
+    assert question.commit("None") == "You predicted 6.0."
     reveal("test.p", tf.constant(6.0), "Because.")
-    assert capsys.readouterr().out.startswith("You predicted None. The answer: 6.0\n\nStop here for a moment")
+    said = capsys.readouterr().out
+    assert said.startswith("You predicted 6.0, and so it is.\n\nStop here"), "the first choice counts"
+    assert read_progress()["predictions"]["test.p"] == "6.0"
     with pytest.raises(ValueError, match="'7' is not a choice"):
         question.commit("7")
     reveal("test.p", 7.0, "Because.")  # a line of the program was changed
     said = capsys.readouterr().out
     assert said.startswith("The answer: 7.0\n\nThat was none of the choices.") and "Because" not in said
+
+
+def test_a_wrong_choice_is_answered_with_what_it_believes(capsys, forgetful):
+    beliefs = {"9.0": "9.0 is y itself.", "3.0": "3.0 is one factor's share."}
+    question = predict("test.p", "What is y?", [3.0, 6.0, 9.0])
+    question.commit("9.0")
+    reveal("test.p", tf.constant(6.0), "Because.", beliefs)
+    question.commit("6.0")
+    reveal("test.p", tf.constant(6.0), "Because.", beliefs)
+    assert capsys.readouterr().out == (
+        "You predicted 9.0. The answer: 6.0\n\n9.0 is y itself.\n\nBecause.\n"
+        "You predicted 9.0. The answer: 6.0\n\nBecause.\n"
+    )
+    forgetful()
+    predict("test.p", "What is y?", [3.0, 6.0, 9.0])
+    page = Revealed("test.p", 6.0, "Because.", beliefs)._repr_markdown_()
+    assert "- **9.0**: 9.0 is y itself.\n- **3.0**: 3.0 is one factor's share.\n\nBecause." in page
+    predict("01.p1", "What is y?", [3.0, 6.0, 9.0]).commit("9.0")
+    reveal("01.p1", 6.0)
+    assert "\n\n9.0 is y itself, at x = 3." in capsys.readouterr().out, "the lesson's own"
 
 
 def test_a_kernel_that_forgot_asks_again_and_says_what_was_predicted_before(capsys, forgetful):
