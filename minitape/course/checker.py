@@ -127,7 +127,8 @@ class Verdict:
     first. `of_it` is what was looked at, where that is not the answer itself. `hint` is that of a known mistake, or
     says what the answer did; where there is none, it is one of the exercise's, and `remark` says what is wrong with a
     part. `slip`: a misspelled name, or a number in quotes, which is no try. `wrong`: what is kept of the answer, where
-    that is not `given`. `kept_back`: the measures that may be told while the answer is kept back. `half_done`: a program was begun, and has a `...` left.
+    that is not `given`. `kept_back`: the measures that may be told while the answer is kept back.
+    `half_done`: a program was begun, and has a `...` left.
     """
 
     right: bool | None

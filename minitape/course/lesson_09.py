@@ -85,6 +85,28 @@ EXPLAINED = {
     "unchanged, but no line uses it any more.",
     "09.p4": "The variable is lost again: w is the value that assign_sub gave back, and no tape watches that.",
 }
+BELIEFS = {
+    "09.p1": {
+        "14.0": "14.0 is the derivative on paper, 2 * (3 + 4). It needs a path from y to z, and assign_add "
+        "leaves none.",
+        "8.0": "8.0 is 2 * 4, as if z were y * y. When z is computed, x holds 7.",
+        "0.0": "0.0 says that there is a path, and that z does not change. The tape has no path at all.",
+    },
+    "09.p2": {
+        "2.0": "2.0 comes back from v. u was computed from x, too, from its first version.",
+        "6.0": "6.0 comes back from u, 2 * 3. v was computed from x, too, from its second version.",
+        "12.0": "12.0 is 2 * 5 + 2: it takes 5 for x in u. When u was computed, x held 3.",
+    },
+    "09.p3": {
+        "2.8": "2.8 is what the name w stands for after the step. kept still names the variable, which no "
+        "line changed.",
+        "-28.0": "-28.0 is the gradient of the first step. No variable holds it.",
+    },
+    "09.p4": {
+        "1.0": "1.0 is 2 * 0.5, which is right for a variable that holds 0.5. But w names no variable any more.",
+        "2.0": "2.0 is 2 * 1, with the value before the step. w is 0.5 by then, and it names no variable any more.",
+    },
+}
 EXERCISES = (
     Exercise(
         "09.1",

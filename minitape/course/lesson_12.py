@@ -150,6 +150,24 @@ EXPLAINED = {
     "is all there is. "
     "A few rows later the lines cross.",
 }
+BELIEFS = {
+    "12.p1": {
+        "3": "3 counts the operations. a, b and the constant 1.0 have a row each, too.",
+        "5": "5 leaves out the constant 1.0. It has a row, as every input has.",
+    },
+    "12.p2": {
+        "about the same": "Both do the same arithmetic. But the compiled loop looks up no names, and makes no objects.",
+        "about 3 times": "The copy into arrays takes a part of the gain, but less than that.",
+        "about 1000 times": "The loop alone is hundreds of times as fast. But the lists must be copied into "
+        "arrays first, which takes longer than the loop.",
+    },
+    "12.p3": {
+        "flat and compiled": "That is so for many rows. For two rows, the call and the two arrays cost more "
+        "than the sweep itself.",
+        "the same": "Both have little to do for two rows. But one has a fixed price: a call into compiled "
+        "code, and two arrays.",
+    },
+}
 EXERCISES = (
     Exercise(
         "12.1",

@@ -251,6 +251,21 @@ EXPLAINED = {
     "the derivative 0. The path is whole, "
     "and it carries zeros. Only w2 and b2 learn, from hidden numbers that say next to nothing.",
 }
+BELIEFS = {
+    "13.p1": {
+        "4, one for each variable": "The four variables have a row each. So have the points, the constants, "
+        "and every operation.",
+        "about 200, one for each point": "A row holds a whole array: x @ w1 is one row for all 200 points.",
+    },
+    "13.p2": {
+        "about half": "Half is what guessing gives. Going down the slope gives more.",
+        "80 to 90 percent": "That is as good as a straight cut can be. tanh bends the cut.",
+    },
+    "13.p3": {
+        "None": "None means that a path is broken. The tape recorded every line from w1 to the loss.",
+        "very large": "The inputs are large. But what comes back is multiplied by the slope of tanh, which is 0 there.",
+    },
+}
 
 
 def __getattr__(name: str) -> tuple[Exercise, ...]:

@@ -53,6 +53,30 @@ EXPLAINED = {
     "requires_grad=True only makes it a leaf with a gradient of its own. Without that, loss.backward() would have "
     "raised an error, which is better: now nothing is said, and w never learns.",
 }
+BELIEFS = {
+    "14.p1": {
+        "line 14": "Autograd records line 14: hidden knows its past.",
+        "line 16": "Line 16 is where w2 comes in. Its path is whole, and w2.grad holds numbers.",
+        "line 17": "Autograd records line 17. If it did not, loss.backward() would be an error.",
+    },
+    "14.p2": {
+        "line 10": "A product has a derivative: it hands on what arrives, times x.",
+        "line 11": "A sigmoid is smooth: it hands on what arrives, times p * (1 - p).",
+        "line 13": "A mean of squares has a derivative. What comes before it has none.",
+    },
+    "14.p3": {
+        "None": "JAX has no None here: a gradient always has the shape of its argument.",
+        "an error": "For JAX nothing is wrong: each operation has a rule. That of the maximum hands on 1 or 0 "
+        "times what arrives.",
+    },
+    "14.p4": {
+        "nothing: loss.backward() is an error": "It is one where no tensor requires a gradient. Here "
+        "torch.tensor makes a leaf that does.",
+        "zeros": "PyTorch writes into .grad only what arrives. Nothing arrives at w.",
+        "the gradient of the loss": "That needs a path from loss back to w. item makes plain numbers, and no "
+        "path leads back from those.",
+    },
+}
 EXERCISES = (
     Exercise(
         "14.1",

@@ -248,7 +248,8 @@ BACK = (
         [6.0, 4.0],
         (
             "At which rows has nothing arrived here, and what does your loop do there?",
-            "Nothing arrives at the row of unused, and the constant 2.0 has no inputs. The sweep skips both and goes on.",
+            "Nothing arrives at the row of unused, and the constant 2.0 has no inputs. The sweep skips both, and goes "
+            "on.",
             "if adjoints[row] is None or not inputs: continue",
         ),
         slips=[

@@ -91,40 +91,6 @@ def variables() -> tuple[list[Any], list[tuple[str, Any]]]:
     return [make([1.0, 2.0], shape=shape) for shape in shapes], wrong
 
 
-def explanations() -> tuple[list[Any], list[tuple[str, Any]]]:
-    """Right and wrong answers to exercise 08.6, from its program."""
-    import nbformat
-
-    from minitape.cli.lessons import lessons_folder
-
-    cells = {
-        cell.id: cell.source
-        for cell in nbformat.read(lessons_folder() / "08_when_the_gradient_is_none.ipynb", as_version=4).cells
-    }
-    program = cells["ask-program"].rpartition("\nprint")[0].replace("\n", "\n    ")
-    tape, loss, w = made(f"def asked():\n    {program}\n    return tape, loss, w")()
-    other, whole = tf.Variable(1.0), tf.GradientTape(persistent=True)
-    with whole:
-        y = w * w
-    wrong = [
-        ("unfinished", ...),
-        ("None", None),
-        ("the gradient", tape),
-        ("a word", "integer_dtype"),
-        ("swapped", whole.explain(w, y)),
-        ("another one", whole.explain(y, w)),
-        ("another one", whole.explain(y, other)),
-        ("the variable", w),
-        ("the loss", loss),
-        ("a number", 17.0),
-        ("not called", tape.explain),
-        ("two", whole.explain(y, [w, other])),
-        ("the line", 11),
-    ]
-    why = tape.explain(loss, w)
-    return [why, [why], tape.explain(loss, [w])], wrong
-
-
 def table_lines() -> tuple[list[Any], list[tuple[str, Any]]]:
     """Right and wrong lines of the table of rules, for exercise 12.8."""
     head, formula = "bump Bump bump", "exp(-x * x)"
@@ -195,8 +161,6 @@ def answers_of(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]
         return [], ((kind, value) for kind, value in other_values([1, 3, 4, 5, 6, 8, 9]))
     if name == "12.8":
         good, wrong = table_lines()
-    elif name == "08.6":
-        good, wrong = explanations()
     elif name == "appendix.7":
         good, wrong = variables()
     elif name.startswith("13.") and name != "13.1":

@@ -254,8 +254,23 @@ WRONG = [
     ("03.4", ADD_UP.replace("total = total + number", "total.assign(number)"), "Only the last number is in the box"),
     ("08.2", SLOPE.replace("f(x)", "f(tf.cast(x, tf.float32))"), "tf.cast makes another tensor"),
     ("08.2", SLOPE.replace("    with", "    x = tf.cast(x, tf.float32)\n    with"), "gives the name x to a tensor"),
+    (
+        "08.6",
+        """
+def values_and_slopes(f, values):
+    x = tf.Variable(values)
+    with tf.GradientTape() as tape:
+        y = tf.where(x > 0.0, f(x), 0.0)
+    return [y, tf.where(x > 0.0, tape.gradient(y, x), 0.0)]
+""",
+        "NaN was taken out of the result afterwards",
+    ),
     ("08.3", solved("08.3", "gradient(y, x)", "gradient(y, results)"), "You asked about results: ask about x"),
-    ("08.3", solved("08.3", "f(x)\n        y = tf.reduce_mean(results)", "f(x)\n        y = tf.reduce_mean(x)"), "the mean of x"),
+    (
+        "08.3",
+        solved("08.3", "f(x)\n        y = tf.reduce_mean(results)", "f(x)\n        y = tf.reduce_mean(x)"),
+        "the mean of x",
+    ),
     ("08.2", SLOPE.replace("        y =", "        tape.watch(x)\n        y ="), "Watching does not help"),
     ("08.2", SLOPE.replace("y, x)", 'y, x, unconnected_gradients="zero")'), "A zero is not right either"),
     ("08.3", SLOPES.replace("tf.constant(np.mean(results.numpy()))", "tf.reduce_mean(results.numpy())"), "still takes"),
@@ -360,7 +375,11 @@ WRONG = [
     ("09.6", SOLUTIONS["09.6"].replace("0.1 * d", "5.0 * d"), "take a smaller learning rate"),
     ("09.6", SOLUTIONS["09.6"].replace("0.1 * d", "0.9 * d"), "take a smaller learning rate"),
     ("09.6", SOLUTIONS["09.6"].replace("500", "10"), "the loss fell from 2.84 to 0.0441, and the best line has 0.0292"),
-    ("09.6", SOLUTIONS["09.6"].replace("return [w, b]", "return [w * v + b for v in x]"), "Those are the heights of a line"),
+    (
+        "09.6",
+        SOLUTIONS["09.6"].replace("return [w, b]", "return [w * v + b for v in x]"),
+        "Those are the heights of a line",
+    ),
     ("09.6", SOLUTIONS["09.6"].replace("0.1 * d", "0.6 * d"), "take a smaller learning rate"),
     ("09.6", SOLUTIONS["09.6"].replace("assign_sub", "assign_add"), "subtract its own gradient"),
     ("11.2", SOLUTIONS["11.2"].replace("upstream * ", ""), "The upstream gradient is missing"),
@@ -428,6 +447,9 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.5", "g * (1.0 - z * z)", "1.0 - z * z", "What about g"),
     ("12.5", "z * z", "x * x", "Which of the two belongs in"),
     ("12.5", "(g * (1.0 - z * z),)", "g * (1.0 - z * z)", "Give it back as a tuple"),
+    ("08.6", "tf.where(x > 0.0, x, 1.0)", "tf.where(x > 0.0, x, 0.0)", "there f sees a number that it cannot take"),
+    ("08.6", "tf.where(x > 0.0, f(safe), 0.0)", "f(safe)", "The outer where is still needed"),
+    ("08.6", "tf.where(x > 0.0, f(safe), 0.0)", "tf.where(x > 0.0, f(x), 0.0)", "The slope is still NaN"),
     ("12.5", "(g * (1.0 - z * z),)", "(g * 1.0 - z * z,)", "The brackets are missing"),
     ("12.5", "1.0 - z * z", "1.0 - z", "Its square is missing"),
     ("12.5", "g * (1.0 - z * z)", "g", "all that arrives"),

@@ -116,7 +116,6 @@ WRONG = [
     ("01.1", -12.0, "The size is right, and the sign is not."),
     ("11.1", [-1.0, 2.386294], "The right answers, in other places."),
     ("11.5", {"A": True, "B": True, "C": False, "D": False}, "B gives a number, but is it the right one?"),
-    ("08.6", 17.0, "hand in the answer of tape.explain itself"),
 ]
 WRONG_PROGRAMS = [
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "first called the function at 2"),
