@@ -50,8 +50,8 @@ def _saw_zero(function: Answer, seen: list[Seen]) -> str:
     """That NaN was taken out of the result, and f still sees what it cannot take."""
     if any((place <= 0.0).any() for run in seen for call in run.calls for place in call.at):
         return (
-            "f still sees numbers that it cannot take, and NaN was taken out of the result afterwards. With a longer "
-            "program behind it, NaN is everywhere by then."
+            "f still sees numbers that it cannot take. NaN comes back from there, and only your last step takes it "
+            "out: a variable inside of f would get it."
         )
     return ""
 

@@ -34,6 +34,7 @@ AS_GOOD = {
         "direction).numpy()",
     ),  # a list is as good
     "07.6": ("range(10 + 1)", "range(10 - 1)", "range(11)", "/ abs(", ".numpy()"),  # nobody needs the tenth halving
+    "08.6": ("tf.where(x > 0.0, x, 2.0)", "tf.where(x > 0.0, x, 10.0)"),  # any number that f can take
     "09.2": ("tf.Variable(a).numpy()",),  # x is no source
     "09.6": (
         "range(500 + 1)",

@@ -263,7 +263,7 @@ def values_and_slopes(f, values):
         y = tf.where(x > 0.0, f(x), 0.0)
     return [y, tf.where(x > 0.0, tape.gradient(y, x), 0.0)]
 """,
-        "NaN was taken out of the result afterwards",
+        "a variable inside of f would get it",
     ),
     ("08.3", solved("08.3", "gradient(y, x)", "gradient(y, results)"), "You asked about results: ask about x"),
     (
@@ -447,7 +447,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.5", "g * (1.0 - z * z)", "1.0 - z * z", "What about g"),
     ("12.5", "z * z", "x * x", "Which of the two belongs in"),
     ("12.5", "(g * (1.0 - z * z),)", "g * (1.0 - z * z)", "Give it back as a tuple"),
-    ("08.6", "tf.where(x > 0.0, x, 1.0)", "tf.where(x > 0.0, x, 0.0)", "there f sees a number that it cannot take"),
+    ("08.6", "tf.where(x > 0.0, x, 1.0)", "tf.where(x > 0.0, x, 0.0)", "f still sees numbers that it cannot take"),
     ("08.6", "tf.where(x > 0.0, f(safe), 0.0)", "f(safe)", "The outer where is still needed"),
     ("08.6", "tf.where(x > 0.0, f(safe), 0.0)", "tf.where(x > 0.0, f(x), 0.0)", "The slope is still NaN"),
     ("12.5", "(g * (1.0 - z * z),)", "(g * 1.0 - z * z,)", "The brackets are missing"),
