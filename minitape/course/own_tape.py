@@ -303,6 +303,17 @@ BACK = (
         ],
     ),
     AnswerTrial(
+        "import numpy as np\ntape = Tape()\nv = tape.watch(np.array([1.0, 2.0]))\n"
+        "y = tape.apply('multiply', v, np.array([3.0, 4.0]))\ntape.gradient(y * v, [v])[0].tolist()",
+        [6.0, 16.0],
+        (
+            "Does your tape look at the values, or do only the rules?",
+            "A row may hold an array, too: what is no Number becomes a constant, whatever it is.",
+            "n if isinstance(n, Number) else self.append('constant', [], n); and adjoints[row] is None",
+        ),
+        slips=[("truth value of an array", "== asks each number of an array. Ask whether it `is None`.")],
+    ),
+    AnswerTrial(
         "tape = Tape()\na = tape.watch(2.0)\ntape.gradient(sum([a] * 3000, a), [a])",
         [3001.0],
         (

@@ -93,7 +93,7 @@ def variables() -> tuple[list[Any], list[tuple[str, Any]]]:
 
 
 def table_lines() -> tuple[list[Any], list[tuple[str, Any]]]:
-    """Right and wrong lines of the table of rules, for exercise 12.8."""
+    """Right and wrong lines of the table of rules, for exercise 12.9."""
     head, formula = "bump Bump bump", "exp(-x * x)"
     rules = {
         "a factor": ["g * (-x * z)", "g * (-4 * x * z)", "g * z"],
@@ -160,7 +160,7 @@ def answers_of(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]
         return good, ((kind, text) for kind, text in texts if not _as_good(name, text) and not _same(name, text))
     if name == "13.8":  # test_broken_networks has those that are cured
         return [], ((kind, value) for kind, value in other_values([1, 3, 4, 5, 6, 8, 9]))
-    if name == "12.8":
+    if name == "12.9":
         good, wrong = table_lines()
     elif name == "appendix.7":
         good, wrong = variables()

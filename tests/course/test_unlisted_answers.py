@@ -279,7 +279,7 @@ COLLECTED = [
     ("08.1", ["not_watched", "stop_gradient", "state", "recording_paused"], "Only one part is not right: 3."),
     ("08.5", [5], "Something is missing in the list."),
     ("08.5", np.array([5, 6, 8]), "8 does not belong in the list."),
-    ("12.8", "Bump bump bump | exp(-x * x) | g * (-2 * x * z)", "The three words are bump"),
+    ("12.9", "Bump bump bump | exp(-x * x) | g * (-2 * x * z)", "The three words are bump"),
     ("14.1", ["hidden", "w1"], "'hidden' does not belong in the list."),
 ]
 
