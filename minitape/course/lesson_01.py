@@ -26,6 +26,12 @@ mean "`y` does not change when `x` changes", which is false here.""",
 A tape cannot go back in time. It must watch `x` *before* the operation runs. When the multiplication ran, it did not \
 watch `x` yet, so no row
 was written.""",
+    "01.p5": """\
+A computer keeps about 16 digits of a number. 2 + 1e-16 is 2 again, so nothing grows, and the slope comes out as 0. \
+At 1e-14 a digit or two
+of the difference are left, and the rest is lost. So measuring has a best step, neither large nor small, and it is \
+never exact. A tape has
+no step.""",
     "01.p4": """\
 The first derivative of `x * x` is `2 * x`, which is 10 here. That grows twice as fast as `x`, wherever `x` is: so \
 the second derivative is 2
@@ -48,6 +54,12 @@ BELIEFS = {
         "6.0": "6.0 would need the row of x * x. The tape is on while it is computed, but that is not enough for a "
         "constant.",
         "0.0": "0.0 would need a path whose slope is zero. Here there is no path at all.",
+    },
+    "01.p5": {
+        "4.0": "4.0 would come out if a computer kept all digits. It keeps about 16 of them.",
+        "4.0000000000000001": "With all digits, that is what would come out: 4 and one step. A computer keeps about 16 "
+        "of them, and this has 17.",
+        "an error": "The step is not 0, so it can be divided by. What is 0 is what stands above it.",
     },
     "01.p4": {
         "10.0 and 0.0": "0.0 would be the second derivative of a straight line. x * x is curved: its slope is another "

@@ -44,6 +44,33 @@ still knows the variable
 by its own name, `x:0`.""",
 }
 
+BELIEFS = {
+    "03.p1": {
+        "w should shrink": "A negative slope falls to the right. If w shrinks there, the loss grows.",
+        "the slope does not tell": "The slope does not tell how far to go. But its sign tells in which direction.",
+    },
+    "03.p2": {
+        "it falls faster": "Longer steps are faster only as long as they do not jump over the lowest point.",
+        "it stays where it is": "For that a step would have to land just as high on the other side. These steps "
+        "are longer still.",
+    },
+    "03.p3": {
+        "-15.645": "-15.645 is the slope at 0.947, where w.assign_sub leads to. The number is right; but what is "
+        "called w then?",
+        "-22.35": "-22.35 is the slope at 0.5. The second loss is computed with 0.947.",
+    },
+    "03.p4": {
+        "[5 2]": "That would be so if t and z were two names of one thing. But z is a box, and t is what lay in "
+        "it first.",
+    },
+    "03.p5": {
+        "x and z": "z is trainable, but the block does not read it. A tape does not go and look for variables.",
+        "x and y": "y is read, but it is not trainable. Only a trainable variable is watched automatically.",
+        "x, y and z": "These are all the variables there are. Two things are asked of each: is it trainable, and "
+        "is it read in the block?",
+    },
+}
+
 
 def _box(value: Answer) -> Answer:
     """Whether a variable was handed in, or a tensor, and what it holds; anything else as it is."""

@@ -38,6 +38,25 @@ last line, the layer has
 two variables. But the tape did not watch them, so there are two answers `None`, and no error anywhere.""",
 }
 
+BELIEFS = {
+    "04.p2": {
+        "4.0 and 3.0": "3.0 is right for a y that is trainable. This one is not, and so it is not watched.",
+        "4.0 and 0.0": "0.0 would say that z does not change with y. It does; the tape only did not look.",
+        "None and None": "x is trainable and is read, so the tape watches it, whatever y is.",
+    },
+    "04.p5": {
+        "0.0": "As mathematics that is true: z does not change with t. But where a tape has no path, it says None.",
+        "1.0": "1.0 is the gradient of t with respect to itself. The target here is z.",
+    },
+    "04.p6": {
+        "two tensors": "For that, the tape would have to watch two variables. When it was told to, there were "
+        "none yet.",
+        "an empty list": "The list was empty when watch got it. The last line reads a.variables once more, and by"
+        " then it has two.",
+        "an error": "To watch an empty list is allowed. Nobody asks whether there is anything in it.",
+    },
+}
+
 
 def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
     """Whether the tape left `a` alone, so that its None is not one that was typed in."""

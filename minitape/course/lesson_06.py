@@ -52,6 +52,42 @@ it is stopped, each share depends only on its own number, and the gradient does 
 what arrives on it is zero.""",
 }
 
+BELIEFS = {
+    "06.p1": {
+        "6.0 and 8.0": "These are the derivatives of zz, but the tape cannot find them: it was paused when zz was"
+        " computed.",
+        "0.0 and 0.0": "0.0 would need a path whose slope is zero. What was not recorded is no path at all.",
+        "an error": "A path that is missing is no error. The answer is None, and the program goes on.",
+    },
+    "06.p2": {
+        "43.0": "43 is 25 + 18, and counts the path through zz, too. That one was not recorded.",
+        "18.0": "18 is what comes through zz, and just that path was not recorded. The other one is left.",
+        "None": "None would need both paths to be gone. The last product reads x itself, and it was recorded.",
+    },
+    "06.p3": {
+        "4.0 and 3.0": "3.0 would have to pass through the stop. It lets no gradient through.",
+        "4.0 and 0.0": "0.0 would need a path whose slope is zero. y has no path left, and that is None.",
+        "None and None": "Only y is stopped. x is multiplied by its value, 4, and gets that.",
+    },
+    "06.p4": {
+        "6.0": "6.0 counts both factors. The gradient of one of them is stopped.",
+        "0.0": "0.0 would say that no factor matters. One of them still passes its gradient on.",
+        "None": "None would need both factors to be stopped. Only one is.",
+    },
+    "06.p5": {
+        "9.0 and 9.0": "Only the inner tape pauses. The outer one records s, and finds the path through it.",
+        "27.0 and 27.0": "27 counts the path through s. The inner tape was paused for it: there, s is the number 9.",
+        "None and 27.0": "The inner tape was on again for u = s * x. So it has a path, the one of the last factor.",
+    },
+    "06.p6": {
+        "positive, negative, negative": "So it is when the sum passes: then the others make the sum larger, and "
+        "the share smaller. Stopped, this is not seen.",
+        "positive, None, None": "The three numbers lie in one variable, and it has a path. So each of them gets a"
+        " number, and two of the numbers are zero.",
+        "0, 0, 0": "The first number is still there above the line. If it grows, its share grows.",
+    },
+}
+
 
 def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
     """Whether no tape can go back from the result to `b`, so that its None is not one that was typed in."""

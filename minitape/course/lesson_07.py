@@ -39,7 +39,7 @@ EXPLAINED = {
     "07.p1": """\
 Both `x` and `y` are variables, and a tape [watches](glossary.ipynb#cell-id=watch) a variable automatically when it \
 is used. So *both* tapes
-watched *both* variables. The two calls of `watch` changed nothing.""",
+watched *both* variables. The two calls of `watch` changed nothing, and all four answers are numbers.""",
     "07.p3": """\
 When the inner sweep ran, no tape recorded it. For the outer tape, `first` is a number that came from nowhere.""",
     "07.p4": """\
@@ -55,6 +55,35 @@ around: uphill.""",
 One for the gradient, and one for the gradient of the number `along`, whatever the number of entries. The whole \
 Hessian has a million entries, and would have
 needed a thousand sweeps more: one for each row of the table.""",
+}
+
+BELIEFS = {
+    "07.p1": {
+        "two: each tape knows its own variable": "So the names say, and the calls of watch. But a tape watches "
+        "every variable that is read, without being told to.",
+        "none: the tapes are in each other's way": "Tapes do not know of each other. Each one writes rows of its own.",
+    },
+    "07.p3": {
+        "18.0": "18 is 6 * x, the true second derivative. To find it, the outer tape must be on while the inner "
+        "gradient is computed.",
+        "0.0": "0.0 would say that the slope does not change. It does; the outer tape was off when the slope was "
+        "computed.",
+    },
+    "07.p4": {
+        "2.0": "2.0 is the first derivative. The question is how fast that one grows.",
+        "0.0": "As mathematics that is true. But the tape has no path from x to the first derivative, and then it"
+        " says None.",
+    },
+    "07.p5": {
+        "in the valley on the right": "Going down the slope leads there. But Newton's method does not ask what is"
+        " lower. It looks for a slope of 0.",
+        "far outside of the picture": "It would land there if the curve were almost straight at 0.3, as then the "
+        "second derivative is almost 0. It bends clearly there.",
+    },
+    "07.p6": {
+        "1000": "1000 sweeps fill the whole table, one for each row. Only a product with one direction is wanted.",
+        "1000000": "A million is the number of entries in the table. The table is never written here.",
+    },
 }
 
 
