@@ -17,7 +17,7 @@ import numpy as np
 
 from ..common.texts import cut, paragraph, say
 from .call_log import Seen, watching
-from .compare import AnswerComparison, as_array, combined, compare, in_order, is_blank, kind, with_zero
+from .compare import AnswerComparison, as_array, as_asked, combined, compare, in_order, is_blank, kind, with_zero
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
 from .hints import (
@@ -32,6 +32,7 @@ from .hints import (
     parts_of,
     without_return,
 )
+from .program_values import meaning_of
 from .progress import hints_at, note_try, tries_at
 from .trials import Outcome, is_empty, lines_of, try_out, wrong_kind
 from .unknown import UnknownFunction
@@ -245,19 +246,25 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
                     else say("{kind} cannot be used here: {why}", kind=kind(given), why=why)
                 ],
             )
+    answer = as_asked(answer, exercise.expect)
     comparison = _compare(exercise, answer)
     if comparison.approximate:
         return Verdict(True, _close(comparison))
-    hint = _hint(exercise, lambda mistake: _compare(exercise, answer, mistake)) or _hint_of_parts(exercise, answer)
-    hint = hint or _looked_at(exercise, answer)
+    hint = (
+        _hint(exercise, lambda mistake: _compare(exercise, answer, mistake))
+        or _hint_of_parts(exercise, answer)
+        or _reason(exercise, answer)
+        or _looked_at(exercise, given)
+    )
     text = exercise.view is not None and isinstance(exercise.expect, str)  # of things that are no texts
     of_answer = of_collection if exercise.view in (in_order, with_zero) else of_value
-    remark = "" if hint or text or comparison.quoted else of_answer(answer, exercise.expect)
+    meaning = "" if hint or comparison.quoted else _meaning(exercise, answer)
+    remark = meaning or ("" if hint or text or comparison.quoted else of_answer(answer, exercise.expect))
     of_it = "" if kind(given) == kind(answer) else _show(answer)  # it is not the thing itself that is compared
     return Verdict(
         False,
         _measures(comparison),
-        hint or (_pointer_to(exercise, answer) if comparison.parts and not comparison.quoted else ""),
+        hint or (_pointer_to(exercise, answer) if comparison.parts and not comparison.quoted and not meaning else ""),
         remark,
         _show(given),
         of_it=of_it,
@@ -287,6 +294,27 @@ def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
             place in given and _compare(exercise, given[place], made[place]).approximate for place in wrong
         ):
             return mistake.hint
+    return ""
+
+
+def _reason(exercise: Exercise, answer: Answer) -> str:
+    """What is said of the first name that is wrongly in a list, or left out."""
+    given, right = ([*one] if isinstance(one, (list, tuple)) else [] for one in (answer, exercise.expect))
+    wrong = [name for name in given if name not in right] + [name for name in right if name not in given]
+    return next((exercise.reasons[name] for name in wrong if name in exercise.reasons), "") if given else ""
+
+
+def _meaning(exercise: Exercise, answer: Answer) -> str:
+    """What the first wrong number that means something is in the program of the exercise."""
+    right = parts_of(exercise.expect)
+    for place, part in parts_of(answer).items():
+        if place not in right or kind(part) != kind(0) or _compare(exercise, part, right[place]).approximate:
+            continue
+        program = exercise.program
+        if isinstance(program, dict):
+            program = program.get(place.partition(",")[0], "")
+        if told := meaning_of(float(part), program):
+            return say("{place}: {told}", place=place, told=told) if place else told
     return ""
 
 
@@ -348,7 +376,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
                 return Verdict(None, half_done=bool(exercise.start))
             hint = say("Your function gives nothing back: write return before its result.")
             if not empty or _gives_back(source):
-                hint = _hint_for(exercise, source, runs, expected, run, wanted)
+                hint = _hint_for(exercise, source, runs, expected, case, run, wanted)
             did = _raised(run.error, answer) if run.error else say("gives {value}", value=_show(run.value))
             call = _shown_call(getattr(answer, "__name__", "f"), case)
             return Verdict(False, _measures(part), hint, given=f"{call} {did}", expected=_show(wanted))
@@ -371,9 +399,15 @@ def _shown_call(name: str, case: tuple[Answer, ...]) -> str:
 
 
 def _hint_for(
-    exercise: Exercise, source: str, runs: list[CheckRun], expected: list[Answer], failed: CheckRun, wanted: Answer
+    exercise: Exercise,
+    source: str,
+    runs: list[CheckRun],
+    expected: list[Answer],
+    case: tuple[Answer, ...],
+    failed: CheckRun,
+    wanted: Answer,
 ) -> str:
-    """What to say of a function whose result in one case is not the one that is wanted; "" where only the exercise's
+    """What to say of a function whose result in this case is not the one that is wanted; "" where only the exercise's
     hints are left.
     """
     if any(question.turned for run in runs for question in run.seen.questions):
@@ -387,7 +421,6 @@ def _hint_for(
         return say("The tape gave an answer, and your function gives back None. Is there a print where it returns?")
     if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
         return hint
-    case = next(case for case, run in zip(exercise.cases, runs, strict=True) if run is failed)
     if not failed.error and (hint := _looked_at(exercise, failed.value, *case)):
         return hint
     seen = [run.seen for run in runs]
@@ -417,8 +450,8 @@ def _hint_for(
         or _given_back(runs)
         or _chained(runs)
         or in_common(results, expected)
-        or _called_elsewhere(exercise, runs)
-        or of_first_step(exercise.expect, pairs, [[np.array(call.at) for call in one.calls] for one in seen], same)
+        or _called_elsewhere(exercise, case, failed)
+        or of_first_step(exercise.expect, case, failed.value, [np.array(call.at) for call in failed.seen.calls], same)
         or _right_elsewhere(exercise, runs, expected)
         or _of_the_tape(runs, expected)
     )
@@ -442,8 +475,8 @@ def _of_the_tape(runs: list[CheckRun], expected: list[Answer]) -> str:
         return say("What the tape answered is right. What does your program do with it?")
     if all(_is_it(run.value, run.seen.found) for run in runs):
         return say(
-            "You gave back what the tape answered last. Is it that for which the exercise asks, and was the tape asked "
-            "about the right thing?"
+            "You gave back what the tape answered last. Does the exercise ask for that, and was the tape asked about "
+            "the right thing?"
         )
     return ""
 
@@ -499,22 +532,20 @@ def _not_called(exercise: Exercise, run: CheckRun) -> str:
     return say("Your program never called the function that it was given. What should its result depend on?")
 
 
-def _called_elsewhere(exercise: Exercise, runs: list[CheckRun]) -> str:
+def _called_elsewhere(exercise: Exercise, case: tuple[Answer, ...], run: CheckRun) -> str:
     """That the function which is handed in was first called at another place than the one that is handed in with it."""
-    names = list(inspect.signature(exercise.expect).parameters)
-    for case, run in zip(exercise.cases, runs, strict=True):
-        for name, handed in zip(names, case, strict=False):
-            place = next((call.at[0] for call in run.seen.calls if len(call.at) == 1), None)
-            right = all_numbers([handed])
-            if name not in PLACES or place is None or right is None or place.shape not in ((), np.shape(handed)):
-                continue
-            whole = np.all if place.shape else np.any  # a loop hands over one of several places
-            if not any(whole(np.isclose(place.ravel(), one, NEAR, NEAR)) for one in (right, np.round(right))):
-                return say(
-                    "Your program first called the function at {place}. Is that the place, with {number} handed in?",
-                    place=_show(place),
-                    number=_show(handed),
-                )
+    place = next((call.at[0] for call in run.seen.calls if len(call.at) == 1), None)
+    for name, handed in zip(inspect.signature(exercise.expect).parameters, case, strict=False):
+        right = all_numbers([handed])
+        if name not in PLACES or place is None or right is None or place.shape not in ((), np.shape(handed)):
+            continue
+        whole = np.all if place.shape else np.any  # a loop hands over one of several places
+        if not any(whole(np.isclose(place.ravel(), one, NEAR, NEAR)) for one in (right, np.round(right))):
+            return say(
+                "Your program first called the function at {place}. Is that the place, with {number} handed in?",
+                place=_show(place),
+                number=_show(handed),
+            )
     return ""
 
 

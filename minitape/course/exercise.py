@@ -69,6 +69,9 @@ class Exercise:
     blank: for an exercise that asks to change a program, without a `...`: what the untouched cell hands in.
     start: for an exercise that asks to change a function, without a `...`: its source as it is in the lesson.
     asks: what kind of answer is expected, in words, where the kind of `expect` would tell too much, or too little.
+    program: the program that the exercise asks about, with `tf`, persistent tapes and names of single numbers, or one
+        for each part of the answer: a wrong number is told as what it is in there.
+    reasons: for a list of names, what to say of each that is wrongly in it, or left out.
     trials: for a class, the programs that try it out; `expect` is the name by which they know it.
     rtol, atol: how far a number may be off: atol + rtol * abs(expected), and only atol between two whole numbers.
     """
@@ -88,6 +91,8 @@ class Exercise:
     blank: Answer = ...
     start: str = ""
     asks: str = ""
+    program: str | dict[str, str] = field(default="", repr=False)
+    reasons: dict[str, str] = field(default_factory=dict, repr=False)
     trials: Sequence[AnswerTrial] = ()
     rtol: float = 1e-5
     atol: float = 1e-6

@@ -73,6 +73,11 @@ EXERCISES = (
     Exercise(
         "01.1",
         expect=12.0,
+        program="""
+x = tf.Variable(2.0)
+with tf.GradientTape(persistent=True) as tape:
+    y = x * x * x
+""",
         slips={
             8.0: "8.0 is y itself. The derivative says how fast y grows while x grows, not how large y is.",
             4.0: "You have x * x. The derivative of x * x * x has a factor in front of it.",
@@ -117,6 +122,11 @@ EXERCISES = (
     Exercise(
         "01.3",
         expect=[None, 6.0, 9.0],
+        program={
+            "1": "x = tf.Variable(3.0); y = x + 1.0; z = x * x",
+            "2": "x = tf.Variable(3.0)\nwith tf.GradientTape(persistent=True) as tape: y = x * x + 1.0",
+            "3": "x = tf.constant(3.0); u = x * x; y = u * x",
+        },
         slips={
             1: {
                 6.0: "Look at A once more: is the tape still on when z is computed?",

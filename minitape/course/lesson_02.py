@@ -122,6 +122,13 @@ EXERCISES = (
     Exercise(
         "02.2",
         expect={"x": 44.0, "u": 10.0, "v": 4.0, "y": 1.0},
+        program="""
+x = tf.Variable(2.0)
+with tf.GradientTape(persistent=True) as tape:
+    u = x * x
+    v = u + x
+    y = v * u
+""",
         mistakes=[
             Mistake(
                 {"x": 28.0, "u": 6.0},
@@ -135,12 +142,6 @@ EXERCISES = (
                 {"x": 2.0, "u": 4.0, "v": 6.0, "y": 24.0}, "These are the values. Start the adjoints with 1 for y."
             ),
         ],
-        slips={
-            "x": {
-                24.0: "x is used twice in x * x: it gets 10 * 2 for the left factor and 10 * 2 for the right.",
-                40.0: "x also gets an amount from v = u + x. Add that to your 40.",
-            }
-        },
         hint=(
             "Who uses u, and who uses x? Each use sends an amount back.",
             "Begin with y, then v, u and x. x: it gets what arrived at v = u + x, and twice what arrived at u = x * "

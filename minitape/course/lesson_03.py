@@ -136,7 +136,20 @@ EXERCISES = (
                 "The derivative of (w - 4) ** 2 has a factor 2 in front of it.",
             ),
         ],
-        slips={"after two steps": {4.0: "The second step has a slope of its own: w is 2.5 by then."}},
+        slips={
+            "after one step": {
+                -6.0: "-6 is the slope at 1. The new w is the old one, minus the rate times that.",
+                9.0: "9 is the loss at 1. The step uses its slope.",
+                1.5: "1.5 is the length of the step. Where does it lead to from 1?",
+                4.0: "4 is the lowest point. One step of this rate does not get there.",
+            },
+            "after two steps": {
+                -3.0: "-3 is the slope after the first step. The new w is the old one, minus the rate times that.",
+                2.25: "2.25 is the loss after the first step. The step uses its slope.",
+                0.75: "0.75 is the length of the second step. Where does it lead to?",
+                4.0: "The second step is not as long as the first: the slope is another one where w is by then.",
+            },
+        },
         hint=(
             "How steep is (w - 4) ** 2 at w = 1? And where is w after the first step?",
             "The slope is 2 * (w - 4). after one step: 0.25 times the slope at 1 was subtracted. after two steps: and "
@@ -257,14 +270,12 @@ EXERCISES = (
         expect=with_zero(["d:0"]),
         view=with_zero,
         asks="the names of variables, in a list",
-        mistakes=[
-            Mistake(["a:0", "d:0"], "a is read before the tape is on. What is left in total is a tensor."),
-            Mistake(["c:0", "d:0"], "c is read and changed before the tape is on."),
-            Mistake(["b:0", "d:0"], "b is read inside the block, but it is not trainable."),
-            Mistake(
-                ["a:0", "b:0", "c:0", "d:0"], "A variable must be trainable, and it must be read inside the block."
-            ),
-        ],
+        reasons={
+            "a:0": "a is read before the tape is on. What is left in total is a tensor.",
+            "b:0": "b is read inside the block, but it is not trainable.",
+            "c:0": "c is read and changed before the tape is on.",
+            "d:0": "d is missing: it is trainable, and it is read inside the block.",
+        },
         hint=(
             "When is each variable read: before the block, or inside?",
             "For each variable ask two questions: is it trainable? Is it read while the tape is on?",

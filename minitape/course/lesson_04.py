@@ -79,14 +79,13 @@ EXERCISES = (
         expect=with_zero(["a:0", "d:0"]),
         view=with_zero,
         asks="the names of variables, in a list",
-        mistakes=[
-            Mistake(["a:0"], "d is watched by hand. Then it does not matter whether it is trainable."),
-            Mistake(["a:0", "c:0"], "c is read after the block, when the tape is off. And what about d?"),
-            Mistake(["a:0", "b:0", "d:0"], "b is read, but it is not trainable, and no line calls watch(b)."),
-            Mistake(["a:0", "c:0", "d:0"], "c is read after the block, when the tape is off."),
-            Mistake(["d:0"], "Watching by hand does not switch the automatic watching off: a is trainable and read."),
-            Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made."),
-        ],
+        mistakes=[Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made.")],
+        reasons={
+            "b:0": "b is read, but it is not trainable, and no line calls watch(b).",
+            "c:0": "c is read after the block, when the tape is off.",
+            "d:0": "d is watched by hand. Then it does not matter whether it is trainable.",
+            "a:0": "Watching by hand does not switch the automatic watching off: a is trainable and read.",
+        },
         hint=(
             "For each of the four: who tells the tape to watch it?",
             "Is it watched by hand? If not: is it trainable, and is it read inside the block?",
@@ -97,6 +96,11 @@ EXERCISES = (
     Exercise(
         "04.2",
         expect={"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
+        program="""
+v, k, c = tf.Variable(2.0), tf.Variable(3.0), tf.Variable(4.0)
+with tf.GradientTape(persistent=True) as tape:
+    y = v * k * c
+""",
         mistakes=[
             Mistake(
                 {"A": [12.0, 8.0, None]},

@@ -130,6 +130,12 @@ EXERCISES = (
         "05.1",
         expect={"A": "error", "B": 12.0, "C": 16.0, "D": "error"},
         view=_errors,
+        program="""
+x = tf.Variable(2.0)
+with tf.GradientTape(persistent=True) as tape:
+    y = x * x
+    z = x * x * x
+""",
         mistakes=[
             Mistake(
                 {"C": [4.0, 12.0]},
@@ -181,6 +187,7 @@ EXERCISES = (
         expect={"A": 1, "B": 1, "C": 2, "D": 3},
         mistakes=[
             Mistake({"A": 2, "B": 2, "C": 3}, "Not every result is kept, only what a rule will read."),
+            Mistake({"A": 0, "B": 0, "C": 1, "D": 2}, "Count x itself, too."),
         ],
         hint=(
             "For each operation: what will its rule read?",

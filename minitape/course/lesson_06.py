@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SQUARE = UnknownFunction("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
 OTHER = UnknownFunction("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
 REST = Polynomial(0, 1, 0, 2)
-
+PAIR = "x, y = tf.Variable(2.0), tf.Variable(3.0)\nwith tf.GradientTape(persistent=True) as tape: "
 
 FOUR, MINUS_TWO, TILTED = Polynomial(16, -8, 1), Polynomial(4, 4, 1), Polynomial(0, -1, 0, 0.05)
 
@@ -91,6 +91,11 @@ BELIEFS = {
 
 def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
     """Whether no tape can go back from the result to `b`, so that its None is not one that was typed in."""
+    if any(call.trainable[1] is False for run in seen for call in run.calls):
+        return (
+            "b is a variable that cannot learn any more, anywhere. Only in this loss should it rest: which function "
+            "lets its value through, and no gradient?"
+        )
     if any(call.on[1] for run in seen for call in run.calls):
         return (
             "The tape still has a path to b, so the None is not what it says. Which function lets the value "
@@ -103,6 +108,12 @@ EXERCISES = (
     Exercise(
         "06.1",
         expect={"A": 3.0, "B": None, "C": 8.0, "D": 1.0},
+        program={
+            "A": PAIR + "z = x * y",
+            "B": PAIR + "z = x * y",
+            "C": PAIR + "z = x * x * x",
+            "D": PAIR + "p = x * y; z = p + x",
+        },
         slips={
             "B": {
                 0.0: "B: no path is left from y. The answer is None, not zero.",
@@ -130,6 +141,7 @@ EXERCISES = (
     Exercise(
         "06.2",
         expect={"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
+        program="x = tf.Variable(2.0)\nwith tf.GradientTape(persistent=True) as tape: s = x * x; u = s * x",
         mistakes=[
             Mistake(
                 {"A inner": None, "B inner": None, "B outer": None},
@@ -178,8 +190,13 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda rest, value: [float(round(value)), None],
-                "The value is right, and no gradient passes: round hands on nothing, and neither does a stop. On which "
-                "other path could it?",
+                "The value is right, and no gradient passes: neither tf.round nor a stop lets one through. On which "
+                "other path could it come?",
+            ),
+            Mistake(
+                lambda rest, value: [float(round(value)), 0.0],
+                "The value is right. But x is there with a plus and with a minus, and their gradients cancel. Stop one "
+                "of the two.",
             ),
             Mistake(
                 lambda rest, value: [value, rest.derivative(value)],

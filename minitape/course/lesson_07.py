@@ -118,12 +118,19 @@ def _down(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
 
 HILLS = Polynomial(0, 0, -0.5, 0, 0.25)
 BOWL = Polynomial(9, -6, 1)  # the first step from -3 or 9 is six long
-STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # at 0, ten halvings of a step are too few
+STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # at 0, ten halvings of a step are too few; 0.5 leads to 0
+TEN = Polynomial(0, 1, 2**-10, 0, 1)  # at 0, ten halvings are just enough
 
 EXERCISES = (
     Exercise(
         "07.1",
         expect=[25.0, 20.0, None, 10.0],
+        program="""
+u, v = tf.Variable(2.0), tf.Variable(5.0)
+with tf.GradientTape(persistent=True) as first:
+    p = u * v
+    q = p * v
+""",
         slips={
             4: {20.0: "Look at D once more: for second, p is a number that came in from outside."},
             2: {10.0: "Look at B once more: first saw both uses of v, in p and in q."},
@@ -212,6 +219,28 @@ EXERCISES = (
                 lambda f, value: f.derivative(value) / f.derivative(value, order=2),
                 "That is how far to go. Subtract it from x.",
             ),
+            Mistake(
+                lambda f, value: value - f.derivative(value, order=2) / f.derivative(value),
+                "Your fraction stands on its head: the slope is above, the second derivative below.",
+            ),
+            Mistake(
+                lambda f, value: (value - f.derivative(value)) / f.derivative(value, order=2),
+                "Brackets: only the slope is divided, not the whole difference.",
+            ),
+            Mistake(
+                lambda f, value: value - f.derivative(value) * f.derivative(value, order=2),
+                "You multiply by the second derivative. Where the slope changes fast, a step should be short: divide.",
+            ),
+            Mistake(
+                lambda f, value: value - 0.1 * f.derivative(value),
+                "That is a step of gradient descent. Newton's method has no learning rate: it divides by the second "
+                "derivative.",
+            ),
+            Mistake(
+                lambda f, value: value - 0.1 * f.derivative(value) / f.derivative(value, order=2),
+                "Newton's method has no learning rate: the second derivative says how far to go.",
+            ),
+            Mistake(lambda f, value: newton(f, value, 2), "That is two steps. Write a single one, without a loop."),
         ],
         hint=(
             "What divides the slope?",
@@ -261,7 +290,8 @@ EXERCISES = (
         cases=[
             (HILLS, 0.1, 2),
             (STRAIGHT, 0.0, 1),
-            (STRAIGHT, 0.0, 3),
+            (STRAIGHT, 0.5, 2),
+            (TEN, 0.0, 1),
             (HILLS, 0.55, 1),
             (HILLS, -0.3, 12),
             (BOWL, -3.0, 1),

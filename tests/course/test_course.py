@@ -186,7 +186,7 @@ def test_the_checker_never_raises(expect):
     ("expect", "right", "wrong"),
     [
         ([4.0, None], [[4.0, None], (tf.constant(4.0), None)], [[4.0, 0.0], [None, 4.0], [4.0], 4.0]),
-        ({"a": 1.0, "b": "x"}, [{"a": 1, "b": "x"}], [{"a": 1.0}, {"a": 1.0, "b": "y"}, [1.0, "x"]]),
+        ({"a": 1.0, "b": "x"}, [{"a": 1, "b": "x"}, [1.0, "x"]], [{"a": 1.0}, {"a": 1.0, "b": "y"}, ["x", 1.0]]),
         ("b", ["b"], ["a", 1, None]),
         (None, [None], [0.0, "None", []]),
         (True, [True, np.True_, tf.constant(True)], [1, False, "True"]),

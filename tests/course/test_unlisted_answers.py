@@ -275,7 +275,7 @@ TOLD = [
 ]
 COLLECTED = [
     ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer is True or False."),
-    ("03.5", ["a:0", "c:0", "d:0"], "'a:0' does not belong in the list."),
+    ("03.5", ["a:0", "c:0", "d:0"], "a is read before the tape is on."),
     ("08.1", ["not_watched", "stop_gradient", "state", "recording_paused"], "Only one part is not right: 3."),
     ("08.5", [5], "Something is missing in the list."),
     ("08.5", np.array([5, 6, 8]), "8 does not belong in the list."),
