@@ -79,7 +79,7 @@ class LoggedQuestion:
 @dataclass
 class Seen:
     """What was seen of one run of a learner's function: calls, questions, how often a variable was changed, what the
-    calls gave, and what the last question did.
+    calls gave, what the last question did, and the tapes that were asked.
     """
 
     calls: list[LoggedCall] = field(default_factory=list)
@@ -87,6 +87,7 @@ class Seen:
     assigned: int = 0
     results: list[Answer] = field(default_factory=list, repr=False)
     found: Answer = None
+    tapes: list[Answer] = field(default_factory=list, repr=False)
 
     @property
     def recorded(self) -> int:
@@ -172,6 +173,7 @@ def watching() -> Iterator[Seen]:
             itself = len(given) > 1 and given[0] is given[1]
             sweeps = _sweeps(name, given)
             seen.found = found
+            seen.tapes += [own] if isinstance(own, GradientTape) and own not in seen.tapes else []
             seen.questions.append(
                 LoggedQuestion(name, order, answered, recording, turned, itself, why, sweeps, operations)
             )

@@ -8,7 +8,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -32,6 +32,7 @@ from .hints import (
     parts_of,
     without_return,
 )
+from .playback import Playback, playback_of, solution_of
 from .program_values import meaning_of
 from .progress import hints_at, note_try, tries_at
 from .trials import Outcome, is_empty, lines_of, try_out, wrong_kind
@@ -67,7 +68,15 @@ def check(name: str, answer: Answer = ...) -> None:
     >>> check("no such exercise", 1)
     There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
     """
-    print(_in_colour(feedback(name, answer), name))
+    text, playback = _told(name, answer)
+    print(_in_colour(text, name))
+    if playback is not None and _in_notebook():
+        sys.modules["IPython"].display.display(playback)
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 def _in_colour(text: str, name: str) -> str:
@@ -76,8 +85,7 @@ def _in_colour(text: str, name: str) -> str:
 
     As saved, no lesson is answered, and that has no colour.
     """
-    ipython = sys.modules.get("IPython")
-    if ipython is None or type(ipython.get_ipython()).__name__ != "ZMQInteractiveShell":
+    if not _in_notebook():
         return text
     first, newline, rest = text.partition("\n")
     if first == say(RIGHT, name=name):
@@ -98,15 +106,20 @@ def is_right(name: str, answer: Answer = ...) -> bool:
 
 def feedback(name: str, answer: Answer = ...) -> str:
     """What `check` prints, as text; the try is counted."""
+    return _told(name, answer)[0]
+
+
+def _told(name: str, answer: Answer) -> tuple[str, Playback | None]:
+    """What `check` prints, and the tapes that it shows below."""
     try:
         exercise = _exercise(name)
     except ValueError as error:
-        return str(error)
+        return str(error), None
     verdict = _judge(exercise, answer)
     if verdict.right is None:
-        return _blank(exercise, verdict.half_done)
+        return _blank(exercise, verdict.half_done), None
     if verdict.slip:
-        return _not_yet(exercise, verdict, tries_at(exercise.name))
+        return _not_yet(exercise, verdict, tries_at(exercise.name)), None
     own = exercise.hints[min(tries_at(exercise.name), len(exercise.hints) - 1)]
     told = say(verdict.hint, exercise.lesson)
     if not told or (
@@ -117,7 +130,8 @@ def feedback(name: str, answer: Answer = ...) -> str:
     verdict = replace(verdict, hint=told)
     wrong = None if verdict.right else (verdict.wrong or verdict.given or verdict.measures[0], verdict.hint)
     tries = note_try(exercise.name, wrong is None, wrong)
-    return _right(exercise, verdict) if verdict.right else _not_yet(exercise, verdict, tries)
+    text = _right(exercise, verdict) if verdict.right else _not_yet(exercise, verdict, tries)
+    return text, verdict.playback
 
 
 @dataclass(frozen=True)
@@ -129,7 +143,8 @@ class Verdict:
     says what the answer did; where there is none, it is one of the exercise's, and `remark` says what is wrong with a
     part. `slip`: a misspelled name, or a number in quotes, which is no try. `wrong`: what is kept of the answer, where
     that is not `given`. `kept_back`: the measures that may be told while the answer is kept back.
-    `half_done`: a program was begun, and has a `...` left.
+    `half_done`: a program was begun, and has a `...` left. `playback`: the tape of a wrong program beside that of the
+    solution.
     """
 
     right: bool | None
@@ -143,6 +158,7 @@ class Verdict:
     wrong: str = ""
     kept_back: Sequence[str] = ()
     half_done: bool = False
+    playback: Playback | None = None
 
 
 def _exercise(name: str) -> Exercise:
@@ -379,7 +395,10 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
                 hint = _hint_for(exercise, source, runs, expected, case, run, wanted)
             did = _raised(run.error, answer) if run.error else say("gives {value}", value=_show(run.value))
             call = _shown_call(getattr(answer, "__name__", "f"), case)
-            return Verdict(False, _measures(part), hint, given=f"{call} {did}", expected=_show(wanted))
+            playback = _played_back(exercise, answer, case, run)
+            given = f"{call} {did}"
+            remark = playback.text if playback else ""
+            return Verdict(False, _measures(part), hint, remark, given, _show(wanted), playback=playback)
     seen = [run.seen for run in runs]
     by_hand = _without_a_tape(exercise, seen) or (
         say(exercise.also(answer, seen), exercise.lesson) if exercise.also else ""
@@ -388,6 +407,14 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
         return Verdict(False, [say("The results are right, the method is not.")], by_hand)
     most = max(seen, key=lambda run: len(run.calls))
     return Verdict(True, [*_close(combined(parts)), *filter(None, [most.summary() if exercise.order else ""])])
+
+
+def _played_back(exercise: Exercise, answer: Function, case: tuple[Answer, ...], run: CheckRun) -> Playback | None:
+    """The first tape that a program asked on a case beside the one that the solution asks; None where there is none."""
+    with suppress(Exception), redirect_stdout(None):  # whatever the solution needs, and the names in the kernel are
+        solution = solution_of(exercise.name, answer) if run.seen.tapes else None
+        return solution and playback_of(run.seen.tapes, _run(exercise, solution, case).seen.tapes)
+    return None
 
 
 def _shown_call(name: str, case: tuple[Answer, ...]) -> str:

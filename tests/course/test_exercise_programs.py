@@ -67,7 +67,7 @@ FORMULAS = {
     "07.4": "lambda f, value: value - (4 * value ** 3 - 3) / (12 * value ** 2)",
     "07.5": "lambda f, p, d: 2 * d[0] * p[1] * d[1] + (2 * p[1] * d[0] + 2 * p[0] * d[1]) * d[1]",
     "08.2": "lambda f, value: 2.0 * value",
-    "08.6": "lambda f, values: [[max(v, 0.0) and 1.0 / v for v in values], [max(v, 0.0) and -1.0 / v**2 for v in values]]",
+    "08.6": "lambda f, values: [[v > 0 and 1 / v for v in values], [v > 0 and -1 / v**2 for v in values]]",
     "08.3": "lambda f, values: 2.0 * np.array(values) / len(values)",
     "09.2": "lambda f, a, b: 2.0 * (a + b)",
     "09.5": "lambda loss_of, steps: 3.0 * (1.0 - 0.5 ** steps)",
