@@ -25,6 +25,7 @@ import minitape as tf
 from minitape.course import Exercise
 from minitape.course.checker import feedback
 from minitape.course.lesson_13 import DISEASES
+from minitape.course.programs import saved_program
 
 BLANKS = {name: source.partition("\n\n\ncheck(")[0] for name, source, _ in exercise_cells()}
 AS_GOOD = {
@@ -92,6 +93,17 @@ def variables() -> tuple[list[Any], list[tuple[str, Any]]]:
     return [make([1.0, 2.0], shape=shape) for shape in shapes], wrong
 
 
+def explanations() -> tuple[list[Any], list[tuple[str, Any]]]:
+    """Right and wrong answers to exercise 14.9."""
+    w = tf.Variable(1.5, name="w")
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.round(w) ** 2
+    why, known = tape.explain(y, w), saved_program("torch").why
+    wrong = [("None", None), ("a word", why.cause), ("the tape", tape), ("not called", tape.explain), ("the line", 11)]
+    wrong += [("another one", known), ("another one", [why, known]), ("empty", []), ("a word", [why.cause])]
+    return [why, [why], {"w": why}], [("unfinished", ...), *wrong]
+
+
 def table_lines() -> tuple[list[Any], list[tuple[str, Any]]]:
     """Right and wrong lines of the table of rules, for exercise 12.9."""
     head, formula = "bump Bump bump", "exp(-x * x)"
@@ -104,7 +116,8 @@ def table_lines() -> tuple[list[Any], list[tuple[str, Any]]]:
         "no path": ["-"],
         "misspelled": ["g * (-2 * x * zz)", "g * (-2 * x * epx(-x * x))", "h * (-2 * x * z)"],
         "another input": ["g * (-2 * x * y)"],
-        "unfinished": ["g * (-2 * x * z", ""],
+        "not closed": ["g * (-2 * x * z"],
+        "empty": [""],
     }
     wrong: list[tuple[str, Any]] = [
         (kind, f"{head} | {formula} | {rule}") for kind, some in rules.items() for rule in some
@@ -162,6 +175,8 @@ def answers_of(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]
         return [], ((kind, value) for kind, value in other_values([1, 3, 4, 5, 6, 8, 9]))
     if name == "12.9":
         good, wrong = table_lines()
+    elif name == "14.9":
+        good, wrong = explanations()
     elif name == "appendix.7":
         good, wrong = variables()
     elif name.startswith("13.") and name != "13.1":
