@@ -117,7 +117,7 @@ def _told(name: str, answer: Answer) -> tuple[str, Playback | None]:
         return str(error), None
     verdict = _judge(exercise, answer)
     if verdict.right is None:
-        return _blank(exercise), None
+        return _blank(exercise, verdict.half_done), None
     if verdict.slip:
         return _not_yet(exercise, verdict, tries_at(exercise.name)), None
     own = exercise.hints[min(tries_at(exercise.name), len(exercise.hints) - 1)]
@@ -125,7 +125,8 @@ def _told(name: str, answer: Answer) -> tuple[str, Playback | None]:
     if not told or (
         not exercise.trials and any(hint.startswith(told) for hint in hints_at(exercise.name))
     ):  # it did not help: go on
-        told = paragraph(told, say(own, exercise.lesson))
+        own = say(own, exercise.lesson)
+        told = own if told in own else paragraph(told, own)
     verdict = replace(verdict, hint=told)
     wrong = None if verdict.right else (verdict.wrong or verdict.given or verdict.measures[0], verdict.hint)
     tries = note_try(exercise.name, wrong is None, wrong)
@@ -141,8 +142,9 @@ class Verdict:
     first. `of_it` is what was looked at, where that is not the answer itself. `hint` is that of a known mistake, or
     says what the answer did; where there is none, it is one of the exercise's, and `remark` says what is wrong with a
     part. `slip`: a misspelled name, or a number in quotes, which is no try. `wrong`: what is kept of the answer, where
-    that is not `given`. `kept_back`: the measures that may be told while the answer is kept back. `playback`: the tape
-    of a wrong program beside that of the solution.
+    that is not `given`. `kept_back`: the measures that may be told while the answer is kept back.
+    `half_done`: a program was begun, and has a `...` left. `playback`: the tape of a wrong program beside that of the
+    solution.
     """
 
     right: bool | None
@@ -155,6 +157,7 @@ class Verdict:
     slip: bool = False
     wrong: str = ""
     kept_back: Sequence[str] = ()
+    half_done: bool = False
     playback: Playback | None = None
 
 
@@ -215,6 +218,8 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
         ),
         _remark_on(earlier[1], method),
     )
+    if not last.passed and any(text and _holds_dots(text) for text in map(_source, vars(answer).values())):
+        return Verdict(None)
     if last.passed:
         return Verdict(not before, lines, before or "", wrong=before or "")
     slip = slip_in(last.error, method) if last.error else ""
@@ -265,6 +270,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         _hint(exercise, lambda mistake: _compare(exercise, answer, mistake))
         or _hint_of_parts(exercise, answer)
         or _reason(exercise, answer)
+        or _looked_at(exercise, given)
     )
     text = exercise.view is not None and isinstance(exercise.expect, str)  # of things that are no texts
     of_answer = of_collection if exercise.view in (in_order, with_zero) else of_value
@@ -281,6 +287,13 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         slip=bool(comparison.quoted),
         kept_back=[] if of_answer is of_collection else _measures(comparison, kept_back=True),
     )
+
+
+def _looked_at(exercise: Exercise, *wrong: Answer) -> str:
+    """What the exercise's own look at a wrong answer says."""
+    with suppress(Exception):  # the look is not made for all that a learner can hand in
+        return exercise.of_wrong(*wrong) if exercise.of_wrong else ""
+    return ""
 
 
 def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
@@ -376,7 +389,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
             if run.error and (slip := slip_in(run.error, answer)):
                 return Verdict(False, [say("your function {did}", did=_raised(run.error, answer))], slip, slip=True)
             if source and dots:
-                return Verdict(None)
+                return Verdict(None, half_done=bool(exercise.start))
             hint = say("Your function gives nothing back: write return before its result.")
             if not empty or _gives_back(source):
                 hint = _hint_for(exercise, source, runs, expected, case, run, wanted)
@@ -434,6 +447,8 @@ def _hint_for(
     if failed.value is None and not failed.error and asked and all(question.answered for question in asked):
         return say("The tape gave an answer, and your function gives back None. Is there a print where it returns?")
     if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
+        return hint
+    if not failed.error and (hint := _looked_at(exercise, failed.value, *case)):
         return hint
     seen = [run.seen for run in runs]
     inner = without_return(source)
@@ -710,10 +725,10 @@ def _hint(
     return next((m.hint for m in made if compared(m.answer).approximate), "")
 
 
-def _blank(exercise: Exercise) -> str:
+def _blank(exercise: Exercise, half_done: bool) -> str:
     text = say(BLANK, name=exercise.name)
     same = say("Your program still gives what it gave at the start.")
-    if exercise.blank is not ... or exercise.start:
+    if not half_done and (exercise.blank is not ... or exercise.start):
         return "\n".join([text, say("Change the program, and run the cell again."), same])
     text += "\n" + say("Replace the ... with your answer, and run the cell again.")
     return "\n".join([text, *(f"  {line}" for line in lines_of([], exercise.trials, _show))])

@@ -61,6 +61,8 @@ class Exercise:
     order: of which order the derivatives are that a tape must give; 0 where it need not be asked.
     also: a further look at a function that gives the right results: called with it and with what tapes saw of each case
         (`seen.Seen`), it gives what is wrong, or "".
+    of_wrong: a look at a wrong answer: called with it, or with what a function gave and the arguments of that case, it
+        says what the answer did, or "".
     view: turns what the learner hands in (a tape, say), or what the learner's function gives, into the value that is
         compared.
     dtype: the dtype's name that the answer must have; None where any will do.
@@ -83,6 +85,7 @@ class Exercise:
     cases: Sequence[tuple[Answer, ...]] = ()
     order: int = 1
     also: Callable[[Answer, list[Seen]], str] | None = field(default=None, repr=False)
+    of_wrong: Callable[..., str] | None = field(default=None, repr=False)
     view: Callable[[Answer], Answer] | None = field(default=None, repr=False)
     dtype: str | None = None
     blank: Answer = ...

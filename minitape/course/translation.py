@@ -26,6 +26,7 @@ from ..common.read_data import NOTEBOOK, read_json
 from ..common.texts import CHECK, FOLDER, table
 from ..common.write_beside import write
 from ..explain import texts, value_texts
+from .broken_networks import sayings_of
 from .checker import MARKS
 from .exercise import beliefs_of, exercises_of, explanations_of
 from .programs import sentences_of
@@ -326,7 +327,9 @@ def texts_of(lesson: str) -> list[str]:
         ]
         found += [text for trial in exercise.trials for text in trial.texts()]
     found += [belief for beliefs in beliefs_of(lesson).values() for belief in beliefs.values()]
-    return [text for text in [*found, *explanations_of(lesson).values(), *sentences_of(lesson)] if text]
+    return [
+        text for text in [*found, *explanations_of(lesson).values(), *sentences_of(lesson), *sayings_of(lesson)] if text
+    ]
 
 
 def _said_by(look: Function | None) -> list[str]:

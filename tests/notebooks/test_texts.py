@@ -152,7 +152,8 @@ def test_each_answer_is_explained_by_its_reveal_alone(text):
     assert [why for why in explained.values() if re.split(r"\.\s|。", why)[0] in prose(text)] == []
 
 
-ANSWERED = ["01", "02", "03", "04", "05", "06", "07"]  # the lessons whose wrong choices all are answered
+ANSWERED = ["01", "02", "03", "04", "05", "06", "07", "08", "09", "12", "13", "14"]
+"""The lessons whose wrong choices all are answered."""
 
 
 @pytest.mark.parametrize("number", ANSWERED)
@@ -169,7 +170,7 @@ def test_each_wrong_choice_has_a_sentence_of_its_own(number):
 
 
 ELSEWHERE = {  # where the words of the answer stand on the screen, and answer nothing; each was read
-    "08.p1": ["name a cause, in five groups", "其中十六个"],
+    **{key: ["| word |", "| 词 |"] for key in ("08.p1", "08.p4", "08.p6", "08.p7", "08.p8", "08.p9", "08.p10")},
     "14.p1": ["# line 11"],
     "14.p2": ["# line 12"],
     "06.p4": ["one with value 3"],  # the values of exercise 1
