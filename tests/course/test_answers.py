@@ -316,9 +316,13 @@ def lines_printed(capfd):
         tf.print("B", output_stream=sys.stdout)
         for _ in range(3):
             print("C")
-        for _ in tf.range(3):
+
+        def body(k):
             print("D")
             tf.print("E", output_stream=sys.stdout)
+            return [k + 1]
+
+        tf.while_loop(lambda k: k < 3, body, [0])
         return x
 
     f(tf.constant(1.0))

@@ -149,9 +149,10 @@ REPEATED = """
 def slope_of_repeated(f, value, times):
     @tf.function
     def repeated(x, times):
-        y = x
-        for _ in tf.range(times):
-            y = f(y)
+        def step(k, y):
+            return k + 1, f(y)
+
+        k, y = tf.while_loop(lambda k, y: k < times, step, [0, x])
         return y
 
     x = tf.constant(value)
@@ -160,6 +161,8 @@ def slope_of_repeated(f, value, times):
         y = repeated(x, tf.constant(times))
     return tape.gradient(y, x)
 """
+LOOP = "k, y = tf.while_loop(lambda k, y: k < times, step, [0, x])"
+FOR = "y = x\n        for _ in {}:\n            y = f(y)"
 AIM = """
 def aim(throw, target):
     angle = tf.constant(0.4)
@@ -236,7 +239,11 @@ def learn(Tape, loss_of, start, steps, rate):
         now = [value - rate * slope for value, slope in zip(now, slopes)]
     return now
 """
-UNROLLED = solved("10.4", "tf.range(times)", "range(count)").replace("    @tf", "    count = times\n\n    @tf")
+UNROLLED = solved(
+    "10.4",
+    "k, y = tf.while_loop(lambda k, y: k < times, lambda k, y: (k + 1, f(y)), [0, y])",
+    "for _ in range(count):\n            y = f(y)",
+).replace("    @tf", "    count = times\n\n    @tf")
 
 WRONG = [
     ("11.3", SOLUTIONS["11.3"].replace("tf.identity(x)", "0.5 * x").replace("0.5 * up", "up"), "halved the forward"),
@@ -286,14 +293,14 @@ def values_and_slopes(f, values):
     ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "(tf.Variable(0.0), tf.Variable(5.0))"), "one variable before the loop"),
     ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "tf.constant([0.0, 5.0])"), "while it was traced. Hand it in"),
     ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = loss(x) + penalty"), "added outside of loss"),
-    ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = 1.0 * loss(x)"), "in its graph for good"),
+    ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = 1.0 * loss(x)"), "in its recording for good"),
     ("10.2", TWO_SLOPES.replace("penalty = 0.0", "penalty = 5.0"), "not yet"),
     ("10.2", TWO_SLOPES.replace("    @tf.function\n", ""), "Without @tf.function the numbers are right, and slow"),
-    ("10.4", REPEATED.replace("y = f(y)", "y = f(x)"), "takes a single step"),
-    ("10.4", REPEATED.replace("        for _ in tf.range(times):\n    ", ""), "takes a single step"),
-    ("10.4", REPEATED.replace("y = f(y)", "f(y)"), "y is still x"),
-    ("10.4", REPEATED.replace("tf.range(times)", "times"), "Loop over tf.range(times)"),
-    ("10.4", REPEATED.replace("tf.range(times)", "range(times.numpy())"), "Loop over tf.range(times)"),
+    ("10.4", REPEATED.replace("f(y)", "f(x)"), "takes a single step"),
+    ("10.4", REPEATED.replace(LOOP, "y = f(x)"), "takes a single step"),
+    ("10.4", REPEATED.replace("f(y)", "y"), "y is still x"),
+    ("10.4", REPEATED.replace(LOOP, FOR.format("times")), "Use tf.while_loop"),
+    ("10.4", REPEATED.replace(LOOP, FOR.format("range(times.numpy())")), "Use tf.while_loop"),
     ("10.4", REPEATED.replace("    @tf.function\n", ""), "leave @tf.function where it is"),
     ("10.6", AIM.replace("angle - miss", "angle + miss"), "to 0.077273. That is the wrong direction"),
     ("10.6", AIM.replace("        angle = angle", "    angle = angle"), "takes a single step"),
@@ -619,7 +626,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("09.2", "2.0 * y", "y", "The 2 is gone"),
     ("09.2", "return tape", "return 0.0 * tape", "A zero says that z"),
     ("10.2", "(0.0, 5.0)", "(5.0, 5.0)", "Both have the penalty now"),
-    ("10.4", "y = f(y)", "y = f(x) * tf.cast(times, tf.float32)", "slope of one f, so many times"),
+    ("10.4", "f(y))", "f(x) * tf.cast(times, tf.float32))", "slope of one f, so many times"),
     ("11.6", "return tf.sign(x)", "return tf.tanh(x)", "forward value is another one"),
     ("11.6", "upstream, 0.0)", "0.0, 0.0)", "Nothing is handed on"),
     ("12.5", "1.0 - z * z", "1.0 + z * z", "The sign: the derivative of tanh"),

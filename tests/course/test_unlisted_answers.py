@@ -186,7 +186,7 @@ def two_slopes(f, value):
         y = loss(x)
     g = tape.gradient(y, x)
     return [g, g + 5.0]
-#@ 10.2 | does not come from the graph
+#@ 10.2 | does not come from the recording
 def two_slopes(f, value):
     @tf.function
     def loss(x):
@@ -199,7 +199,7 @@ def two_slopes(f, value):
             y = loss(x) + penalty * x
         found.append(tape.gradient(y, x))
     return found
-#@ 10.4 | Put the loop into the graph
+#@ 10.4 | Put the loop into it
 def slope_of_repeated(f, value, times):
     x = tf.Variable(value)
     g = tf.function(f)
@@ -271,7 +271,7 @@ TOLD = [
     ("05.2", solved("05.2", "persistent=True", "persistent=true"), "Did you mean 'True'?"),
     ("05.7", solved("05.7", "zip(variables, gradients)", "zip(variables, gradients[::-1])"), "of another one"),
     ("08.3", solved("08.3", "tf.reduce_mean(results)", "results.mean()"), "tf.reduce_mean(...)"),
-    ("10.4", solved("10.4", "tf.range(times)", "tf.rang(times)"), "Did you mean 'range'?"),
+    ("10.4", solved("10.4", "tf.while_loop(", "tf.while_lop("), "Did you mean 'while_loop'?"),
 ]
 COLLECTED = [
     ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer is True or False."),

@@ -234,6 +234,6 @@ def _hidden_zeros(record: Record, tangents: dict[int, Tensor], reachable: bytear
         if custom or recording is not None:
             pushed = any(row in tangents if reachable is None else reachable[row] for row in call.inputs)
             for at in range(call.outputs if pushed else 0):
-                if custom or any(recording.connects(at, i) for i in range(len(call.inputs))):
+                if custom or recording.trace.varies(recording.results[at]):
                     zeros[call.row + at] = new_tensor(np.zeros(*record.shape_dtype(call.row + at)))
     return zeros

@@ -42,8 +42,8 @@ def _other(x: Tensor, y: Value, strict: bool = True) -> Value:
     kind = type(y)
     if kind is float or kind is int:
         y = number(x, y)
-    if isinstance(y, Tensor):
-        return y
+    if isinstance(y, Tensor):  # one that waits for a session has operators of its own
+        return y if type(y) is EagerTensor else NotImplemented
     if hasattr(y, "_read"):
         return y._read()
 
