@@ -79,7 +79,7 @@ def test_lists_of_tensors_are_stacked_with_their_gradient():
 
 
 @pytest.mark.parametrize(
-    "dtype", ["float16", "bfloat16", "float32", "float64", "int8", "int32", "int64", "uint8", "complex64"]
+    "dtype", ["float16", "float32", "float64", "int8", "int32", "int64", "uint8", "complex64"]
 )
 def test_numpy_operands_take_the_dtype_of_the_tensor(dtype):
     x = tf.constant([1, 2], dtype)

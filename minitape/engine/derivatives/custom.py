@@ -26,7 +26,6 @@ from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import finish
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
-from .forward import follow_custom
 
 if TYPE_CHECKING:
     from ..table.primitives import Rule
@@ -211,7 +210,6 @@ def call_as_row(f: Function, args: Sequence[Object], kwargs: dict[str, Object], 
     outputs = row(
         CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(arguments), result), results, inputs
     )
-    follow_custom(results, outputs)
     return nest.pack_sequence_as(result, [t for m, t in zip(models, outputs, strict=True)])
 
 
