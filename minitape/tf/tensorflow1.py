@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ..engine.derivatives.pyfunction import call_numpy
+from ..engine.derivatives.pyfunction import numpy_function
 from ..engine.recording.block import block
 from ..engine.recording.logs import deprecated
 from ..engine.tensor.variable import Variable
@@ -41,7 +41,7 @@ def py_func(
     4.0
     """
     deprecated(_DEPRECATED)
-    return call_numpy(func, inp, Tout, stateful)
+    return numpy_function(func, inp, Tout, stateful)
 
 
 @block

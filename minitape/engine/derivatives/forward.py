@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -135,14 +135,14 @@ class ForwardAccumulator:
             sweep = Sweep(record, adjoints, set(tangents), reachable, recorded=True)
             sweep.run()
             ends = {row: g for row in tangents if (g := sweep.adjoint(row)) is not None}
-        starts: Sequence[Tensor] = [tangents[row] for row in ends]
+        starts = [tangents[row] for row in ends]
         found = gradients_of(inner, list(ends.values()), list(adjoints.values()), starts)
         return {row: t for row, t in zip(adjoints, found, strict=True) if t is not None}
 
 
-def _fit_tangent(primal: End, tangent: Tensor) -> Tensor:
+def _fit_tangent(primal: End, tangent: End) -> Tensor:
     """The tangent in the shape of its primal; ValueError for one that does not broadcast to it."""
-    have, wanted = tuple(tangent.shape), tuple(primal.shape)
+    have, wanted = tangent._value.shape, tuple(primal.shape)
     if have == wanted:
         return tangent
     try:

@@ -263,7 +263,7 @@ def _inferred(leaves: list[Object], kinds: set[type]) -> np.ndarray:
             return _integers(leaves)
         fits, wanted = _REALS, np.float32
     elif kind == "f" or (isinstance(first, float) and kind is None):
-        fits, wanted = (*_REALS, np.ndarray), np.float32 if kind is None else first.dtype.type
+        fits, wanted = (*_REALS, np.ndarray), np.float32 if kind is None else np.asarray(first).dtype.type
     else:
         fits, wanted = (*_FITS["c"], np.ndarray), np.complex128
     if not all(issubclass(k, fits) for k in kinds):

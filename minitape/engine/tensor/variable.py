@@ -460,6 +460,4 @@ def _unpickle(value: Array, trainable: bool, name: str, shape: ShapeLike) -> Res
 
 
 # what Python's texts for wrong calls say
-methods_of(
-    "BaseResourceVariable", *"assign assign_add assign_sub numpy read_value value".split()
-)(ResourceVariable)
+methods_of("BaseResourceVariable", *"assign assign_add assign_sub numpy read_value value".split())(ResourceVariable)

@@ -54,6 +54,4 @@ def _solve_rules(g: Array, z: Array, a: Array, b: Array, *, adjoint: bool = Fals
 
 declare("det", _of_square("MatrixDeterminant", np.linalg.det), [_det_rule], op="MatrixDeterminant", keep="xz")
 declare("inv", _of_square("MatrixInverse", np.linalg.inv), [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z")
-declare(
-    "solve", _of_square("MatrixSolve", np.linalg.solve), _solve_rules, op="MatrixSolve", label="a⁻¹b", keep="xyz"
-)
+declare("solve", _of_square("MatrixSolve", np.linalg.solve), _solve_rules, op="MatrixSolve", label="a⁻¹b", keep="xyz")
