@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import cached_property
 from itertools import count, takewhile
 from time import perf_counter
 from typing import Any, cast
@@ -18,13 +19,14 @@ import numpy as np
 
 from ..engine.recording.frames import lines_of
 from ..explain.page import page
-from ..picture.diagnosis import alarms_of
+from ..picture.diagnosis import wrong_with
 from ..picture.fields import EventFields, Fields, Kind, ResultFields, SourceFields, SweepFields, TapeFields
 from ..picture.known_rules import KnownRule, rule_of
 from ..picture.reading import Reader, spaces
-from ..picture.results import CALLS, SOURCES, STEPS
+from ..picture.results import ASKED, CALLS, SOURCES, STEPS, said_by
 from ..picture.rows import PictureRow
 from ..picture.short import short_name
+from ..picture.torn import is_zero
 from ..picture.values import show_value
 from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site
@@ -310,9 +312,10 @@ class Recording:
         result = reader.frame_of([row.full() for row in rows], 0)
         sweep = None if steps is None else steps.whole()
         results = self.picture_results(target, sources, namespaces)
-        alarms = alarms_of(self, result["rows"], cast("SweepFields | None", sweep), results)
+        found = result | {"sweep": cast("SweepFields | None", sweep), "results": results}
+        found |= wrong_with(self, found)
         slim([result["rows"], sweep, results], count(1))
-        return result | {"sweep": sweep, "insides": self.insides(target), "results": results, "alarms": alarms}
+        return dict(found | {"insides": self.insides(target)})
 
     def insides(self, target: Any = None, row: int | None = None) -> list:
         """The INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target`` through
@@ -522,17 +525,22 @@ class Recording:
         found, room = [], STEPS
         for sweep in reversed([] if self._open else wanted):
             steps, last = RecordingSteps(self, sweep, sources if target is not None else None), sweep is wanted[-1]
+            arrived = dict(zip(steps.head["sources"], steps.gradients(), strict=True))
+            if last and not sweep.sources and sources is None:
+                arrived = {**dict.fromkeys(self._not_arrived(sweep)), **arrived}
             result: ResultFields = {
                 "target": [{"name": self._name(row, names), "row": row} for row in sorted(sweep.target)],
                 "sources": [
-                    self._arrived(row, gradient, names, self.stepped(row) if last and row >= 0 else None)
-                    for row, gradient in zip(steps.head["sources"][:SOURCES], steps.gradients(), strict=False)
+                    self._arrived(row, arrived[row], names, self.stepped(row) if last and row >= 0 else None)
+                    for row in sorted(arrived)[:SOURCES]
                 ],
-                "more": max(0, len(steps.head["sources"]) - SOURCES),
+                "more": max(0, len(arrived) - SOURCES),
                 "known": True,
                 "shown": last,
                 "call": sweep.asked or "backward",
             }
+            if last:
+                self._explain_results(result, sweep)
             room -= len(sweep.edges)
             if not last and room >= 0:
                 result["sweep"] = cast("SweepFields", steps.whole())
@@ -543,8 +551,42 @@ class Recording:
         """What an optimizer's step left in a parameter; None where there was none, or the bridge does not know."""
         return None
 
+    @cached_property
+    def sources_by_row(self) -> dict[int, tuple[str, Any]]:
+        """What the block trained by each of its rows: its name, and the object. Where two have one name, as the weights
+        of two layers, it is the longer one that the program has for it.
+        """
+        found: dict[int, tuple[str, Any]] = {}
+        owners: dict[str, set[int]] = {}
+        with suppress(NotImplementedError):
+            for name, one in self.trained().items():
+                for row in self.rows_of(one):
+                    found[row] = name, one
+                    owners.setdefault(self.entries[row].name or "", set()).add(id(one))
+        own = {row: self.entries[row].name or "" for row in found}
+        return {
+            row: (own[row] if own[row] and len(owners[own[row]]) < 2 else name, one)
+            for row, (name, one) in found.items()
+        }
+
+    def _not_arrived(self, sweep: BackwardPass) -> Iterator[int]:
+        """The last rows of what the block trained and no adjoint of this sweep arrived at."""
+        rows: dict[int, list[int]] = {}
+        for row, (_, one) in self.sources_by_row.items():
+            rows.setdefault(id(one), []).append(row)
+        return (max(own) for own in rows.values() if not any(row in sweep.adjoints for row in own))
+
+    def _explain_results(self, result: ResultFields, sweep: BackwardPass) -> None:
+        """Says why gradients are None or zero, in the words of ``explain``; of many only of the first ones."""
+        bare = [one for one in result["sources"] if one["gradient"] is None or is_zero(one["gradient"])]
+        for one in bare[:ASKED] if sweep.target else ():
+            source = self.sources_by_row.get(one["at"], ("", Number(one["at"])))[1]
+            with suppress(Exception):  # the picture goes on without words
+                one["reason"], one["why"] = said_by(self.why(self.target_number(sweep), source))
+
     def _name(self, row: int, names: Mapping[int, str]) -> str | None:
-        name = self.entries[row].name or names.get(row) if 0 <= row < len(self.entries) else None
+        known = self.sources_by_row.get(row, ("",))[0]
+        name = known or self.entries[row].name or names.get(row) if 0 <= row < len(self.entries) else None
         return None if name is None else short_name(name)
 
     def _arrived(self, row: int, gradient: Any, names: Mapping[int, str], after: np.ndarray | None) -> SourceFields:
@@ -554,7 +596,9 @@ class Recording:
             "rows": [row] if row >= 0 else [],
             "parts": [],
             "gradient": gradient,
+            "at": row,
             "reason": None,
+            "why": None,
             "blame": None,
             "now": None if after is None else show_value(after.astype(kind)[()]),
             "assigned": int(after is not None),
@@ -644,6 +688,8 @@ class _Reader(Reader):
         if entry.site[0]:
             self.files[entry.site[0]] = None
         found, rule = entry.picture_row(), self.tape.known_rule(row)
+        if entry.name and row in self.tape.sources_by_row:
+            found.form["name"] = short_name(self.tape.sources_by_row[row][0])
         if rule is not None:
             found.form |= rule.fields
         return found

@@ -40,4 +40,5 @@ def lazy(space: dict[str, Any], homes: Mapping[str, str]) -> tuple[Callable[[str
         found = space[name] = load(*home[name])
         return found
 
+    find.__dict__["homes"] = home  # from which the stubs for editors are written
     return find, lambda: sorted(home)

@@ -39,19 +39,19 @@ def _larger_first(pair: Answer) -> Answer:
 
 EXPLAINED = {
     "02.p1": """\
-A leaf for each variable and a row for each operation, with the same inputs. The gradient is 48 and 28, as in the \
-list by hand. The tape does
-nothing else than what you did.""",
+A leaf for each variable and a row for each operation, `r` included. A tape writes down what runs: it cannot know \
+which result you will ask
+about. The sweep then leaves `r` out, and the gradient is 48 and 28, as in the list by hand.""",
     "02.p2": """\
-If only `first` grows by a tiny step, `y` grows by 42 steps. If only `second` grows by a tiny step, `y` grows by 6 \
+If only `first` grows by a tiny step, `y` grows by 21 steps. If only `second` grows by a tiny step, `y` grows by 3 \
 steps. But with one
-variable `a` in both places, *both* grow at once. Then `y` grows by 42 + 6 = 48 steps. That is all: the changes \
+variable `a` in both places, *both* grow at once. Then `y` grows by 21 + 3 = 24 steps. That is all: the changes \
 happen together, so they
 are added.
 
-Inside each path it is different. There one change causes the next: if `p` grows three times as fast as `a`, and `y` \
-fourteen times as fast as `p`,
-then `y` grows 14 × 3 = 42 times as fast as `a`: the two are multiplied.""",
+Inside each path it is different. There one change causes the next: if `p` grows three times as fast as `first`, and \
+`y` seven times as fast as `p`,
+then `y` grows 7 × 3 = 21 times as fast as `first`: the two are multiplied.""",
     "02.p3": """\
 Row 2 had got only 8 of its 14 when it was its turn. The 6 that came later stayed in row 2: no step passed it on.""",
     "02.p4": """\
@@ -66,6 +66,36 @@ is the same rule again,
 inside one row. Stretching a small tensor to the shape of a large one is called \
 [broadcasting](glossary.ipynb#cell-id=broadcasting), and
 going backwards, it always becomes a sum.""",
+}
+
+BELIEFS = {
+    "02.p1": {
+        "five: y does not need r": "A tape cannot know what will be needed later. It writes down each operation "
+        "at the moment when it runs.",
+        "four: one for each operation": "Four counts the operations. The two variables have rows, too: the "
+        "operations name them as their inputs.",
+    },
+    "02.p2": {
+        "24 and 24": "24 is the gradient of one a in both places. Each of the two variables is only one of the paths.",
+        "12 and 12": "12 is half of 24, as if the two shared alike. But only one of them is multiplied by b first.",
+    },
+    "02.p3": {
+        "still 48": "It would be 48 if each row had got everything before it passes it on. Row 2 passes on before"
+        " row 3 has sent its 6.",
+        "too large": "Too large it would be if something were passed on twice. Each row passes on once; what "
+        "comes too late is lost.",
+    },
+    "02.p4": {
+        "one for each pair of additions": "900 is 30 times 30, as if each addition were visited from each other "
+        "one. The sweep comes to each row once.",
+        "one for each path": "There are so many paths. But what arrives at a row is added first, and then passed "
+        "on once for all of them.",
+    },
+    "02.p5": {
+        "1.0": "1.0 is the share of the first number alone. w multiplies the others, too.",
+        "2.0": "2.0 is the value of w: with that, y grows when one number of x grows. You were asked the other "
+        "way round.",
+    },
 }
 
 EXERCISES = (
@@ -92,6 +122,13 @@ EXERCISES = (
     Exercise(
         "02.2",
         expect={"x": 44.0, "u": 10.0, "v": 4.0, "y": 1.0},
+        program="""
+x = tf.Variable(2.0)
+with tf.GradientTape(persistent=True) as tape:
+    u = x * x
+    v = u + x
+    y = v * u
+""",
         mistakes=[
             Mistake(
                 {"x": 28.0, "u": 6.0},
@@ -105,12 +142,6 @@ EXERCISES = (
                 {"x": 2.0, "u": 4.0, "v": 6.0, "y": 24.0}, "These are the values. Start the adjoints with 1 for y."
             ),
         ],
-        slips={
-            "x": {
-                24.0: "x is used twice in x * x: it gets 10 * 2 for the left factor and 10 * 2 for the right.",
-                40.0: "x also gets an amount from v = u + x. Add that to your 40.",
-            }
-        },
         hint=(
             "Who uses u, and who uses x? Each use sends an amount back.",
             "Begin with y, then v, u and x. x: it gets what arrived at v = u + x, and twice what arrived at u = x * "

@@ -38,6 +38,25 @@ last line, the layer has
 two variables. But the tape did not watch them, so there are two answers `None`, and no error anywhere.""",
 }
 
+BELIEFS = {
+    "04.p2": {
+        "4.0 and 3.0": "3.0 is right for a y that is trainable. This one is not, and so it is not watched.",
+        "4.0 and 0.0": "0.0 would say that z does not change with y. It does; the tape only did not look.",
+        "None and None": "x is trainable and is read, so the tape watches it, whatever y is.",
+    },
+    "04.p5": {
+        "0.0": "As mathematics that is true: z does not change with t. But where a tape has no path, it says None.",
+        "1.0": "1.0 is the gradient of t with respect to itself. The target here is z.",
+    },
+    "04.p6": {
+        "two tensors": "For that, the tape would have to watch two variables. When it was told to, there were "
+        "none yet.",
+        "an empty list": "The list was empty when watch got it. The last line reads a.variables once more, and by"
+        " then it has two.",
+        "an error": "To watch an empty list is allowed. Nobody asks whether there is anything in it.",
+    },
+}
+
 
 def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
     """Whether the tape left `a` alone, so that its None is not one that was typed in."""
@@ -60,14 +79,13 @@ EXERCISES = (
         expect=with_zero(["a:0", "d:0"]),
         view=with_zero,
         asks="the names of variables, in a list",
-        mistakes=[
-            Mistake(["a:0"], "d is watched by hand. Then it does not matter whether it is trainable."),
-            Mistake(["a:0", "c:0"], "c is read after the block, when the tape is off. And what about d?"),
-            Mistake(["a:0", "b:0", "d:0"], "b is read, but it is not trainable, and no line calls watch(b)."),
-            Mistake(["a:0", "c:0", "d:0"], "c is read after the block, when the tape is off."),
-            Mistake(["d:0"], "Watching by hand does not switch the automatic watching off: a is trainable and read."),
-            Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made."),
-        ],
+        mistakes=[Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made.")],
+        reasons={
+            "b:0": "b is read, but it is not trainable, and no line calls watch(b).",
+            "c:0": "c is read after the block, when the tape is off.",
+            "d:0": "d is watched by hand. Then it does not matter whether it is trainable.",
+            "a:0": "Watching by hand does not switch the automatic watching off: a is trainable and read.",
+        },
         hint=(
             "For each of the four: who tells the tape to watch it?",
             "Is it watched by hand? If not: is it trainable, and is it read inside the block?",
@@ -78,6 +96,11 @@ EXERCISES = (
     Exercise(
         "04.2",
         expect={"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
+        program="""
+v, k, c = tf.Variable(2.0), tf.Variable(3.0), tf.Variable(4.0)
+with tf.GradientTape(persistent=True) as tape:
+    y = v * k * c
+""",
         mistakes=[
             Mistake(
                 {"A": [12.0, 8.0, None]},

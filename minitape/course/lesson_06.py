@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SQUARE = UnknownFunction("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
 OTHER = UnknownFunction("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
 REST = Polynomial(0, 1, 0, 2)
-
+PAIR = "x, y = tf.Variable(2.0), tf.Variable(3.0)\nwith tf.GradientTape(persistent=True) as tape: "
 
 FOUR, MINUS_TWO, TILTED = Polynomial(16, -8, 1), Polynomial(4, 4, 1), Polynomial(0, -1, 0, 0.05)
 
@@ -52,9 +52,50 @@ it is stopped, each share depends only on its own number, and the gradient does 
 what arrives on it is zero.""",
 }
 
+BELIEFS = {
+    "06.p1": {
+        "6.0 and 8.0": "These are the derivatives of zz, but the tape cannot find them: it was paused when zz was"
+        " computed.",
+        "0.0 and 0.0": "0.0 would need a path whose slope is zero. What was not recorded is no path at all.",
+        "an error": "A path that is missing is no error. The answer is None, and the program goes on.",
+    },
+    "06.p2": {
+        "43.0": "43 is 25 + 18, and counts the path through zz, too. That one was not recorded.",
+        "18.0": "18 is what comes through zz, and just that path was not recorded. The other one is left.",
+        "None": "None would need both paths to be gone. The last product reads x itself, and it was recorded.",
+    },
+    "06.p3": {
+        "4.0 and 3.0": "3.0 would have to pass through the stop. It lets no gradient through.",
+        "4.0 and 0.0": "0.0 would need a path whose slope is zero. y has no path left, and that is None.",
+        "None and None": "Only y is stopped. x is multiplied by its value, 4, and gets that.",
+    },
+    "06.p4": {
+        "6.0": "6.0 counts both factors. The gradient of one of them is stopped.",
+        "0.0": "0.0 would say that no factor matters. One of them still passes its gradient on.",
+        "None": "None would need both factors to be stopped. Only one is.",
+    },
+    "06.p5": {
+        "9.0 and 9.0": "Only the inner tape pauses. The outer one records s, and finds the path through it.",
+        "27.0 and 27.0": "27 counts the path through s. The inner tape was paused for it: there, s is the number 9.",
+        "None and 27.0": "The inner tape was on again for u = s * x. So it has a path, the one of the last factor.",
+    },
+    "06.p6": {
+        "positive, negative, negative": "So it is when the sum passes: then the others make the sum larger, and "
+        "the share smaller. Stopped, this is not seen.",
+        "positive, None, None": "The three numbers lie in one variable, and it has a path. So each of them gets a"
+        " number, and two of the numbers are zero.",
+        "0, 0, 0": "The first number is still there above the line. If it grows, its share grows.",
+    },
+}
+
 
 def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
     """Whether no tape can go back from the result to `b`, so that its None is not one that was typed in."""
+    if any(call.trainable[1] is False for run in seen for call in run.calls):
+        return (
+            "b is a variable that cannot learn any more, anywhere. Only in this loss should it rest: which function "
+            "lets its value through, and no gradient?"
+        )
     if any(call.on[1] for run in seen for call in run.calls):
         return (
             "The tape still has a path to b, so the None is not what it says. Which function lets the value "
@@ -67,6 +108,12 @@ EXERCISES = (
     Exercise(
         "06.1",
         expect={"A": 3.0, "B": None, "C": 8.0, "D": 1.0},
+        program={
+            "A": PAIR + "z = x * y",
+            "B": PAIR + "z = x * y",
+            "C": PAIR + "z = x * x * x",
+            "D": PAIR + "p = x * y; z = p + x",
+        },
         slips={
             "B": {
                 0.0: "B: no path is left from y. The answer is None, not zero.",
@@ -94,6 +141,7 @@ EXERCISES = (
     Exercise(
         "06.2",
         expect={"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
+        program="x = tf.Variable(2.0)\nwith tf.GradientTape(persistent=True) as tape: s = x * x; u = s * x",
         mistakes=[
             Mistake(
                 {"A inner": None, "B inner": None, "B outer": None},
@@ -142,8 +190,13 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda rest, value: [float(round(value)), None],
-                "The value is right, and no gradient passes: round hands on nothing, and neither does a stop. On which "
-                "other path could it?",
+                "The value is right, and no gradient passes: neither tf.round nor a stop lets one through. On which "
+                "other path could it come?",
+            ),
+            Mistake(
+                lambda rest, value: [float(round(value)), 0.0],
+                "The value is right. But x is there with a plus and with a minus, and their gradients cancel. Stop one "
+                "of the two.",
             ),
             Mistake(
                 lambda rest, value: [value, rest.derivative(value)],

@@ -1,7 +1,7 @@
 """What the engine, ``functions`` and ``tf`` ask of the packages above them, which they cannot import.
 
-Each question is a name, such as ``hooks.why_none(error)``: why a gradient is None, the picture of a tape. The
-table of answers is in ``minitape/__init__.py``. A function is loaded when it is first used.
+Each question is a name, such as ``hooks.why_none(error)``: the reason why a gradient is None, the picture of a tape.
+The table of answers is in ``minitape/__init__.py``. A function is loaded when it is first used.
 """
 
 from __future__ import annotations

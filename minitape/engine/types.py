@@ -5,7 +5,7 @@ At run time there is nothing here: the classes are ``object``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 Given = ParamSpec("Given")  # the arguments and the result of a function that a decorator gives back as it was
@@ -13,6 +13,8 @@ Made = TypeVar("Made")
 Same = TypeVar("Same", bound=Callable)  # a function that a decorator gives back with another name, say
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from .recording.evidence import Note
     from .recording.record import Record
     from .tensor.tensor import Reference, Tensor
@@ -33,15 +35,45 @@ if TYPE_CHECKING:
     DTypeLike: TypeAlias = Any  # what ``as_dtype`` reads: a DType, a NumPy or Python type, a name, a number
     ShapeLike: TypeAlias = Any  # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
     Object: TypeAlias = Any  # an object of other code, of which attributes are read that it may not have
+    Table: TypeAlias = Any  # the rows of a function, of a package above the engine
     Trace: TypeAlias = Any  # the first run of a function, of a package above the engine
     Columns: TypeAlias = list[list]  # of a recording: four of integers, and one of values
     Assigned: TypeAlias = Any  # the variable, None without ``read_value``
     NumPyType: TypeAlias = Any  # a scalar type or dtype of NumPy's; ``object`` for text
     Leaving: TypeAlias = Any  # an ``Exit``: a property, in which type checkers do not see the end of a block
+    Name: TypeAlias = str | None  # of an operation in a graph of TensorFlow 1; elsewhere functions do without
     Sizes: TypeAlias = tuple[int, ...]  # of axes, or their numbers
     Index: TypeAlias = Any  # what NumPy takes as an index: slices, numbers, arrays, None, ... or a tuple of them
     Attributes: TypeAlias = dict[str, Any]  # of an operation, or arguments by name: each has a type of its own
     Function: TypeAlias = Callable  # of arguments and results that only its caller knows
+
+    class Source(Protocol):
+        """What a gradient is taken with respect to: a tensor or a variable, also one of Keras."""
+
+        @property
+        def shape(self) -> TensorShape: ...
+        def numpy(self) -> np.ndarray: ...  # or, of a scalar, a number of NumPy, which has the same methods
+
+    AnySource = TypeVar("AnySource", bound=Source)
+    Key = TypeVar("Key")
+
+    class Explanation(Protocol):
+        """What ``tape.explain`` answers for one source: see minitape.explain.Explanation."""
+
+        connected: bool
+        cause: str
+        message: str
+        fix: str
+        filename: str | None
+        line: int | None
+        patch: str | None
+        patch_line: int | None
+        name: str
+
+        @property
+        def kind(self) -> str: ...
+        @property
+        def others(self) -> Sequence[Explanation]: ...
 
     class ArrayValues(Protocol):
         """The values of a recording's rows: arrays, or the tensors that an outer tape knows."""
@@ -91,7 +123,7 @@ if TYPE_CHECKING:
         @property
         def device(self) -> str: ...
 
-        def numpy(self) -> Array: ...
+        def numpy(self) -> np.ndarray: ...  # or, of a scalar, a number of NumPy, which has the same methods
         def get_shape(self) -> TensorShape: ...
         def set_shape(self, shape: ShapeLike) -> None: ...
         def ref(self) -> Reference: ...

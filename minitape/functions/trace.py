@@ -72,7 +72,7 @@ class Feed(NamedTuple):
 
     row: int
     variable: Any = None
-    captured: Callable[[], EagerTensor | None] | None = None
+    captured: Callable[[], Any] | None = None
     varies: bool = True  # whether it is another value in each call; a tensor from outside all functions is not
 
 
@@ -144,7 +144,7 @@ class Trace(Recorder):
             for tensor, value in before:
                 tensor._value = value
 
-    def _alive(self) -> list[EagerTensor]:
+    def _alive(self) -> list:
         found = [tensor for held in self.made if (tensor := held()) is not None]
         self.made = [*map(weakref.ref, found)]
         return found
@@ -274,10 +274,6 @@ class Trace(Recorder):
                 tape._watch_row(tensor._row)
         return tensor
 
-    def look_at(self, variable: Any) -> NoReturn:
-        """Python asks for the value of a variable."""
-        self.raise_refusal("numpy")
-
     def assign(self, variable: Any, change: Any, how: str, read_value: bool) -> Any:
         """The new state is a row."""
         old = self.read(variable, accessed=False)
@@ -285,12 +281,6 @@ class Trace(Recorder):
             raise invalid(f"A tensor of shape {change.shape} cannot change a variable of shape {old.shape}", how)
         new = apply(CHANGES[how], (change,) if how == "assign" else (old, change), {})
         return self.set_state(variable, new, how, read_value)
-
-    def update(self, variable: Any, primitive: Primitive, inputs: Any, attrs: Any, how: str, prepare: Any) -> Any:
-        """The same for what a primitive makes of the old state."""
-        made = Primitive("assign", primitive.forward, None, op=primitive.op, keep="")
-        new = apply(made, (self.read(variable, accessed=False), *prepare(*inputs)), attrs)
-        return self.set_state(variable, new, how)
 
     def set_state(self, variable: Any, new: EagerTensor, how: str = "assign", read_value: bool = True) -> Any:
         """A row is the state of a variable from now on."""

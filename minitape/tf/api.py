@@ -78,11 +78,8 @@ NAMES: dict[str, dict[str, str]] = {
     "ragged": {"tf.composites": "constant=ragged_constant"},
     "sparse": {"tf.composites": "sparse_dense_matmul to_dense"},
     "nest": {"engine.values.nest": "flatten map_structure pack_sequence_as"},
-    "errors": {
-        "engine.values.errors": "FailedPreconditionError InternalError InvalidArgumentError OpError UnimplementedError "
-        "UnknownError"
-    },
-    "autodiff": {"engine.derivatives.forward": "ForwardAccumulator", "engine.back.tape": "GradientTape"},
+    "errors": {"engine.values.errors": "InvalidArgumentError OpError UnimplementedError UnknownError"},
+    "autodiff": {"engine.derivatives.forward": "ForwardAccumulator"},
     "test": {"check": "compute_gradient"},
     "config": {"functions.settings": "run_functions_eagerly"},
     "keras": {"tf.keras": "Sequential"},

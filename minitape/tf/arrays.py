@@ -18,12 +18,12 @@ from ..engine.values.invalid import invalid
 from .arguments import axis_in, call, integers, is_tensor_like, tensor_of
 
 if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, ShapeLike, Sizes, Value
+    from ..engine.types import DTypeLike, Name, ShapeLike, Sizes, Value
 
 newaxis = None
 
 
-def identity(input: Value, name: str | None = None) -> Tensor:
+def identity(input: Value, name: Name = None) -> Tensor:
     """A tensor with the same value, as a row of its own. Differentiable.
 
     >>> import minitape as tf
@@ -34,7 +34,7 @@ def identity(input: Value, name: str | None = None) -> Tensor:
     return call("identity", tensor_of(input))
 
 
-def stop_gradient(input: Value, name: str | None = None) -> Tensor:
+def stop_gradient(input: Value, name: Name = None) -> Tensor:
     """The same value, through which no gradient passes: tapes take it for a constant.
 
     >>> import minitape as tf
@@ -50,7 +50,7 @@ def stop_gradient(input: Value, name: str | None = None) -> Tensor:
 # -- shape -----------------------------------------------------------------------------------------
 
 
-def shape(input: Value, out_type: DTypeLike = None, name: str | None = None) -> Tensor:
+def shape(input: Value, out_type: DTypeLike = None, name: Name = None) -> Tensor:
     """The sizes of the axes as a tensor of one axis, int32 or of type ``out_type``. No gradient passes.
 
     >>> import minitape as tf
@@ -60,7 +60,7 @@ def shape(input: Value, out_type: DTypeLike = None, name: str | None = None) -> 
     return call("shape", tensor_of(input), dtype=dtypes.as_dtype(out_type or dtypes.int32))
 
 
-def size(input: Value, out_type: DTypeLike = None, name: str | None = None) -> Tensor:
+def size(input: Value, out_type: DTypeLike = None, name: Name = None) -> Tensor:
     """The number of elements as a scalar, int32 or of type ``out_type``. No gradient passes.
 
     >>> import minitape as tf
@@ -70,7 +70,7 @@ def size(input: Value, out_type: DTypeLike = None, name: str | None = None) -> T
     return call("size", tensor_of(input), dtype=dtypes.as_dtype(out_type or dtypes.int32))
 
 
-def rank(input: Value, name: str | None = None) -> Tensor:
+def rank(input: Value, name: Name = None) -> Tensor:
     """The number of axes as an int32 scalar. No gradient passes.
 
     >>> import minitape as tf
@@ -80,7 +80,7 @@ def rank(input: Value, name: str | None = None) -> Tensor:
     return call("rank", tensor_of(input))
 
 
-def reshape(tensor: Value, shape: ShapeLike, name: str | None = None) -> Tensor:
+def reshape(tensor: Value, shape: ShapeLike, name: Name = None) -> Tensor:
     """The same elements in another shape; one size may be -1: what is left. Differentiable.
 
     Raises InvalidArgumentError when the numbers of elements differ.
@@ -127,7 +127,7 @@ def transpose(a: Value, perm: Value = None, conjugate: bool = False, name: str =
     return call("conj", out) if conjugate and a.dtype.is_complex else out
 
 
-def expand_dims(input: Value, axis: Value, name: str | None = None) -> Tensor:
+def expand_dims(input: Value, axis: Value, name: Name = None) -> Tensor:
     """The tensor with a new axis of size 1 at place ``axis`` (negative: counted from the end). Differentiable.
 
     InvalidArgumentError for a place outside.
@@ -142,7 +142,7 @@ def expand_dims(input: Value, axis: Value, name: str | None = None) -> Tensor:
     return call("reshape", x, shape=(*x.shape[:place], 1, *x.shape[place:]))
 
 
-def squeeze(input: Value, axis: Value = None, name: str | None = None) -> Tensor:
+def squeeze(input: Value, axis: Value = None, name: Name = None) -> Tensor:
     """The tensor without its axes of size 1, or without those listed. Differentiable.
 
     Raises InvalidArgumentError for an axis of another size.
@@ -177,6 +177,13 @@ def _of_one_dtype(values: Value, function: str) -> list[Tensor]:
     if any(t.dtype != dtype for t in tensors):
         raise invalid(f"tf.{function} takes tensors of one dtype, got {', '.join(t.dtype.name for t in tensors)}")
     return tensors
+
+
+def _axis(axis: int, rank: int) -> int:
+    """An axis, counted from the front, of the functions that refuse others with a ValueError."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is not there: there are {rank} axes, from {-rank} to {rank - 1}")
+    return axis % rank
 
 
 def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
@@ -224,10 +231,7 @@ def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:
     tensors = _of_one_dtype(values, "stack")
     if not tensors:
         raise ValueError("tf.stack takes one tensor or more, got none")
-    rank = tensors[0].ndim + 1
-    if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} is not there: the result has {rank} axes, from {-rank} to {rank - 1}")
-    return pack(tensors, axis % rank)
+    return pack(tensors, _axis(axis, tensors[0].ndim + 1))
 
 
 def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
@@ -263,12 +267,11 @@ def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "un
     [[1, 2], [3, 4]]
     """
     x = tensor_of(value)
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"axis {axis} is not there: the tensor has {x.ndim} axes, from {-x.ndim} to {x.ndim - 1}")
+    axis = _axis(axis, x.ndim)
     count = x.shape[axis]
     if num not in (None, count):
         raise invalid(f"num must be the size of axis {axis}, which is {count}, got {num}")
-    return _listed(call("unstack", x, axis=axis % x.ndim)) if count else []
+    return _listed(call("unstack", x, axis=axis)) if count else []
 
 
 def _listed(parts: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
@@ -312,7 +315,7 @@ def split(
 # -- made larger -----------------------------------------------------------------------------------
 
 
-def tile(input: Value, multiples: Value, name: str | None = None) -> Tensor:
+def tile(input: Value, multiples: Value, name: Name = None) -> Tensor:
     """The tensor repeated as a whole, ``multiples[i]`` times along axis i. Differentiable.
 
     InvalidArgumentError unless ``multiples`` has one number, not negative, for each axis.
@@ -327,7 +330,7 @@ def tile(input: Value, multiples: Value, name: str | None = None) -> Tensor:
     return call("tile", x, multiples=counts)
 
 
-def repeat(input: Value, repeats: Value, axis: int | None = None, name: str | None = None) -> Tensor:
+def repeat(input: Value, repeats: Value, axis: int | None = None, name: Name = None) -> Tensor:
     """Each element repeated ``repeats`` times (one number, or one for each); without an axis the input is flattened.
 
     Differentiable in ``input``. Raises ValueError when the counts do not fit the axis.
@@ -339,18 +342,17 @@ def repeat(input: Value, repeats: Value, axis: int | None = None, name: str | No
     x = tensor_of(input)
     if axis is None or not x.ndim:
         x, axis = call("reshape", x, shape=(-1,)), axis or 0
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"axis {axis} is not there: the tensor has {x.ndim} axes, from {-x.ndim} to {x.ndim - 1}")
+    axis = _axis(axis, x.ndim)
     counts, size = integers(repeats, "repeats"), x.shape[axis]
     if len(counts) not in (1, size):
         raise ValueError(f"repeats must be one number or one for each of {size} elements, got {list(counts)}")
     if min(counts, default=0) < 0:
         raise invalid(f"repeats must not be negative, got {list(counts)}")
-    return call("repeat", x, repeats=counts[0] if len(counts) == 1 else counts, axis=axis % x.ndim)
+    return call("repeat", x, repeats=counts[0] if len(counts) == 1 else counts, axis=axis)
 
 
 def pad(
-    tensor: Value, paddings: Value, mode: str = "CONSTANT", constant_values: Value = 0, name: str | None = None
+    tensor: Value, paddings: Value, mode: str = "CONSTANT", constant_values: Value = 0, name: Name = None
 ) -> Tensor:
     """The tensor with ``paddings[i] = [before, after]`` elements put around it along axis i.
 

@@ -63,16 +63,12 @@ class RaggedTensor:
         return [row.tolist() for row in np.split(self.values.array, np.cumsum(self._lengths))[:-1]]
 
     def to_tensor(self) -> Tensor:
-        """The rows, filled up with zeros, as a dense tensor. Differentiable in ``values``."""
-        wide = max(self._lengths, default=0)
-        rows = [
-            range(start, start + n) for start, n in zip(np.cumsum([0, *self._lengths]), self._lengths, strict=False)
-        ]
-        zeros = np.zeros((1, *self.values.shape[1:]), self.values.array.dtype)
-        padded = call("concat", self.values, new_tensor(zeros), axis=0)
-        last = self.values.shape[0]
-        places = np.array([[*row, *[last] * (wide - len(row))] for row in rows], np.int64).reshape(len(rows), wide)
-        return call("gather", padded, new_tensor(places), axis=0)
+        """The rows, filled up with zeros, as a dense tensor. No gradient passes."""
+        wide, ends = max(self._lengths, default=0), np.cumsum(self._lengths)
+        made = np.zeros((len(ends), wide, *self.values._dims[1:]), self.values.array.dtype)
+        for row, part in zip(made, np.split(self.values.array, ends), strict=False):
+            row[: len(part)] = part
+        return new_tensor(made)
 
     def __repr__(self) -> str:
         return f"<tf.RaggedTensor {self.to_list()}>"

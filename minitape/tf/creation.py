@@ -17,10 +17,10 @@ from .arrays import concat, expand_dims
 from .elementwise import cast
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, DTypeLike, ShapeLike, Value
+    from ..engine.types import Array, DTypeLike, Name, ShapeLike, Value
 
 
-def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
+def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: Name = None) -> Tensor:
     """A tensor of zeros (False, empty strings) of the given shape.
 
     Raises TypeError for a shape that is not made of integers, InvalidArgumentError for a negative size.
@@ -32,7 +32,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None 
     return new_tensor(_filled(sizes_of(shape), dtypes.as_dtype(dtype), 0))
 
 
-def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
+def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: Name = None) -> Tensor:
     """A tensor of ones (True) of the given shape.
 
     Raises TypeError for a shape that is not made of integers and for strings, InvalidArgumentError for a negative size.
@@ -51,7 +51,7 @@ def _filled(sizes: tuple[int, ...], dtype: dtypes.DType, number: int) -> Array:
     return np.full(sizes, b"" if dtype.kind == "s" else number, dtype.as_numpy_dtype)
 
 
-def zeros_like(input: Value, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
+def zeros_like(input: Value, dtype: DTypeLike = None, name: Name = None) -> Tensor:
     """Zeros in the shape of another tensor, in its dtype or the given one. No gradient passes.
 
     >>> import minitape as tf
@@ -64,7 +64,7 @@ def zeros_like(input: Value, dtype: DTypeLike = None, name: str | None = None) -
     return cast(call("zeros_like", x), dtype or x.dtype)
 
 
-def ones_like(input: Value, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
+def ones_like(input: Value, dtype: DTypeLike = None, name: Name = None) -> Tensor:
     """Ones in the shape of another tensor, in its dtype or the given one. No gradient passes.
 
     >>> import minitape as tf
@@ -77,7 +77,7 @@ def ones_like(input: Value, dtype: DTypeLike = None, name: str | None = None) ->
     return cast(call("ones_like", x), dtype or x.dtype)
 
 
-def fill(dims: ShapeLike, value: Value, name: str | None = None) -> Tensor:
+def fill(dims: ShapeLike, value: Value, name: Name = None) -> Tensor:
     """A tensor of shape ``dims`` in which every element is ``value``, a scalar. Differentiable in ``value``.
 
     InvalidArgumentError for a value with axes and for a negative size.
@@ -98,7 +98,7 @@ def eye(
     num_columns: Value = None,
     batch_shape: ShapeLike = None,
     dtype: DTypeLike = dtypes.float32,
-    name: str | None = None,
+    name: Name = None,
 ) -> Tensor:
     """The identity matrix, or a batch of them of shape ``batch_shape``; ``num_columns`` is ``num_rows`` by default.
 
@@ -142,7 +142,7 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
     return with_influences(new_tensor(made), ends, "Range")
 
 
-def linspace(start: Value, stop: Value, num: Value, name: str | None = None, axis: Value = 0) -> Tensor:
+def linspace(start: Value, stop: Value, num: Value, name: Name = None, axis: Value = 0) -> Tensor:
     """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis.
 
     ``start`` and ``stop`` broadcast; integers give float64. Differentiable in both. Raises TypeError for a ``num`` that
@@ -180,7 +180,7 @@ def one_hot(
     off_value: Value = None,
     axis: Value = None,
     dtype: DTypeLike = None,
-    name: str | None = None,
+    name: Name = None,
 ) -> Tensor:
     """A new axis of size ``depth`` with ``on_value`` (1) at each index and ``off_value`` (0) elsewhere.
 

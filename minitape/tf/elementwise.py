@@ -23,7 +23,7 @@ from ..engine.values.invalid import invalid
 from .arguments import call, check_kind, is_tensor_like, of_one_dtype, tensor_of, with_dtype_hint
 
 if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, Function, Value
+    from ..engine.types import DTypeLike, Function, Name, Value
 
 FLOATS, REALS, NUMBERS, ANY = "f", "fiu", "fciu", "fciubs"
 _DOC = """{sentence}, elementwise{broadcast}. {rules}
@@ -38,6 +38,8 @@ _DOC = """{sentence}, elementwise{broadcast}. {rules}
 
 def _named(function: Function, primitive: Primitive, name: str, sentence: str, example: str, pair: bool) -> Function:
     """The function with a name and a documentation; in its fast form where the primitive is a formula."""
+    if primitive.code:
+        function = fast.function(function, primitive, name, signature="x, y, name=None" if pair else "x, name=None")
     argument, _, result = example.partition(" -> ")
     derivatives = "; ".join(text for text in primitive.texts[1:] if text != "-")
     function.__doc__ = _DOC.format(
@@ -50,16 +52,14 @@ def _named(function: Function, primitive: Primitive, name: str, sentence: str, e
         result=result,
     )
     function.__name__ = function.__qualname__ = name
-    if primitive.code:
-        function = fast.function(function, primitive, name, signature="x, y, name=None" if pair else "x, name=None")
-        function.__module__ = __name__
+    function.__module__ = __name__
     return function
 
 
 def _unary(name: str, sentence: str, example: str, kinds: str = "fc", primitive: str = "") -> Callable[..., Tensor]:
     kernel = TABLE[primitive or name]
 
-    def function(x: Value, name: str | None = None) -> Tensor:
+    def function(x: Value, name: Name = None) -> Tensor:
         x = tensor_of(x)
         if x.dtype.kind not in kinds:
             check_kind(function.__name__, x, kinds)
@@ -73,7 +73,7 @@ def _binary(
 ) -> Callable[..., Tensor]:
     kernel = TABLE[primitive or name]
 
-    def function(x: Value, y: Value, name: str | None = None) -> Tensor:
+    def function(x: Value, y: Value, name: Name = None) -> Tensor:
         x, y = convert(x, y)
         if x.dtype.kind not in kinds:
             check_kind(function.__name__, x, kinds)
@@ -127,7 +127,7 @@ subtract = _binary("subtract", "x - y", "3.0, 1.0 -> 2.0")
 # -- functions that prepare their arguments --------------------------------------------------------
 
 
-def atan2(y: Value, x: Value, name: str | None = None) -> Tensor:
+def atan2(y: Value, x: Value, name: Name = None) -> Tensor:
     """The angle of the point (x, y) in radians, elementwise for shapes that broadcast. Differentiable; floats only.
 
     >>> import minitape as tf
@@ -138,7 +138,7 @@ def atan2(y: Value, x: Value, name: str | None = None) -> Tensor:
     return binary(TABLE["atan2"], check_kind("math.atan2", y, FLOATS), x)
 
 
-def softplus(features: Value, name: str | None = None) -> Tensor:
+def softplus(features: Value, name: Name = None) -> Tensor:
     """log(1 + exp(x)), elementwise and without overflow. Differentiable: g * sigmoid(x). Floats only.
 
     >>> import minitape as tf
@@ -148,7 +148,7 @@ def softplus(features: Value, name: str | None = None) -> Tensor:
     return call("softplus", check_kind("math.softplus", tensor_of(features), FLOATS))
 
 
-def abs(x: Value, name: str | None = None) -> Tensor:
+def abs(x: Value, name: Name = None) -> Tensor:
     """The absolute value, elementwise; of complex numbers the modulus, which is real.
 
     Differentiable: the gradient is sign(x), 0 at 0. Raises InvalidArgumentError for bools, strings, unsigned integers.
@@ -161,7 +161,7 @@ def abs(x: Value, name: str | None = None) -> Tensor:
     return call("complex_abs" if x.dtype.is_complex else "abs", x)
 
 
-def sign(x: Value, name: str | None = None) -> Tensor:
+def sign(x: Value, name: Name = None) -> Tensor:
     """-1, 0 or 1, elementwise; of complex numbers x / abs(x), and 0 for 0. The gradient of real tensors is 0.
 
     Raises InvalidArgumentError for bools, strings and unsigned integers.
@@ -176,7 +176,7 @@ def sign(x: Value, name: str | None = None) -> Tensor:
     return call("div_no_nan", x, call("cast", call("complex_abs", x), dtype=x.dtype))
 
 
-def round(x: Value, name: str | None = None) -> Tensor:
+def round(x: Value, name: Name = None) -> Tensor:
     """The nearest integers, halves rounded to the even one; integers come back as they are. No gradient passes.
 
     >>> import minitape as tf
@@ -187,7 +187,7 @@ def round(x: Value, name: str | None = None) -> Tensor:
     return x if x.dtype.is_integer else call("rint", x)
 
 
-def divide(x: Value, y: Value, name: str | None = None) -> Tensor:
+def divide(x: Value, y: Value, name: Name = None) -> Tensor:
     """x / y, elementwise: Python's true division, which turns integers into floats.
 
     Differentiable. Raises TypeError when the dtypes differ.
@@ -202,7 +202,7 @@ def divide(x: Value, y: Value, name: str | None = None) -> Tensor:
     return quotient
 
 
-def divide_no_nan(x: Value, y: Value, name: str | None = None) -> Tensor:
+def divide_no_nan(x: Value, y: Value, name: Name = None) -> Tensor:
     """x / y, elementwise, and 0 where y is 0. Differentiable, with gradient 0 there.
 
     Raises TypeError when the dtypes differ.
@@ -215,7 +215,7 @@ def divide_no_nan(x: Value, y: Value, name: str | None = None) -> Tensor:
     return binary(TABLE["div_no_nan"], *float_quotient(x, y, "tf.math.divide_no_nan"))
 
 
-def logical_and(x: Value, y: Value, name: str | None = None) -> Tensor:
+def logical_and(x: Value, y: Value, name: Name = None) -> Tensor:
     """x and y, elementwise for bools, with broadcasting. Not differentiable.
 
     >>> import minitape as tf
@@ -226,7 +226,7 @@ def logical_and(x: Value, y: Value, name: str | None = None) -> Tensor:
     return binary(TABLE["logical_and"], x, y)
 
 
-def logical_not(x: Value, name: str | None = None) -> Tensor:
+def logical_not(x: Value, name: Name = None) -> Tensor:
     """not x, elementwise for bools. Not differentiable.
 
     >>> import minitape as tf
@@ -236,7 +236,7 @@ def logical_not(x: Value, name: str | None = None) -> Tensor:
     return call("logical_not", check_kind("logical_not", tensor_of(x, dtypes.bool), "b"))
 
 
-def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: str | None = None) -> Tensor:
+def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: Name = None) -> Tensor:
     """The elements, limited to a range: min(t, clip_value_max), then max with clip_value_min.
 
     The limits broadcast to the shape of t (InvalidArgumentError if t would have to grow). Differentiable: 1 inside the
@@ -254,7 +254,7 @@ def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: 
     return out
 
 
-def where(condition: Value, x: Value = None, y: Value = None, name: str | None = None) -> Tensor:
+def where(condition: Value, x: Value = None, y: Value = None, name: Name = None) -> Tensor:
     """With ``x`` and ``y``: elements of ``x`` where the condition holds, else of ``y``; all three broadcast.
 
     Differentiable in ``x`` and ``y``. Alone: the int64 places of the true (or non-zero) elements, one row for each.
@@ -289,7 +289,7 @@ def where(condition: Value, x: Value = None, y: Value = None, name: str | None =
 # -- other dtypes ----------------------------------------------------------------------------------
 
 
-def cast(x: Value, dtype: DTypeLike, name: str | None = None) -> Tensor:
+def cast(x: Value, dtype: DTypeLike, name: Name = None) -> Tensor:
     """The values in another dtype: floats are truncated to integers, complex numbers lose their imaginary part.
 
     Differentiable between float and complex dtypes. Raises UnimplementedError for strings.
@@ -304,7 +304,7 @@ def cast(x: Value, dtype: DTypeLike, name: str | None = None) -> Tensor:
     return cast_tensor(tensor_of(x), dtype)
 
 
-def real(input: Value, name: str | None = None) -> Tensor:
+def real(input: Value, name: Name = None) -> Tensor:
     """The real part, elementwise; real tensors come back as they are. Differentiable.
 
     >>> import minitape as tf
@@ -317,7 +317,7 @@ def real(input: Value, name: str | None = None) -> Tensor:
     return call("real", x) if x.dtype.is_complex else x
 
 
-def conj(x: Value, name: str | None = None) -> Tensor:
+def conj(x: Value, name: Name = None) -> Tensor:
     """The complex conjugate, elementwise; real tensors come back as they are. Differentiable.
 
     >>> import minitape as tf

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine.recording.evidence import note_escape, origin_of_new
-from ..engine.table.primitives import TABLE
+from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import CHECKS, apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.tensor.updates import assigner, attach
@@ -22,7 +22,7 @@ from .arguments import axis_in, call, check_kind, integer, of_one_dtype, tensor_
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Attributes, DTypeLike, Index, ShapeLike, Sizes, Value
+    from ..engine.types import Attributes, DTypeLike, Index, Name, ShapeLike, Sizes, Value
 
 # -- slices ----------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ EagerTensor.__getitem__ = getitem  # type: ignore[method-assign]
 def _select(tensor: Tensor, parts: list[Index], variable: ResourceVariable | None = None) -> Tensor:
     """The slice that the parts of an index select, where a slice is a tuple."""
     key = [slice(*e) if type(e) is tuple else e for e in parts]
-    if len(key) == 1 and (isinstance(key[0], bool) or getattr(key[0], "dtype", None) == bool):
+    if len(key) == 1 and (isinstance(key[0], bool) or getattr(key[0], "dtype", None) == np.bool_):
         return boolean_mask(tensor, key[0])
     return getitem(tensor, key, variable, {"spec": spec_of(tensor.shape, key)})
 
@@ -179,7 +179,7 @@ def gather(
     validate_indices: bool | None = None,
     axis: Value = None,
     batch_dims: Value = 0,
-    name: str | None = None,
+    name: Name = None,
 ) -> Tensor:
     """The slices of ``params`` at ``indices`` along an axis; with ``batch_dims``, separately for each batch element.
 
@@ -201,15 +201,15 @@ def gather(
             f"The first batch_dims={batch} axes of params and indices must be equal and come before axis {at}, got the "
             f"shapes {x.shape} and {places.shape}"
         )
-    check_places(places._value, x.shape[at])
+    _check_gather(TABLE["gather"], x, places, at)
     return apply(TABLE["gather"], (x, places), {"axis": at} | ({"batch_dims": batch} if batch else {}))
 
 
-CHECKS["GatherV2"] = lambda _, x, places, axis=0, **attrs: check_places(places._value, x._dims[axis])
-CHECKS["GatherNd"] = lambda _, x, places, batch_dims=0: check_inside(places._value, x._dims[batch_dims:])
+def _check_gather(primitive: Primitive, x: Tensor, places: Tensor, axis: int = 0, batch_dims: int = 0) -> None:
+    check_places(places._value, x._dims[axis])
 
 
-def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: str | None = None) -> Tensor:
+def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: Name = None) -> Tensor:
     """The elements or slices of ``params`` at the places that the last axis of ``indices`` lists.
 
     Differentiable in ``params``. Raises InvalidArgumentError for a place outside of ``params``.
@@ -228,8 +228,16 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: str | 
         raise ValueError(
             f"The first batch_dims={batch} axes of params and indices must be equal, got {x.shape} and {places.shape}"
         )
-    check_inside(places._value, x._dims[batch:])
+    _check_gather_nd(TABLE["gather_nd"], x, places, batch)
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch} if batch else {})
+
+
+def _check_gather_nd(primitive: Primitive, x: Tensor, places: Tensor, batch_dims: int = 0) -> None:
+    check_inside(places._value, x._dims[batch_dims:])
+
+
+# functions that are replayed ask them again of new places
+CHECKS |= {"GatherV2": _check_gather, "GatherNd": _check_gather_nd}
 
 
 def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "boolean_mask") -> Tensor:
@@ -252,7 +260,7 @@ def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "bo
     return call("gather", flat, places, axis=at)
 
 
-def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name: Name = None) -> Tensor:
     """A copy of ``tensor`` with ``updates`` at the places that the last axis of ``indices`` lists.
 
     Differentiable in ``tensor`` and ``updates``. Raises InvalidArgumentError for a place outside.
@@ -277,7 +285,7 @@ def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name
 Unique = namedtuple("Unique", ["y", "idx"])
 
 
-def unique(x: Value, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
+def unique(x: Value, out_idx: DTypeLike = dtypes.int32, name: Name = None) -> Unique:
     """The different elements of a vector in the order of their first appearance, and each element's place among them.
 
     Not differentiable: LookupError when a gradient is asked for.

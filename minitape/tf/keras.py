@@ -37,7 +37,7 @@ from .random import uniform
 from .reductions import reduce_mean
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, DTypeLike, Function, Index, Object, ShapeLike, Value
+    from ..engine.types import DTypeLike, Function, Index, Object, ShapeLike, Value
     from ..engine.values.shape import TensorShape
 
 _GIVEN: Counter[str] = Counter()
@@ -74,7 +74,7 @@ class Variable(Operators):
         """The sizes of the axes."""
         return self.value.shape
 
-    def numpy(self) -> Array:
+    def numpy(self) -> np.ndarray:
         """The value as a NumPy array or scalar."""
         return self.value.numpy()
 
@@ -124,7 +124,7 @@ for _name in [*_names, *(f"r{name}" for name in _names), *"neg abs eq ne lt le g
 # -- layers ----------------------------------------------------------------------------------------
 
 
-def _initial(initializer: str | Callable | None, shape: ShapeLike, dtype: DTypeLike) -> Value:
+def initial_value(initializer: str | Callable | None, shape: ShapeLike, dtype: DTypeLike) -> Value:
     """The first value of a weight, by the name of an initializer or by a function of shape and dtype."""
     if callable(initializer):
         return initializer(shape, dtype=dtype)
@@ -176,7 +176,7 @@ class Layer:
         dtype.
         """
         with self._scope(), init_scope():
-            return Variable(_initial(initializer, shape, dtype or self.dtype), trainable, name)
+            return Variable(initial_value(initializer, shape, dtype or self.dtype), trainable, name)
 
     def build(self, input_shape: TensorShape) -> None:
         """Makes the weights for inputs of this shape. Here there are none."""

@@ -18,10 +18,10 @@ from .elementwise import cast
 from .reductions import reduce_mean
 
 if TYPE_CHECKING:
-    from ..engine.types import Value
+    from ..engine.types import Name, Value
 
 
-def _relu(features: Value, name: str | None = None) -> Tensor:
+def _relu(features: Value, name: Name = None) -> Tensor:
     """max(x, 0), elementwise; the gradient at 0 is 0. Differentiable; real numbers only.
 
     >>> import minitape as tf
@@ -33,10 +33,10 @@ def _relu(features: Value, name: str | None = None) -> Tensor:
 
 _relu.__name__ = _relu.__qualname__ = "relu"
 relu: Callable[..., Tensor] = fast.function(_relu, TABLE["relu"], "relu", signature="features, name=None")
-relu.__module__ = __name__
+relu.__module__, relu.__doc__ = __name__, _relu.__doc__
 
 
-def leaky_relu(features: Value, alpha: float = 0.2, name: str | None = None) -> Tensor:
+def leaky_relu(features: Value, alpha: float = 0.2, name: Name = None) -> Tensor:
     """x where it is positive, else ``alpha * x``, elementwise; integers become float32. Differentiable.
 
     >>> import minitape as tf
@@ -54,7 +54,7 @@ def _along(name: str, logits: Value, axis: Value) -> Tensor:
     return call(name, x, axis=-1 if place == x.ndim - 1 else place)
 
 
-def softmax(logits: Value, axis: Value = None, name: str | None = None) -> Tensor:
+def softmax(logits: Value, axis: Value = None, name: Name = None) -> Tensor:
     """exp(x) / sum(exp(x)) along ``axis`` (the last one for None), without overflow. Differentiable.
 
     Raises InvalidArgumentError for integers, for tensors without axes and for an axis that is not there.
@@ -66,7 +66,7 @@ def softmax(logits: Value, axis: Value = None, name: str | None = None) -> Tenso
     return _along("softmax", logits, axis)
 
 
-def log_softmax(logits: Value, axis: Value = None, name: str | None = None) -> Tensor:
+def log_softmax(logits: Value, axis: Value = None, name: Name = None) -> Tensor:
     """The logarithm of softmax along ``axis`` (the last one for None). Differentiable; errors as for ``softmax``.
 
     >>> import minitape as tf
@@ -91,7 +91,7 @@ def _wide(x: Tensor) -> Tensor:
     return cast(x, dtypes.float32) if x.dtype is dtypes.float16 else x
 
 
-def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = -1, name: str | None = None) -> Tensor:
+def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = -1, name: Name = None) -> Tensor:
     """The cross entropy between probabilities and softmax(logits) along ``axis``; the result lacks that axis.
 
     ``labels`` are cast to the dtype of ``logits`` (floats). Differentiable in both.
@@ -112,7 +112,7 @@ def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = 
     return cast(call("softmax_cross_entropy", wide, y), x.dtype)
 
 
-def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name: str | None = None) -> Tensor:
+def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name: Name = None) -> Tensor:
     """The cross entropy between classes, given by number, and softmax(logits) along the last axis.
 
     ``labels`` (int32 or int64) has the shape of ``logits`` without the last axis. Differentiable in ``logits``.
@@ -129,7 +129,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name:
     return cast(call("sparse_softmax_cross_entropy", _wide(x), y), x.dtype)
 
 
-def sigmoid_cross_entropy_with_logits(labels: Value = None, logits: Value = None, name: str | None = None) -> Tensor:
+def sigmoid_cross_entropy_with_logits(labels: Value = None, logits: Value = None, name: Name = None) -> Tensor:
     """The cross entropy between probabilities and sigmoid(logits), elementwise, without overflow.
 
     Differentiable in both. Raises ValueError when the shapes differ.
@@ -152,7 +152,7 @@ def sigmoid_cross_entropy_with_logits(labels: Value = None, logits: Value = None
 # -- moments ---------------------------------------------------------------------------------------
 
 
-def moments(x: Value, axes: Value, *, keepdims: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
+def moments(x: Value, axes: Value, *, keepdims: bool = False, name: Name = None) -> tuple[Tensor, Tensor]:
     """The mean and the variance over ``axes``, a pair; half floats are computed in float32. Differentiable.
 
     Raises InvalidArgumentError for an axis that is not there.

@@ -14,7 +14,7 @@ from ..engine.values import nest
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from ..engine.types import Array, Object
+    from ..engine.types import Array, Name, Object
 
 
 def print_(
@@ -23,7 +23,7 @@ def print_(
     summarize: int | None = 3,
     sep: str = " ",
     end: str = "\n",
-    name: str | None = None,
+    name: Name = None,
 ) -> None:
     """Prints values: tensors as their elements, at most ``summarize`` (-1: all) at each end of an axis; the rest as
     Python.

@@ -25,7 +25,7 @@ from .elementwise import conj, maximum, pow
 from .reductions import reduce_max, reduce_sum
 
 if TYPE_CHECKING:
-    from ..engine.types import Sizes, Value
+    from ..engine.types import Name, Sizes, Value
 
 
 def _at_once(general: Same) -> Same:
@@ -50,7 +50,7 @@ def matmul(
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     *,
-    name: str | None = None,
+    name: Name = None,
 ) -> Tensor:
     """The product of two matrices, or of batches of them (whose other axes broadcast).
 
@@ -83,9 +83,7 @@ def matmul(
     return made
 
 
-def matvec(
-    a: Value, b: Value, transpose_a: bool = False, adjoint_a: bool = False, *, name: str | None = None
-) -> Tensor:
+def matvec(a: Value, b: Value, transpose_a: bool = False, adjoint_a: bool = False, *, name: Name = None) -> Tensor:
     """The product of a matrix and a vector, or of batches of them. Arguments, gradient and errors as for ``matmul``.
 
     >>> import minitape as tf
@@ -97,7 +95,7 @@ def matvec(
     return call("reshape", out, shape=out._dims[:-1])
 
 
-def tensordot(a: Value, b: Value, axes: Value, name: str | None = None) -> Tensor:
+def tensordot(a: Value, b: Value, axes: Value, name: Name = None) -> Tensor:
     """The sum of the products of a and b over pairs of axes.
 
     ``axes`` is a number n (the last n axes of a with the first n of b; 0 for the outer product) or a pair of lists.
@@ -145,7 +143,7 @@ def norm(
     ord: str | float = "euclidean",
     axis: Value = None,
     keepdims: bool | None = None,
-    name: str | None = None,
+    name: Name = None,
 ) -> Tensor:
     """The norm of vectors or matrices.
 
@@ -179,7 +177,7 @@ def norm(
     return reduce_sum(size, axis, keep) if ord == 1 else pow(reduce_sum(pow(size, ord), axis, keep), 1.0 / float(ord))
 
 
-def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
+def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: Name = None) -> Tensor:
     """x divided by its euclidean norm along ``axis`` (at least sqrt(epsilon)). Differentiable.
 
     >>> import minitape as tf
@@ -194,7 +192,7 @@ def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: str
 # -- square matrices -------------------------------------------------------------------------------
 
 
-def det(input: Value, name: str | None = None) -> Tensor:
+def det(input: Value, name: Name = None) -> Tensor:
     """The determinants of square matrices. Differentiable where they are invertible.
 
     Raises InvalidArgumentError for matrices that are not square, and for the gradient of a singular one.
@@ -206,7 +204,7 @@ def det(input: Value, name: str | None = None) -> Tensor:
     return call("det", check_kind("linalg.det", tensor_of(input), "fc"))
 
 
-def inv(input: Value, adjoint: bool = False, name: str | None = None) -> Tensor:
+def inv(input: Value, adjoint: bool = False, name: Name = None) -> Tensor:
     """The inverses of square matrices (or their adjoints). Differentiable.
 
     Raises InvalidArgumentError for matrices that are not square or not invertible.
@@ -218,7 +216,7 @@ def inv(input: Value, adjoint: bool = False, name: str | None = None) -> Tensor:
     return call("inv", check_kind("linalg.inv", tensor_of(input), "fc"), adjoint=bool(adjoint))
 
 
-def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: str | None = None) -> Tensor:
+def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: Name = None) -> Tensor:
     """The x with ``matrix @ x = rhs`` (with the adjoint of the matrix on demand). Differentiable in both.
 
     ``rhs`` is a matrix whose columns are solved for. Raises InvalidArgumentError when the matrix is not square or not
@@ -256,7 +254,7 @@ def diag_part(input: Value, name: str = "diag_part", k: Value = 0) -> Tensor:
     return call("diag_part", tensor_of(input), k=integer(k, "k"))
 
 
-def trace(x: Value, name: str | None = None) -> Tensor:
+def trace(x: Value, name: Name = None) -> Tensor:
     """The sums of the main diagonals of matrices. Differentiable.
 
     >>> import minitape as tf

@@ -13,7 +13,7 @@ from ..functions.calls import in_traces
 from .arguments import sizes_of, tensor_of
 
 if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, ShapeLike, Value
+    from ..engine.types import DTypeLike, Name, ShapeLike, Value
 
 _GENERATORS = [np.random.default_rng()]  # one, in whose place `set_seed` puts another
 
@@ -41,7 +41,7 @@ def normal(
     stddev: Value = 1.0,
     dtype: DTypeLike = "float32",
     seed: int | None = None,
-    name: str | None = None,
+    name: Name = None,
 ) -> Tensor:
     """Normally distributed floats, with this mean and standard deviation, which broadcast. Differentiable in both.
 
@@ -62,7 +62,7 @@ def uniform(
     maxval: Value = None,
     dtype: DTypeLike = "float32",
     seed: int | None = None,
-    name: str | None = None,
+    name: Name = None,
 ) -> Tensor:
     """Numbers spread evenly from ``minval`` up to, not including, ``maxval``: floats (up to 1 by default) or integers.
 

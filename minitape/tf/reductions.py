@@ -14,7 +14,7 @@ from ..engine.values.invalid import invalid
 from .arguments import axis_in, call, check_kind, integer, integers, tensor_of
 
 if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, Value
+    from ..engine.types import DTypeLike, Name, Value
 
 _DOC = """{} over the axes in ``axis`` (all of them for None). {}
 
@@ -32,7 +32,7 @@ def _reduction(name: str, sentence: str, example: str, kinds: str) -> Callable[.
     primitive = TABLE[name]
     like = dtypes.bool if kinds == "b" else None
 
-    def function(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    def function(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: Name = None) -> Tensor:
         x = tensor_of(input_tensor, like)
         if x.dtype.kind not in kinds:
             check_kind(function.__name__, x, kinds)
@@ -59,7 +59,7 @@ reduce_all = _reduction("reduce_all", "Whether all are true", "[True, False] -> 
 reduce_any = _reduction("reduce_any", "Whether any is true", "[True, False] -> True", "b")
 
 
-def reduce_variance(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_variance(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: Name = None) -> Tensor:
     """The mean squared distance from the mean over the axes in ``axis``; real for complex tensors. Differentiable.
 
     Raises TypeError for integers.
@@ -76,7 +76,7 @@ def reduce_variance(input_tensor: Value, axis: Value = None, keepdims: bool = Fa
     return reduce_mean(squares, axis, keepdims)
 
 
-def reduce_std(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_std(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: Name = None) -> Tensor:
     """The standard deviation over the axes in ``axis``. Differentiable; the gradient of constants is NaN.
 
     Raises TypeError for integers.
@@ -93,7 +93,7 @@ def count_nonzero(
     axis: Value = None,
     keepdims: bool | None = None,
     dtype: DTypeLike = dtypes.int64,
-    name: str | None = None,
+    name: Name = None,
 ) -> Tensor:
     """The number of elements that are not zero (not empty, for strings) along the axes in ``axis``. Not differentiable.
 
@@ -107,7 +107,7 @@ def count_nonzero(
     return call("cast", reduce_sum(found, axis, bool(keepdims)), dtype=dtypes.as_dtype(dtype))
 
 
-def add_n(inputs: Value, name: str | None = None) -> Tensor:
+def add_n(inputs: Value, name: Name = None) -> Tensor:
     """The sum of a list of tensors of one shape and dtype. Differentiable.
 
     Raises ValueError for an empty list, InvalidArgumentError for unlike shapes or dtypes.
@@ -129,9 +129,7 @@ def add_n(inputs: Value, name: str | None = None) -> Tensor:
 
 
 def _position(name: str, extreme: str, result: int) -> Callable[..., Tensor]:
-    def function(
-        input: Value, axis: Value = None, output_type: DTypeLike = dtypes.int64, name: str | None = None
-    ) -> Tensor:
+    def function(input: Value, axis: Value = None, output_type: DTypeLike = dtypes.int64, name: Name = None) -> Tensor:
         x = check_kind(function.__name__, tensor_of(input), "fciub")
         place = 0 if axis is None else integer(axis, "axis")
         return call(function.__name__, x, axis=place, dtype=dtypes.as_dtype(output_type))
@@ -162,7 +160,7 @@ class TopKV2(NamedTuple):
 
 
 def top_k(
-    input: Value, k: Value = 1, sorted: bool = True, index_type: DTypeLike = dtypes.int32, name: str | None = None
+    input: Value, k: Value = 1, sorted: bool = True, index_type: DTypeLike = dtypes.int32, name: Name = None
 ) -> TopKV2:
     """The k largest elements along the last axis and their positions (int32): a pair ``values, indices``.
 
@@ -203,7 +201,7 @@ def _ordered(values: Value, axis: Value, direction: str) -> TopKV2:
     return TopKV2(turned(found), turned(positions))
 
 
-def sort(values: Value, axis: Value = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+def sort(values: Value, axis: Value = -1, direction: str = "ASCENDING", name: Name = None) -> Tensor:
     """The elements in order along an axis; ``direction`` is "ASCENDING" or "DESCENDING". Differentiable.
 
     Same shape and dtype. Raises ValueError for another direction, InvalidArgumentError for an axis that is not there.
@@ -216,7 +214,7 @@ def sort(values: Value, axis: Value = -1, direction: str = "ASCENDING", name: st
 
 
 def argsort(
-    values: Value, axis: Value = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+    values: Value, axis: Value = -1, direction: str = "ASCENDING", stable: bool = False, name: Name = None
 ) -> Tensor:
     """The positions (int32) that put the elements in order along an axis. Not differentiable.
 

@@ -13,24 +13,22 @@ from ..engine.values.invalid import invalid
 from .arguments import integer
 
 if TYPE_CHECKING:
-    from ..engine.types import Value
+    from ..engine.types import Name, Value
 
 
-def length(input: Value, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """The number of bytes of each text, or of characters with ``unit="UTF8_CHAR"``: int32 in the shape of ``input``.
+def length(input: Value, name: Name = None) -> Tensor:
+    """The number of bytes of each text, int32 in the shape of ``input``.
 
     >>> import minitape as tf
     >>> tf.strings.length(["a", "abc"]).numpy()
     array([1, 3], dtype=int32)
     """
-    _check_unit(unit)
-    texts = convert_to_tensor(input, dtypes.string).array
-    counts = [len(text if unit == "BYTE" else text.decode()) for text in np.ravel(texts)]
-    return new_tensor(np.array(counts, np.int32).reshape(np.shape(texts)))
+    texts = np.asarray(convert_to_tensor(input, dtypes.string).array)
+    return new_tensor(np.array([*map(len, texts.flat)], np.int32).reshape(texts.shape))
 
 
-def substr(input: Value, pos: Value, len: Value, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """``len`` bytes of each text from place ``pos`` on, or characters with ``unit="UTF8_CHAR"``.
+def substr(input: Value, pos: Value, len: Value, name: Name = None) -> Tensor:
+    """``len`` bytes of each text from place ``pos`` on.
 
     A negative ``pos`` counts from the end, a negative ``len`` takes the rest. Raises InvalidArgumentError for a ``pos``
     outside of a text.
@@ -39,24 +37,12 @@ def substr(input: Value, pos: Value, len: Value, unit: str = "BYTE", name: str |
     >>> tf.strings.substr("tape", 1, 2).numpy()
     b'ap'
     """
-    _check_unit(unit)
-    texts = convert_to_tensor(input, dtypes.string).array
+    texts = np.asarray(convert_to_tensor(input, dtypes.string).array)
     start, count = integer(pos, "pos"), integer(len, "len")
-
-    def cut(text: bytes) -> bytes:
-        letters = text if unit == "BYTE" else text.decode()
-        size = letters.__len__()
-        if not -size <= start <= size:
+    made = np.empty(texts.shape, object)
+    for place, text in np.ndenumerate(texts):
+        first = start + text.__len__() if start < 0 else start
+        if not 0 <= first <= text.__len__():
             raise invalid(f"pos {start} is not in the text {text!r}")
-        first = start % size if start < 0 else start
-        part = letters[first : first + count if count >= 0 else None]
-        return part if isinstance(part, bytes) else part.encode()
-
-    made = np.empty(np.shape(texts), object)
-    made.reshape(-1)[:] = [cut(text) for text in np.ravel(texts)]
+        made[place] = text[first : first + count if count >= 0 else None]
     return new_tensor(made)
-
-
-def _check_unit(unit: str) -> None:
-    if unit not in ("BYTE", "UTF8_CHAR"):
-        raise ValueError(f"unit must be 'BYTE' or 'UTF8_CHAR', got {unit!r}")

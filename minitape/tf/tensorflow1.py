@@ -10,11 +10,10 @@ from ..engine.recording.block import block
 from ..engine.recording.logs import deprecated
 from ..engine.tensor.variable import Variable
 from ..engine.values import dtypes
-from .creation import zeros
-from .random import uniform
+from .keras import initial_value
 
 if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, Object, ShapeLike, Structure, Value
+    from ..engine.types import DTypeLike, Name, Object, ShapeLike, Structure, Value
 
 _DEPRECATED = (
     "py_func (from tensorflow.python.ops.script_ops) is deprecated and will be removed in a future version.\n"
@@ -29,9 +28,7 @@ _DEPRECATED = (
 )
 
 
-def py_func(
-    func: Callable, inp: Structure, Tout: Structure, stateful: bool = True, name: str | None = None
-) -> Structure:
+def py_func(func: Callable, inp: Structure, Tout: Structure, stateful: bool = True, name: Name = None) -> Structure:
     """Runs a Python function on NumPy arrays as an operation "PyFunc", whose gradient may be overridden.
 
     ``Tout`` is the dtype of the result, or a list of them for several.
@@ -45,7 +42,7 @@ def py_func(
 
 
 @block
-def name_scope(name: str | None, default_name: str | None = None, values: Object = None) -> Iterator[str]:
+def name_scope(name: str | None, default_name: Name = None, values: Object = None) -> Iterator[str]:
     """A block that stands for TensorFlow 1's scope of names; gives the scope's name with a slash.
 
     ``values`` are the tensors that the block computes with; ValueError when they are given and neither name is.
@@ -63,7 +60,7 @@ def name_scope(name: str | None, default_name: str | None = None, values: Object
 
 
 @block
-def op_scope(values: Object, name: str | None, default_name: str | None = None) -> Iterator[str]:
+def op_scope(values: Object, name: str | None, default_name: Name = None) -> Iterator[str]:
     """``name_scope`` with its arguments in the old order.
 
     >>> import minitape as tf
@@ -96,26 +93,18 @@ def get_variable(
     >>> tf.compat.v1.get_variable("w", initializer=3.0)
     <tf.Variable 'w:0' shape=() dtype=float32, numpy=3.0>
     """
-    kind = dtypes.as_dtype(dtype or dtypes.float32)
-    if initializer is not None and not callable(initializer):
-        if shape is not None:
-            raise ValueError("An initializer that is a value has its own shape: leave out shape")
-        return Variable(initializer, trainable=trainable, name=name, dtype=dtype)
     if shape is None:
-        raise ValueError(f"Variable {name!r} takes a shape, or a value as initializer")
-    if callable(initializer):
-        value = initializer(shape, dtype=kind)
-    elif kind.is_floating:
-        sizes = list(shape) or [1]
-        limit = (6.0 / (sizes[0] + sizes[-1])) ** 0.5
-        value = uniform(shape, -limit, limit, kind)
-    else:
-        value = zeros(shape, kind)
-    return Variable(value, trainable=trainable, name=name, dtype=dtype)
+        if initializer is None:
+            raise ValueError(f"Variable {name!r} takes a shape, or a value as initializer")
+        return Variable(initializer, trainable=trainable, name=name, dtype=dtype)
+    if initializer is not None and not callable(initializer):
+        raise ValueError("An initializer that is a value has its own shape: leave out shape")
+    value = initial_value(initializer, shape, dtype or dtypes.float32)
+    return Variable(value, trainable=trainable, name=name)
 
 
 def assign(
-    ref: Variable, value: Value, validate_shape: bool = True, use_locking: bool = False, name: str | None = None
+    ref: Variable, value: Value, validate_shape: bool = True, use_locking: bool = False, name: Name = None
 ) -> Object:
     """The operation that sets a variable; in eager mode it is set at once, and given back.
 

@@ -72,7 +72,6 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
     """What is there, byte for byte: so what other tests show of the repository holds for the wheel."""
     places = {
         "minitape": "minitape",
-        "minitape-stubs": "minitape/tf/stubs",
         "minitape_widgets": "widgets/minitape_widgets",
         "minitape/lessons": "notebooks",
         SWITCHES: "deploy/jupyter_server_config.d",
@@ -83,7 +82,6 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
         for place, source in places.items()
         for path in (repository / source).rglob("*")
         if path.is_file()
-        and (place == "minitape-stubs" or "tf/stubs" not in path.as_posix())
         and not any(part[0] == "." or part == "__pycache__" for part in path.relative_to(repository).parts)
     }
     there["minitape_command.py"] = (repository / "widgets" / "minitape_command.py").read_bytes()
@@ -95,7 +93,7 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
 
 
 def test_type_checkers_know_public_paths(installed, tmp_path):
-    """`minitape.nn` is no file; stubs beside the package say what it is."""
+    """`minitape.nn` is no module in a file: its stub is the file of that path."""
     program = tmp_path / "program.py"
     program.write_text(
         "from minitape.nn import relu\nfrom minitape.python.framework import "
@@ -113,7 +111,7 @@ def test_type_checkers_know_public_paths(installed, tmp_path):
     told = subprocess.run([*check, str(program)], cwd=tmp_path, text=True, capture_output=True, timeout=300).stdout
     assert (
         "-> minitape.engine.tensor.tensor.Tensor" in told
-        and "minitape.graphs.build.Graph" in told
+        and "minitape.functions.deferred.Graph" in told
         and "Success" in told
     ), told
 

@@ -116,7 +116,6 @@ WRONG = [
     ("01.1", -12.0, "The size is right, and the sign is not."),
     ("11.1", [-1.0, 2.386294], "The right answers, in other places."),
     ("11.5", {"A": True, "B": True, "C": False, "D": False}, "B gives a number, but is it the right one?"),
-    ("08.6", 17.0, "hand in the answer of tape.explain itself"),
 ]
 WRONG_PROGRAMS = [
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "first called the function at 2"),
@@ -276,11 +275,11 @@ TOLD = [
 ]
 COLLECTED = [
     ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer is True or False."),
-    ("03.5", ["a:0", "c:0", "d:0"], "'a:0' does not belong in the list."),
+    ("03.5", ["a:0", "c:0", "d:0"], "a is read before the tape is on."),
     ("08.1", ["not_watched", "stop_gradient", "state", "recording_paused"], "Only one part is not right: 3."),
     ("08.5", [5], "Something is missing in the list."),
     ("08.5", np.array([5, 6, 8]), "8 does not belong in the list."),
-    ("12.8", "Bump bump bump | exp(-x * x) | g * (-2 * x * z)", "The three words are bump"),
+    ("12.9", "Bump bump bump | exp(-x * x) | g * (-2 * x * z)", "The three words are bump"),
     ("14.1", ["hidden", "w1"], "'hidden' does not belong in the list."),
 ]
 
@@ -389,3 +388,23 @@ def test_a_sweep_that_never_asks_the_table_of_rules_is_told():
     assert known != SOLUTIONS["12.3"], SOLUTIONS["12.3"]
     said = answer("12.3", known)
     assert "not yet" in said and "RULES['cube']" in said, said
+
+
+def test_a_program_that_was_begun_is_not_said_to_give_what_it_gave_at_the_start():
+    start = exercises_of("08")["08.2"].start
+    said = answer("08.2", start.replace("y = f(x)", "y = ..."))
+    assert "not answered yet" in said and "Replace the ..." in said and "still gives" not in said
+    assert "still gives" in answer("08.2", start)
+
+
+def test_a_tape_that_is_half_written_costs_no_try():
+    half = made(solved("12.3", "adjoints[target.row] = 1.0", "..."))
+    assert "not answered yet" in feedback("12.3", half)
+    swapped = made(solved("12.3", "(g * y, g * x)", "(g * x, g * y)"))
+    assert "swapped" in feedback("12.3", swapped), "the first try"
+
+
+def test_a_pointer_is_said_once():
+    for _ in range(2):
+        said = feedback("08.1", ["not_watched", "stop_gradient", "state", "rebound"])
+        assert said.count("where is the line of z?") == 1

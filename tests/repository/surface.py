@@ -12,6 +12,6 @@ def listed() -> dict[str, set[str]]:
         if not line or line.startswith("#"):
             continue
         if not line.startswith(" "):
-            namespace, _, line = line.partition(": ")
+            namespace, _, line = line.partition(":")
         found.setdefault(namespace, set()).update(line.split())
     return found

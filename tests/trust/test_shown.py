@@ -6,9 +6,6 @@ import ipywidgets
 import pytest
 
 import minitape as tf
-from minitape.cli import report
-from minitape.cli.check import Result
-from minitape.cli.rules import CheckFinding
 from minitape_widgets import TapeView
 from minitape_widgets.page import page as page_text
 
@@ -121,10 +118,6 @@ def pages(text):
     yield "a picture", tf.draw(tape, y, v).html()
     yield "a drawing", tf.draw(tape, y, v).svg
     yield "a reason", tape.explain(y, whole)._repr_html_()
-    yield (
-        "a report",
-        report.as_html([Result(text, findings=[CheckFinding("error", 0, text, saved=text, new=text)], sources=[text])]),
-    )
 
 
 @pytest.mark.browser

@@ -224,7 +224,10 @@ def agrees(text: str, number: Any) -> bool:
     beside = re.match(r"\d+/\d+ ∂ -?\d+\.?(\d*)(?:e(-?\d+))?$", text)
     last = 10.0 ** (int(beside[2] or 0) - len(beside[1])) if beside else 0.0  # the unit of the last digit shown
     text = re.sub(r"^(\d+/\d+ )?([∂=Σ×] )?", "", text)
-    if each := re.fullmatch(r"\(.*\) each (\S+)", text):
+    text = text.removesuffix(" + …")
+    if most := re.fullmatch(r"±(\S+)", text):
+        return np.allclose(np.abs(number).max(), float(most[1]), rtol=6e-3)
+    if each := re.fullmatch(r"(?:\(.*\) )?each (\S+)", text):
         return np.allclose(number, float(each[1]), rtol=6e-4)
     if text.startswith("("):
         return text == str(np.shape(number)) or "…" in text

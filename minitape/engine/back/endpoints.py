@@ -27,7 +27,7 @@ ONE: dict[Object, Adjoint] = {kind: kind(1) for kind in (np.float32, np.float64)
 
 
 class UnconnectedGradients(Enum):
-    """What ``gradient`` returns for a source that the target does not depend on: None or zeros.
+    """The gradient of a source that the target does not depend on: None or zeros.
 
     >>> import minitape as tf
     >>> tf.UnconnectedGradients.ZERO.value

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from itertools import repeat
 from operator import attrgetter, is_
 from sys import _getframe
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 from weakref import ref
 
 from ..hooks import hooks
@@ -45,7 +45,7 @@ from .tape_methods import TapeMethods
 
 if TYPE_CHECKING:
     from ..recording.evidence import Stack, TapeNote
-    from ..types import Leaving, Structure
+    from ..types import AnySource, Key, Leaving, Source, Structure
 
 ALONE = {EagerTensor, ResourceVariable}  # sources that are no structure
 _NONES = repeat(None)  # as many as are asked for
@@ -323,6 +323,46 @@ class GradientTape(TapeMethods):
 
     # -- gradients ---------------------------------------------------------------------------------
 
+    @overload
+    def gradient(
+        self,
+        target: Structure,
+        sources: Source,
+        output_gradients: Structure = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> Tensor | None: ...
+    @overload
+    def gradient(
+        self,
+        target: Structure,
+        sources: list[AnySource],
+        output_gradients: Structure = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> list[Tensor | None]: ...
+    @overload
+    def gradient(
+        self,
+        target: Structure,
+        sources: tuple[AnySource, ...],
+        output_gradients: Structure = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> tuple[Tensor | None, ...]: ...
+    @overload
+    def gradient(
+        self,
+        target: Structure,
+        sources: dict[Key, AnySource],
+        output_gradients: Structure = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> dict[Key, Tensor | None]: ...
+    @overload
+    def gradient(
+        self,
+        target: Structure,
+        sources: Structure,
+        output_gradients: Structure = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> Structure: ...
     def gradient(
         self,
         target: Structure,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from ..hooks import hooks
 from .backward import rows_of
 from .endpoints import UnconnectedGradients
 
 if TYPE_CHECKING:
-    from ..types import End, Object, Result, Structure
+    from ..types import AnySource, End, Explanation, Key, Result, Source, Structure
 
 
 class TapeMethods:
@@ -22,6 +22,16 @@ class TapeMethods:
         picture = hooks.draw(self)
         return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}
 
+    @overload
+    def explain(self, target: Structure, sources: Source) -> Explanation: ...
+    @overload
+    def explain(self, target: Structure, sources: list[AnySource]) -> list[Explanation]: ...
+    @overload
+    def explain(self, target: Structure, sources: tuple[AnySource, ...]) -> tuple[Explanation, ...]: ...
+    @overload
+    def explain(self, target: Structure, sources: dict[Key, AnySource]) -> dict[Key, Explanation]: ...
+    @overload
+    def explain(self, target: Structure, sources: Structure) -> Structure: ...
     def explain(self, target: Structure, sources: Structure) -> Structure:
         """Why the gradient of ``target`` with respect to each of ``sources`` is None, or that it is not.
 
@@ -38,7 +48,7 @@ class TapeMethods:
         """
         return hooks.explain(self, target, sources)
 
-    def explain_nonfinite(self, target: Structure, sources: Structure) -> Object:
+    def explain_nonfinite(self, target: Structure, sources: Structure) -> Explanation:
         """Where a NaN or an infinity came into the gradients: the first row of the sweep that made one.
 
         Returns one :class:`minitape.explain.Explanation` whose ``cause`` is "finite", "nonfinite_value" (the forward
@@ -51,7 +61,8 @@ class TapeMethods:
         >>> tape.explain_nonfinite(y, x).cause
         'nonfinite_gradient'
         """
-        return hooks.explain_nonfinite(self, target, sources)
+        found: Explanation = hooks.explain_nonfinite(self, target, sources)
+        return found
 
     def jacobian(
         self,

@@ -114,11 +114,11 @@ def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) ->
 PYTHON = Primitive("py_function", lambda *arrays, call: arrays, _python_rule, op="EagerPyFunc", label="py", keep="")
 
 
-_CODES = (
-    (TypeError, "InvalidArgument"),
-    (ValueError, "InvalidArgument"),
-    (NotImplementedError, "Unimplemented"),
-    (BaseException, "Unknown"),
+_CLASSES: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
+    (TypeError, errors.InvalidArgumentError),
+    (ValueError, errors.InvalidArgumentError),
+    (NotImplementedError, errors.UnimplementedError),
+    (BaseException, errors.UnknownError),
 )
 
 
@@ -145,14 +145,14 @@ def run_python(
 
 def python_error(error: Exception) -> errors.OpError:
     """The error of tf for an exception inside a py_function, with its traceback as text."""
-    name = next(code for kind, code in _CODES if isinstance(error, kind))
+    made = next(theirs for kind, theirs in _CLASSES if isinstance(error, kind))
     trace = error.__traceback__
     if trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     lines = "\n".join(traceback.format_list(traceback.extract_tb(trace)))
     text = f"{type(error).__name__}: {error}"
     message = f"{text}\nTraceback (most recent call last):\n\n{lines}\n{text}\n\n [Op:EagerPyFunc] name: "
-    return getattr(errors, name + "Error")(None, None, message)
+    return made(None, None, message)
 
 
 def _results(value: Structure, dtypes: list[DType]) -> list[Tensor]:

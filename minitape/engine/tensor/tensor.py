@@ -71,7 +71,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
             record.trace.refuse(self)
         return self._value
 
-    def numpy(self) -> Array:
+    def numpy(self) -> np.ndarray:
         """The value as a NumPy array (a copy) or, for a tensor without axes, a NumPy scalar.
 
         >>> import minitape as tf

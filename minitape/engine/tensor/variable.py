@@ -197,14 +197,14 @@ class ResourceVariable(VariableOperators, Variable):
         """The same as ``value``."""
         return self.value()
 
-    def numpy(self) -> Array:
+    def numpy(self) -> np.ndarray:
         """The current state as a NumPy array (a copy) or scalar; TypeError in a traced function.
 
         >>> import minitape as tf
         >>> tf.Variable([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        return recorder().look_at(self).numpy()  # tapes count it as an access
+        return self._read().numpy()  # tapes count it as an access
 
     # -- assignment --------------------------------------------------------------------------------
 
@@ -374,7 +374,7 @@ class ResourceVariable(VariableOperators, Variable):
 
     def __repr__(self) -> str:
         try:
-            value = f", numpy={recorder().look_at(self)._text(repr)}"
+            value = f", numpy={self._read()._text(repr)}"
         except TypeError:  # a traced function knows no values
             value = ""
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}{value}>"
@@ -386,7 +386,7 @@ class ResourceVariable(VariableOperators, Variable):
         return hooks.getitem(self._read(), key, self)
 
     def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
-        array = recorder().look_at(self).__array__(dtype, copy)
+        array = self._read().__array__(dtype, copy)
         return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array
 
     def __hash__(self) -> int:

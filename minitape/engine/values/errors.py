@@ -46,19 +46,8 @@ class InvalidArgumentError(OpError):
     error_code, _module = 3, OpError._module
 
 
-class FailedPreconditionError(OpError):
-    """The state does not allow it, such as reading a variable that was not initialized."""
-
-    error_code, _module = 9, OpError._module
-
-
 class UnimplementedError(OpError):
     """The operation is not implemented for these arguments."""
 
     error_code, _module = 12, OpError._module
 
-
-class InternalError(OpError):
-    """Something inside is broken."""
-
-    error_code, _module = 13, OpError._module

@@ -51,13 +51,13 @@ export function drawnEdge(graph: Graph, node: Node, step: Pick<SweepEdge, "input
 type Wanted = { edge: Edge; texts: string[]; map: Value | null };
 
 /** Places a label for each of these edges, which all end in one node: where columns are near wide or narrow ones, as they find room. */
-export function placeLabels(graph: Graph, node: Node, wanted: Wanted[]): Label[] {
+export function placeLabels(graph: Graph, node: Node, wanted: Wanted[], taken: Box[] = []): Label[] {
   const around = neighbours(graph, node, wanted, 1);
   const curves = new Map<string, Point[]>();
   for (const other of neighbours(graph, node, wanted, FAR)) // whose edges may pass here
     for (const edge of graph.edges(other.index)) if (!edge.far) curves.set(edgeId(edge), edgeCurve(graph, edge));
   const chips = new Map(farChips(graph, graph.edges(node.index)).map((chip) => [edgeId(chip.edge), chip]));
-  const boxes: Box[] = around.map((one) => ({ x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: NODE_H }));
+  const boxes: Box[] = [...taken, ...around.map((one) => ({ x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: NODE_H }))];
   for (const chip of chips.values()) boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 18 });
   for (const { x, y, label, line } of graph.frames) if (Math.abs(line - node.line) < 2) boxes.push({ x: x + 12 + 3.5 * wide(label), y: y + 12, w: 7 * wide(label), h: 14 });
   const placing = (room: number): [number, Label[]] => {

@@ -1,6 +1,4 @@
-"""Looks through the finished pages for what Sphinx cannot see: ends of links in raw HTML, and what would need a
-network.
-"""
+"""What Sphinx cannot see in finished pages: links in raw HTML that lead nowhere, and what would need a network."""
 
 from __future__ import annotations
 

@@ -1,0 +1,5 @@
+"""The names of `tf.autodiff`, for editors: see `python tests/repository/make_stubs.py`."""
+
+from minitape.engine.derivatives.forward import (
+    ForwardAccumulator as ForwardAccumulator,
+)

@@ -1,0 +1,44 @@
+"""Each public function and class is documented; the examples of those that are made while minitape loads are true.
+
+pytest runs the examples of all others where they stand.
+"""
+
+import doctest
+import importlib
+import inspect
+
+import pytest
+
+from minitape.common.lazy import load
+from minitape.tf import elementwise, nn, reductions
+from minitape.tf.api import NAMES, homes_of
+
+MADE = {
+    f"{module.__name__}.{name}": value
+    for module in (elementwise, nn, reductions)
+    for name, value in vars(module).items()
+    if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_an_example_is_true(name):
+    found = doctest.DocTestParser().get_doctest(MADE[name].__doc__, {}, name, None, None)
+    assert found.examples
+    assert doctest.DocTestRunner(verbose=False).run(found).failed == 0
+
+
+@pytest.mark.parametrize("space", NAMES)
+def test_each_public_name_says_what_it_is(space):
+    for name, (home, theirs) in homes_of(space).items():
+        found = load(home, theirs)
+        if callable(found):
+            text = inspect.getdoc(found) or ""
+            assert len(text.partition("\n")[0]) > 15, name
+            first = text.split()[0]
+            assert first not in ("What", "Returns", "This"), name
+            assert found.__name__ != "function", name
+
+
+def test_a_namespace_says_what_it_is():
+    assert importlib.import_module("minitape.math").__doc__ == "``tf.math``"
