@@ -23,7 +23,7 @@ from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..types import TensorOperators
 from ..values import dtypes
-from ..values.class_names import PrintName, methods_of
+from ..values.class_names import PrintName
 from ..values.invalid import invalid
 from ..values.shape import TensorShape
 from .convert import convert_to_tensor, to_array
@@ -457,7 +457,3 @@ UnreadVariable = _UnreadVariable
 
 def _unpickle(value: Array, trainable: bool, name: str, shape: ShapeLike) -> ResourceVariable:
     return ResourceVariable(value, trainable=trainable, name=name, shape=shape)
-
-
-# what Python's texts for wrong calls say
-methods_of("BaseResourceVariable", *"assign assign_add assign_sub numpy read_value value".split())(ResourceVariable)
