@@ -23,6 +23,5 @@ through them, line by line. Each folder knows only those before it.
 ``derivatives/`` ``forward``, ``jacobian``: forward mode, Jacobians; ``custom``, ``pyfunction``: gradients and functions
                  of the user's own
 
-``hooks`` is what the engine asks of the packages above it; ``threads`` runs work in a thread, if there are any;
-``types`` is what type checkers see.
+``hooks`` is what the engine asks of the packages above it; ``types`` is what type checkers see.
 """

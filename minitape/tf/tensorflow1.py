@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ..engine.derivatives.pyfunction import call_numpy
+from ..engine.derivatives.pyfunction import numpy_function
 from ..engine.recording.block import block
-from ..engine.recording.logs import deprecated
+from ..engine.recording.frames import user_frame
 from ..engine.tensor.variable import Variable
 from ..engine.values import dtypes
 from .keras import initial_value
@@ -28,6 +30,18 @@ _DEPRECATED = (
 )
 
 
+_told: list[str] = []
+
+
+def _tell_deprecated() -> None:
+    """Logs once, with the user's file and line, that ``py_func`` is deprecated, in TensorFlow's words."""
+    if not _told:
+        _told.append(_DEPRECATED)
+        frame = user_frame(sys._getframe(1))
+        where = "unknown:0" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        logging.getLogger("tensorflow").warning("From %s: %s", where, _DEPRECATED)
+
+
 def py_func(func: Callable, inp: Structure, Tout: Structure, stateful: bool = True, name: Name = None) -> Structure:
     """Runs a Python function on NumPy arrays as an operation "PyFunc", whose gradient may be overridden.
 
@@ -37,8 +51,8 @@ def py_func(func: Callable, inp: Structure, Tout: Structure, stateful: bool = Tr
     >>> print(tf.compat.v1.py_func(lambda x: x * 2, [tf.constant(2.0)], tf.float32).numpy())
     4.0
     """
-    deprecated(_DEPRECATED)
-    return call_numpy(func, inp, Tout, stateful)
+    _tell_deprecated()
+    return numpy_function(func, inp, Tout, stateful)
 
 
 @block

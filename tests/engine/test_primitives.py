@@ -132,7 +132,7 @@ def test_half_precision_stays_what_it_is(dtype, shape):
 
 
 @pytest.mark.parametrize("dtype", [tf.float16], ids=lambda d: d.name)
-@pytest.mark.parametrize("name", ["matmul", "softmax", "reduce_mean", "cumsum"])
+@pytest.mark.parametrize("name", ["matmul", "softmax", "reduce_mean"])
 def test_half_precision_of_arrays_stays_what_it_is(name, dtype):
     inputs, attrs, *_ = EXAMPLES[name](np.random.default_rng(3))
     x = [tf.cast(tf.constant(i), dtype) for i in inputs]

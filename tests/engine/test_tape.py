@@ -403,17 +403,3 @@ def test_a_tangent_that_does_not_fit_its_primal_is_refused_in_words(shape):
         tf.autodiff.ForwardAccumulator(x, tf.ones(shape)) as forward,
     ):
         forward.jvp(x * x)
-
-
-@pytest.mark.parametrize("function", [tf.transpose, lambda x: x[::-1], lambda x: x + 1.0])
-def test_a_tangent_of_a_tangent_of_a_linear_operation_is_zeros(function):
-    """As in TensorFlow, whose tangents are computed from the primals, too; where those have none, it is None."""
-    x, q = tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant(2.0)
-    for primal, expected in ((x, np.zeros((2, 2))), (q, None)):
-        with tf.autodiff.ForwardAccumulator(primal, tf.ones_like(primal)) as outer:
-            with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as inner:
-                y = function(x)
-            tangent = inner.jvp(y)
-            found = [outer.jvp(tangent), outer.jvp(tangent[::-1])]
-        assert np.array_equal(tangent, np.ones((2, 2)))
-        assert found[0] is found[1] is None if expected is None else np.array_equal(found[0], expected)

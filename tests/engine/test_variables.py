@@ -49,11 +49,6 @@ def test_arguments_that_are_not_supported_say_so():
         tf.Variable(1.0, caching_device="/CPU:0")
 
 
-def test_unknown_arguments_are_ignored_and_logged(caplog):
-    assert tf.Variable(1.0, surprise=1).numpy() == 1.0
-    assert "'surprise'" in caplog.text
-
-
 def test_unknown_shapes():
     v = tf.Variable([1.0], shape=tf.TensorShape(None))
     assert repr(v).startswith("<tf.Variable 'Variable:0' shape=<unknown>")

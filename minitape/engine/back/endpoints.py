@@ -17,13 +17,11 @@ from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import check_broadcast, check_same_dtype
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
-from ..values.dtypes import as_dtype
 from ..values.invalid import invalid
 from .values import unbroadcast
 
 if TYPE_CHECKING:
     from ..types import Adjoint, End, Object, Result, Structure
-    from .tape import GradientTape
 
 ONE: dict[Object, Adjoint] = {kind: kind(1) for kind in (np.float32, np.float64)}
 
@@ -55,19 +53,8 @@ class GradientQuestion(NamedTuple):
 
 
 def no_tensor(value: Object) -> Exception:
-    """The error for a target or a source that is no tensor: TensorFlow takes it for a dtype first."""
-    missing = "_id"
-    if not hasattr(value, "dtype"):
-        try:
-            number = isinstance(value, float) and value.is_integer()
-            missing = "_id" if as_dtype(int(value) if number else value).differentiable else "dtype"
-        except TypeError as error:
-            return hooks.why_no_tensor(error, value)
-    kind = type(value)
-    plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # classes of Python go without their module
-    name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
-    owner = f"type object {value.__name__!r}" if isinstance(value, type) else f"{name!r} object"
-    return hooks.why_no_tensor(AttributeError(f"{owner} has no attribute {missing!r}"), value)
+    """The error for a target or a source that is no tensor."""
+    return hooks.why_no_tensor(AttributeError(f"{type(value).__name__!r} object has no attribute '_id'"), value)
 
 
 def wants_zeros(unconnected_gradients: object) -> bool:
@@ -111,18 +98,6 @@ def targets_of(structure: Structure) -> list[End]:
     return ends_of(structure)[1]
 
 
-def reads_target(tape: GradientTape, target: End) -> bool:
-    """Whether the tape sees that a Jacobian takes the elements out of its target: where that is a variable to watch."""
-    if not hasattr(target, "_read"):
-        return False
-    variable: Object = getattr(
-        target, "_base", target
-    )  # what an assignment returned is watched only where its variable is
-    return id(variable) in tape.variables or (
-        variable is target and target.trainable and tape._watch_accessed_variables
-    )
-
-
 def pack_like(structure: Structure, values: list[End], gradients: list[Result]) -> Structure:
     """The gradients of ``values``, which are what is in the structure, in the same structure."""
     if type(structure) is list:
@@ -149,21 +124,9 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
         check_same_dtype("Mul", given, target)
     if given.shape != target.shape:
         check_broadcast("Mul", given, target)
-        _refuse_other_size(given, target)
+        if math.prod(np.broadcast_shapes(tuple(given.shape), tuple(target.shape))) != math.prod(tuple(target.shape)):
+            raise invalid(f"An output gradient of the shape {given.shape} is larger than its target, {target.shape}.")
     return given if recorded else unbroadcast(given.array, tuple(target.shape))
-
-
-def _refuse_other_size(g: Tensor, target: End) -> None:
-    """InvalidArgumentError for an output gradient that makes its target larger, or empty: no rule could place the
-    elements.
-    """
-    if g.shape.is_fully_defined() and target.shape.is_fully_defined():
-        a, b = (tuple(n for n in shape if n is not None) for shape in (g.shape, target.shape))  # all are known
-        given, wanted = math.prod(np.broadcast_shapes(a, b)), math.prod(b)
-        if given != wanted:
-            raise invalid(
-                f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}", "Reshape"
-            )
 
 
 def as_target(source: End, targets: list[End], output_gradients: list[Adjoint]) -> Result:

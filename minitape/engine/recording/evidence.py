@@ -75,10 +75,6 @@ class ValueOrigin(NamedTuple):
         """The values it was computed from."""
         return tuple(_ref(*pair) for pair in zip(self.values[::2], self.values[1::2], strict=True))
 
-    def with_detail(self, detail: object) -> ValueOrigin:
-        """The origin of another value that was made of the same inputs by the same statement."""
-        return self._replace(when=clock(), detail=detail)
-
 
 def read(note: Note) -> ValueOrigin | None:
     """A note of origin as an :class:`ValueOrigin`."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ..types import Array, Attributes, Columns, Trace
 
 SMALL = 4096  # arrays up to this size are kept for the picture even where no rule reads them
-CONTINUOUS = "fcV"  # the kinds of dtypes through which gradients flow; V is bfloat16's
+CONTINUOUS = "fc"  # the kinds of dtypes through which gradients flow
 EVENTS = 10_000  # events kept by one recording
 RETAINED = 8  # skeletons of released recordings that a thread keeps, for `explain`
 SKELETON = 4096  # rows of one at most

@@ -7,7 +7,7 @@ import operator
 import weakref
 from collections.abc import Iterator
 from sys import _getframe
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..hooks import hooks
 from ..recording.block import no_tapes
 from ..recording.evidence import ASSIGNED, origin_of_new, origin_of_result
 from ..recording.frames import user_frame
-from ..recording.logs import log_first_n, warn_not_watchable
+from ..recording.logs import warn_not_watchable
 from ..recording.recorder import recorder
 from ..recording.rows import REALS
 from ..recording.state import state
@@ -23,7 +23,7 @@ from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..types import TensorOperators
 from ..values import dtypes
-from ..values.class_names import PrintName, methods_of
+from ..values.class_names import PrintName
 from ..values.invalid import invalid
 from ..values.shape import TensorShape
 from .convert import convert_to_tensor, to_array
@@ -33,7 +33,7 @@ from .variable_operators import VariableOperators
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
-    from ..types import Array, Assigned, Attributes, DTypeLike, Function, Index, NumPyType, Object, ShapeLike, Value
+    from ..types import Array, Assigned, DTypeLike, Function, Index, NumPyType, ShapeLike, Value
     from ..values.dtypes import DType
     from .tensor import Tensor
 
@@ -46,8 +46,8 @@ class Variable(TensorOperators, metaclass=PrintName):
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
     initial value unless ``shape`` says otherwise. ``validate_shape`` has no effect, as in TensorFlow 2, nor has
-    ``use_locking`` in any method: one thread changes a variable at a time. ValueError for ``variable_def``,
-    ``import_scope``, ``caching_device``, ``synchronization`` and ``aggregation``, which minitape does not support. See https://www.tensorflow.org/api_docs/python/tf/Variable.
+    ``use_locking`` in any method: one thread changes a variable at a time. See
+    https://www.tensorflow.org/api_docs/python/tf/Variable.
 
     >>> import minitape as tf
     >>> v = tf.Variable([1.0, 2.0], name="v")
@@ -67,7 +67,6 @@ class ResourceVariable(VariableOperators, Variable):
     """The class of which every ``tf.Variable`` is an instance."""
 
     _module = "tensorflow.python.ops.resource_variable_ops"
-    _uninitialized = False  # of TensorFlow 1: no session has run its initializer yet
 
     __array_priority__ = 100
 
@@ -85,20 +84,21 @@ class ResourceVariable(VariableOperators, Variable):
         synchronization: object = None,
         aggregation: object = None,
         shape: ShapeLike = None,
-        experimental_enable_variable_lifting: bool = True,
-        **unknown: object,
     ) -> None:
-        _check(
-            initial_value,
-            name,
-            constraint,
-            unknown,
-            variable_def=variable_def,
-            import_scope=import_scope,
-            caching_device=caching_device,
-            synchronization=synchronization,
-            aggregation=aggregation,
-        )
+        if initial_value is None:
+            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified: give it a value.")
+        unsupported = {
+            "caching_device": caching_device,
+            "variable_def": variable_def,
+            "import_scope": import_scope,
+            "synchronization": synchronization,
+            "aggregation": aggregation,
+        }
+        for label, value in unsupported.items():
+            if value is not None:
+                raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
+        if constraint is not None and not callable(constraint):
+            raise ValueError(f"Argument `constraint` must be None or a callable, got {constraint!r}")
         recorder().create(self, initial_value, trainable is None or trainable, name, dtype, constraint, shape)
 
     def _begin(
@@ -264,11 +264,7 @@ class ResourceVariable(VariableOperators, Variable):
                 return delta
         dtype = self.dtype
         if dtype.kind in "bs":
-            raise invalid(
-                f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
-                f"attrs: [dtype=DT_{dtype.name.upper()}]",
-                op,
-            )
+            raise invalid(f"A variable of dtype {dtype.name} takes no sum: use assign.", op)
         return convert_to_tensor(delta, dtype)
 
     def _assign(self, change: Tensor, how: str, read_value: bool) -> Assigned:
@@ -367,34 +363,10 @@ class ResourceVariable(VariableOperators, Variable):
         """The same as ``shape``."""
         return self._shape
 
-    def set_shape(self, shape: ShapeLike) -> None:
-        """Narrows the static shape; ValueError when it contradicts the known one."""
-        self._shape = self._shape.merge_with(shape)
-
-    initializer = property(lambda self: None, doc="None: a variable has its value from the start.")
-
-    @staticmethod
-    def _undefined(name: str) -> property:
-        def refuse(self: ResourceVariable) -> object:
-            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
-
-        return property(refuse, doc="Not there in eager mode: AttributeError.")
-
-    op, graph = _undefined("op"), _undefined("graph")
-    del _undefined
-
     @property
-    def initial_value(self) -> Object:
-        """Not there in eager mode: RuntimeError."""
+    def initial_value(self) -> NoReturn:
+        """The initial value, which only a variable of TensorFlow 1 has: RuntimeError."""
         raise RuntimeError("This property is not supported when eager execution is enabled.")
-
-    def is_initialized(self, name: str | None = None) -> Tensor:
-        """A true tensor: a variable has its value from the start."""
-        return from_array(np.bool_(True))
-
-    def eval(self, session: object = None) -> Object:
-        """Not there in eager mode: RuntimeError."""
-        raise RuntimeError("This operation is not supported when eager execution is enabled.")
 
     def ref(self) -> Reference:
         """A hashable reference to this very variable."""
@@ -430,9 +402,6 @@ class ResourceVariable(VariableOperators, Variable):
 
     def __float__(self) -> float:
         return float(self._read())
-
-    def __complex__(self) -> complex:
-        return complex(self._read())
 
     def __copy__(self) -> ResourceVariable:
         return self  # a copy shares the state
@@ -486,37 +455,5 @@ class _UnreadVariable(ResourceVariable):
 UnreadVariable = _UnreadVariable
 
 
-def _check(initial_value: object, name: object, constraint: object, unknown: Attributes, **unsupported: object) -> None:
-    """ValueError for what no variable takes, and for arguments of TensorFlow that minitape does not support.
-
-    Those that TensorFlow does not know either are ignored with a warning, as there.
-    """
-    if unknown:
-        log_first_n(
-            f"unknown {sorted(unknown)}",
-            f"tf.Variable does not know {', '.join(map(repr, unknown))} and ignores it, as TensorFlow does.",
-        )
-    if initial_value is None:
-        raise ValueError(
-            "The `initial_value` arg to `tf.Variable` must be specified except when you are not "
-            "providing a `variable_def`. You provided neither."
-        )
-    if name is not None and not isinstance(name, str):
-        raise ValueError("name for name_scope must be a string.")
-    if constraint is not None and not callable(constraint):
-        raise ValueError(
-            f"Argument `constraint` must be None or a callable. a callable. Got a {type(constraint)}:  {constraint}"
-        )
-    for label, value in unsupported.items():
-        if value is not None:
-            raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
-
-
 def _unpickle(value: Array, trainable: bool, name: str, shape: ShapeLike) -> ResourceVariable:
     return ResourceVariable(value, trainable=trainable, name=name, shape=shape)
-
-
-# what Python's texts for wrong calls say
-methods_of(
-    "BaseResourceVariable", *"assign assign_add assign_sub eval is_initialized numpy read_value set_shape value".split()
-)(ResourceVariable)

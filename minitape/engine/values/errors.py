@@ -50,4 +50,3 @@ class UnimplementedError(OpError):
     """The operation is not implemented for these arguments."""
 
     error_code, _module = 12, OpError._module
-
