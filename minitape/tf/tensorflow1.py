@@ -43,7 +43,7 @@ def py_func(func: Callable, inp: Structure, Tout: Structure, stateful: bool = Tr
 
 @block
 def name_scope(name: str | None, default_name: Name = None, values: Object = None) -> Iterator[str]:
-    """A block that stands for TensorFlow 1's scope of names; gives the scope's name with a slash.
+    """A block in the place of TensorFlow 1's scope of names; gives the scope's name with a slash.
 
     ``values`` are the tensors that the block computes with; ValueError when they are given and neither name is.
 
@@ -103,9 +103,7 @@ def get_variable(
     return Variable(value, trainable=trainable, name=name)
 
 
-def assign(
-    ref: Variable, value: Value, validate_shape: bool = True, use_locking: bool = False, name: Name = None
-) -> Object:
+def assign(ref: Variable, value: Value, name: Name = None) -> Object:
     """The operation that sets a variable; in eager mode it is set at once, and given back.
 
     >>> import minitape as tf

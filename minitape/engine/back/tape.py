@@ -46,7 +46,7 @@ from .tape_methods import TapeMethods
 if TYPE_CHECKING:
     from ..recording.evidence import Stack, TapeNote
     from ..tensor.variable import ResourceVariable
-    from ..types import AnySource, Key, Leaving, Source, Structure
+    from ..types import AnySource, Key, Leaving, GradientSource, Structure
 
 _NONES = repeat(None)  # as many as are asked for
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
@@ -340,7 +340,7 @@ class GradientTape(TapeMethods):
     def gradient(
         self,
         target: Structure,
-        sources: Source,
+        sources: GradientSource,
         output_gradients: Structure = None,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
     ) -> Tensor | None: ...
