@@ -14,14 +14,19 @@ import pytest
 
 import minitape.cli  # noqa: F401  # before nbformat, for which it leaves out grammars that take a second to compile
 
+# nbval's plugin loads Jupyter in each process, so that only a run with --nbval has it; pytest's workers inherit this.
+if any(option.startswith("--nbval") for option in sys.argv):
+    pytest_plugins = ["nbval.plugin"]
+    os.environ["PYTEST_PLUGINS"] = "nbval.plugin"
+
 # The tests start hundreds of processes, which would each compile the same files of Python.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# What imports a framework, a hub or a grader: its doctests are left out where that is not installed.
+# What imports a framework or a grader: its doctests are left out where that is not installed.
 NEEDS = {f"minitape/bridges/{name}*.py": name for name in "torch tensorflow jax lightning transformers".split()}
 NEEDS["minitape/bridges/keras.py"] = "tensorflow"
-NEEDS |= {"minitape/cli/spawner.py": "jupyterhub", "minitape/cli/grading.py": "nbgrader"}
+NEEDS["minitape/cli/grading.py"] = "nbgrader"
 collect_ignore_glob = [files for files, package in NEEDS.items() if importlib.util.find_spec(package) is None]
 
 _numbers = itertools.count()

@@ -61,7 +61,8 @@ def training(width: int) -> Callable[[], None]:
     rng = np.random.default_rng(0)
     x, y = (tf.constant(rng.normal(size=(32, n)).astype(np.float32)) for n in (8, 1))
     layers = [tf.keras.layers.Dense(width, activation="tanh") for _ in range(2)]
-    model = tf.keras.Sequential([tf.keras.Input((8,)), *layers, tf.keras.layers.Dense(1)])
+    model = tf.keras.Sequential([*layers, tf.keras.layers.Dense(1)])
+    model(x)  # the first call makes the weights
     optimizer = tf.keras.optimizers.SGD(0.01)
 
     def step() -> None:

@@ -1,9 +1,9 @@
-"""What the package's page on an index shows: addresses where the README has paths, and links to the repository.
+"""The package's page on an index: README.md, with addresses where it has paths, and links to the repository.
 
 Hatchling runs this while it builds (pyproject.toml names it). Where the repository lies is said by the variable
-MINITAPE_REPOSITORY, such as
-https://HOST/OWNER/minitape; without it by git's remote "origin", or in an unpacked sdist by its own
-metadata. Where none of these knows an address, the README stays as it is and there are no links.
+MINITAPE_REPOSITORY, such as https://HOST/OWNER/minitape; without it by git's remote "origin"; in an unpacked sdist by
+its own metadata; else by `repository` in pyproject.toml's [tool.minitape]. As long as none of these knows an address,
+the page has the words of the links, and no picture: nothing on it is dead.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import tomllib
 from email import message_from_string
 from pathlib import Path
 from typing import Any
@@ -19,19 +20,24 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 VARIABLE = "MINITAPE_REPOSITORY"
 PATHS = re.compile(r"(!?)(\[[^\]]*\])\((?![a-z]+:|#)([^)\s]+)\)")
-SOURCES = re.compile(
-    r'(src|srcset)="(?![a-z]+:)([^"\s]+)"'
-)  # of a picture for each theme, which Markdown does not have
+# a picture for each theme, which Markdown does not have
+SOURCES = re.compile(r'(src|srcset)="(?![a-z]+:)([^"\s]+)"')
+PICTURE = re.compile(r"<picture>.*?</picture>\n+", re.DOTALL)
 
 
 def with_addresses(text: str, repository: str) -> str:
-    """A text in Markdown whose links and pictures, also those in HTML, lead to `repository`.
+    """A text in Markdown whose links and pictures, also those in HTML, lead to `repository`. Without one the words
+    stay.
 
     >>> with_addresses("![a](docs/a.png) [b](B.md#c) [d](https://e.org) [f](#g)", "https://host/me/it/")
     '![a](https://host/me/it/raw/HEAD/docs/a.png) [b](https://host/me/it/blob/HEAD/B.md#c) [d](https://e.org) [f](#g)'
     >>> with_addresses('<img src="docs/a.png">', "https://host/me/it")
     '<img src="https://host/me/it/raw/HEAD/docs/a.png">'
+    >>> with_addresses("[b](B.md#c) [d](https://e.org)\\n\\n<picture>\\n...\\n</picture>\\n\\nend", "")
+    'b [d](https://e.org)\\n\\nend'
     """
+    if not repository:
+        return PATHS.sub(lambda found: found[2].strip("[]"), PICTURE.sub("", text))
     places = {"!": "raw", "": "blob"}
     root = repository.rstrip("/")
     text = SOURCES.sub(lambda found: f'{found[1]}="{root}/raw/HEAD/{found[2]}"', text)
@@ -40,7 +46,7 @@ def with_addresses(text: str, repository: str) -> str:
 
 def repository_of(root: Path) -> str:
     """The address of the repository in which the folder `root` lies, "" where nothing tells it."""
-    told = os.environ.get(VARIABLE, "") or _origin(root) or _metadata(root)
+    told = os.environ.get(VARIABLE, "") or _origin(root) or _metadata(root) or _setting(root)
     return told.strip().rstrip("/").removesuffix(".git")
 
 
@@ -66,21 +72,27 @@ def _metadata(root: Path) -> str:
     return next((url.partition(", ")[2] for url in urls if url.startswith("Repository, ")), "")
 
 
+def _setting(root: Path) -> str:
+    """What pyproject.toml says."""
+    file = root / "pyproject.toml"
+    settings = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return str(settings.get("tool", {}).get("minitape", {}).get("repository", ""))
+
+
 class PackagePage(MetadataHookInterface):
     """Fills in `readme` and `urls`."""
 
     PLUGIN_NAME = "custom"
 
     def update(self, metadata: dict[str, Any]) -> None:
-        text = Path(self.root, "README.md").read_text(encoding="utf-8")
         repository = repository_of(Path(self.root))
+        text = with_addresses(Path(self.root, "README.md").read_text(encoding="utf-8"), repository)
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
         if repository:
-            text = with_addresses(text, repository)
             metadata["urls"] = {
                 "Repository": repository,
-                "Documentation": f"{repository}/blob/HEAD/README.md#where-to-go-on",
+                "Documentation": f"{repository}/blob/HEAD/README.md",
                 "Issues": f"{repository}/issues",
                 "Changelog": f"{repository}/blob/HEAD/CHANGELOG.md",
                 "For teachers": f"{repository}/blob/HEAD/deploy/jupyterhub/TEACHERS.md",
             }
-        metadata["readme"] = {"content-type": "text/markdown", "text": text}

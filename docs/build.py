@@ -22,6 +22,7 @@ sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT / "docs"), str(ROOT), str(
 
 import api  # noqa: E402
 import packages  # noqa: E402
+import page_links  # noqa: E402
 
 from minitape.cli.lesson_pages import FILE, say_in  # noqa: E402
 from minitape.cli.lesson_pages import pages as lesson_pages  # noqa: E402
@@ -70,7 +71,8 @@ def main() -> int:
     if options.lite:
         write_lite(html / LITE, codes, offline=True, pyodide=options.pyodide)
     editions = [edition_of(code, options.lite) for code in codes]
-    problems = build(editions, BUILD, html, copy_files)
+    made = build(editions, BUILD, html, copy_files)
+    problems = page_links.broken(html, LITE) if made else ["Sphinx ended with an error, see above"]
     print(*problems, sep="\n", end="\n" if problems else "")
     if not problems:
         print(

@@ -146,13 +146,15 @@ def training_step(batch):
     kernels, x, y = w.training_inputs(batch)
     x, y = tf.constant(x), tf.constant(y)
     dense = tf.keras.layers.Dense
-    model = tf.keras.Sequential([tf.keras.Input((2,)), dense(16, "tanh"), dense(16, "tanh"), dense(1)])
-    model.set_weights([part for kernel in kernels for part in (kernel, np.zeros(kernel.shape[1], np.float32))])
-    optimizer, loss_of = tf.keras.optimizers.Adam(0.01), tf.keras.losses.BinaryCrossentropy(from_logits=True)
+    model = tf.keras.Sequential([dense(16, "tanh"), dense(16, "tanh"), dense(1)])
+    model(x)  # the first call makes the weights
+    for layer, kernel in zip(model.layers, kernels, strict=True):
+        layer.kernel.assign(kernel)
+    optimizer, loss_of = tf.keras.optimizers.Adam(0.01), tf.nn.sigmoid_cross_entropy_with_logits
 
     def step():
         with tf.GradientTape() as tape:
-            loss = loss_of(y, model(x))
+            loss = tf.reduce_mean(loss_of(y, model(x)))
         gradients = tape.gradient(loss, model.trainable_variables)
         optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
         return loss

@@ -19,9 +19,6 @@ c.Authenticator.admin_users = set()  # {"teacher"}: may see who is signed in, an
 c.JupyterHub.cleanup_servers = False
 c.JupyterHub.cleanup_proxy = False
 
-# A server that ends while it starts is told at once, with the learner's name and the reason.
-c.JupyterHub.spawner_class = "minitape.cli.spawner.ClassSpawner"
-
 # A learner's server copies the lessons that are missing in ~/minitape-lessons. What a learner has is never overwritten.
 COPY_AND_START = 'minitape lab --copy-only "$HOME/minitape-lessons"; exec jupyterhub-singleuser "$@"'
 c.Spawner.cmd = ["sh", "-c", COPY_AND_START, "jupyterhub-singleuser"]

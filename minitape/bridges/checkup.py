@@ -98,9 +98,10 @@ class Checkup:
         if answer.kind not in MAY_BE:
             return answer
         found = self.checks.of(source, self.recording.rows_of(source))
-        if found is None or MAY_BE[answer.kind] not in ("", found.cause):
+        said = [one.explanation(answer.name, self.recording.framework) for one in found]
+        if not said or MAY_BE[answer.kind] not in ("", said[0].cause):
             return answer
-        other: Explanation = found.explanation(answer.name, self.recording.framework)
+        other: Explanation = said[0].with_beside(said[1:])
         other.numbers, other._tape, other.connected = answer.numbers, answer._tape, answer.connected
         return other
 

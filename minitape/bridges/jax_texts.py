@@ -5,15 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
-
-import jax
-import jax.numpy as jnp
-import numpy as np
-
-from ..explain.fixes.dialects import JAX
 from ..explain.value_texts import Texts
 from .jax_log import STEPS
 from .texts import SHARED
@@ -189,24 +180,3 @@ ZEROS = {
     "zero_factor": PRODUCTS,
     "zero_cancels": CANCELS,
 }
-
-
-def derive(
-    function: Callable[[list], Any], arrays: list[np.ndarray], seed: np.ndarray | None
-) -> tuple[np.ndarray, list[np.ndarray | None]]:
-    """A function of arrays, and what comes back from it."""
-    given = [jnp.asarray(array) for array in arrays]
-    floats = [k for k, array in enumerate(given) if jnp.issubdtype(array.dtype, jnp.inexact)]
-
-    def alone(*moved: Any) -> Any:
-        whole = dict(enumerate(given)) | dict(zip(floats, moved, strict=True))
-        return function([whole[k] for k in range(len(given))])
-
-    value, back = jax.vjp(alone, *[given[k] for k in floats])
-    fits = seed is not None and seed.shape == value.shape and bool(np.isfinite(seed).all())
-    return np.asarray(value), [
-        np.asarray(gradient) for gradient in back(jnp.asarray(seed, value.dtype) if fits else jnp.ones_like(value))
-    ]
-
-
-PATCHES = replace(JAX, derive=derive)

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from ..engine.recording.frames import own_file
+from ..explain.fixes.dialects import JAX
 from ..explain.sentences import fill
 from ..explain.source import source_of, statement_at
 from ..explain.statement import last_name, unparse
@@ -22,7 +23,7 @@ from .checkup import Checkup
 from .inquiry import Inquiry, Reasons
 from .jax_log import SHARES, STAIRS, places
 from .jax_origin import JaxLeaf, JaxOrigin, returned
-from .jax_texts import BENT, FUNCTIONS, PATCHES, TEXT, ZEROS
+from .jax_texts import BENT, FUNCTIONS, TEXT, ZEROS
 from .suspects import is_alike
 from .texts import ARRAY
 
@@ -48,7 +49,7 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
 class JaxInquiry(Inquiry):
     """One question."""
 
-    dialect = PATCHES
+    dialect = JAX
     texts, functions, zeros, cancels, unused = TEXT, FUNCTIONS, ZEROS, SHARES, "unused"
 
     def __init__(self, recording: Any, target: Any, source: Any, rows: list[int]) -> None:

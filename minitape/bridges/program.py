@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ class Examined(NamedTuple):
 
 
 def framework_of(path: Path) -> str:
-    """Which framework a file imports, or what it imports from its folder; empty where none does."""
+    """Which framework a file imports, or what it imports from its folder or the current one; empty where none does."""
     waiting, seen = [path], set[Path]()
     while waiting:
         file = waiting.pop()
@@ -36,7 +36,7 @@ def framework_of(path: Path) -> str:
         for framework, packages in FRAMEWORKS.items():
             if any(name.partition(".")[0] in packages.split() for name in names):
                 return framework
-        inner = [path.parent.joinpath(*name.split(".")) for name in names]
+        inner = [folder.joinpath(*name.split(".")) for folder in (path.parent, Path.cwd()) for name in names]
         files = [file for part in inner for file in (part.with_suffix(".py"), part / "__init__.py")]
         waiting += [file for file in files if file.is_file() and file not in seen]
     return ""
@@ -47,8 +47,8 @@ def _imported(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(loader.get_data(str(path)), str(path))):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+        elif isinstance(node, ast.ImportFrom):
+            yield from [node.module] if node.module else (name.name for name in node.names)
 
 
 def examine(
@@ -56,20 +56,24 @@ def examine(
     arguments: Sequence[str],
     framework: str,
     found: Callable[[ModelPage], object] = lambda page: None,
+    module: ModuleSpec | None = None,
     **options: Any,
 ) -> Examined:
-    """Runs a file as the main program in the block of a framework. ``options`` choose the steps, as those of
-    ``record`` do; ``found`` is given the first page that has something wrong, as soon as it is known.
+    """Runs a file as the main program in the block of a framework: as ``python FILE`` does, or as ``python -m`` does
+    the ``module`` that it is. ``options`` choose the steps, as those of ``record`` do; ``found`` is given the first
+    page that has something wrong, as soon as it is known.
     """
     bridge = import_module(f"minitape.bridges.{framework}")
     record = import_module("minitape.bridges.jax_program").FirstGradients if framework == "jax" else bridge.record
     main = ModuleType("__main__")
-    main.__file__ = str(path)
+    main.__file__, main.__spec__ = str(path), module
+    main.__package__ = None if module is None else module.parent
     loader = SourceFileLoader("__main__", str(path))
     code = loader.source_to_code(loader.get_data(str(path)), str(path))
     error: BaseException | None = None
     pages: list[ModelPage] = []
-    with _as_main(main, path, arguments), getattr(bridge, "holding", nullcontext)():
+    folder = path.parent if module is None else Path.cwd()
+    with _as_main(main, folder, arguments), getattr(bridge, "holding", nullcontext)():
         with record(**options) as recording:
 
             def look() -> None:
@@ -94,11 +98,11 @@ def examine(
 
 
 @contextmanager
-def _as_main(main: ModuleType, path: Path, arguments: Sequence[str]) -> Iterator[None]:
-    """While a program runs it is the module ``__main__``, with its own arguments, and imports what is in its folder."""
+def _as_main(main: ModuleType, folder: Path, arguments: Sequence[str]) -> Iterator[None]:
+    """While a program runs it is the module ``__main__``, with its own arguments, and imports what is in a folder."""
     before = sys.modules["__main__"], sys.argv, sys.path[:]
-    sys.modules["__main__"], sys.argv = main, [str(path), *arguments]
-    sys.path.insert(0, str(path.parent))
+    sys.modules["__main__"], sys.argv = main, [str(main.__file__), *arguments]
+    sys.path.insert(0, str(folder))
     try:
         yield
     finally:

@@ -6,10 +6,12 @@ adjoint that arrived at a row, and what the row's operation sent to its inputs. 
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import cached_property
 from itertools import count, takewhile
 from time import perf_counter
 from typing import Any, cast
@@ -18,13 +20,14 @@ import numpy as np
 
 from ..engine.recording.frames import lines_of
 from ..explain.page import page
-from ..picture.diagnosis import alarms_of
+from ..picture.diagnosis import wrong_with
 from ..picture.fields import EventFields, Fields, Kind, ResultFields, SourceFields, SweepFields, TapeFields
 from ..picture.known_rules import KnownRule, rule_of
 from ..picture.reading import Reader, spaces
-from ..picture.results import CALLS, SOURCES, STEPS
+from ..picture.results import ASKED, CALLS, SOURCES, STEPS, said_by
 from ..picture.rows import PictureRow
 from ..picture.short import short_name
+from ..picture.torn import is_zero
 from ..picture.values import show_value
 from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site
@@ -124,7 +127,7 @@ class RecordingEntry:
         operation = self.kind == "operation"
         form: Fields = {
             "op": short_name(self.op),
-            "label": short_name(self.label),
+            "label": SHORT.get(self.label, short_name(self.label)),
             "formula": "",
             "rule": [],
             "said": [],
@@ -151,6 +154,14 @@ class RecordingEntry:
         return PictureRow(self.row, form, tuple(self.inputs), None, value, own)
 
 
+SHORT = {  # what has room in a node
+    "broadcast_in_dim": "broadcast",
+    "cross_entropy": "cross-ent.",
+    "SparseSoftmaxCrossEntropyWithLogits": "cross-ent.",
+    "sparse_softmax_cross_entropy_with_logits": "cross-ent.",
+    "SoftmaxCrossEntropyWithLogits": "cross-ent.",
+    "scaled_dot_product_attention": "attention",
+}
 WATCHED = {"torch": "requires_grad", "jax": "argument"}  # why a gradient goes to a leaf, in the framework's words
 
 
@@ -310,9 +321,10 @@ class Recording:
         result = reader.frame_of([row.full() for row in rows], 0)
         sweep = None if steps is None else steps.whole()
         results = self.picture_results(target, sources, namespaces)
-        alarms = alarms_of(self, result["rows"], cast("SweepFields | None", sweep), results)
+        found = result | {"sweep": cast("SweepFields | None", sweep), "results": results}
+        found |= wrong_with(self, found)
         slim([result["rows"], sweep, results], count(1))
-        return result | {"sweep": sweep, "insides": self.insides(target), "results": results, "alarms": alarms}
+        return dict(found | {"insides": self.insides(target)})
 
     def insides(self, target: Any = None, row: int | None = None) -> list:
         """The INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target`` through
@@ -522,17 +534,22 @@ class Recording:
         found, room = [], STEPS
         for sweep in reversed([] if self._open else wanted):
             steps, last = RecordingSteps(self, sweep, sources if target is not None else None), sweep is wanted[-1]
+            arrived = dict(zip(steps.head["sources"], steps.gradients(), strict=True))
+            if last and not sweep.sources and sources is None:
+                arrived = {**dict.fromkeys(self._not_arrived(sweep)), **arrived}
             result: ResultFields = {
                 "target": [{"name": self._name(row, names), "row": row} for row in sorted(sweep.target)],
                 "sources": [
-                    self._arrived(row, gradient, names, self.stepped(row) if last and row >= 0 else None)
-                    for row, gradient in zip(steps.head["sources"][:SOURCES], steps.gradients(), strict=False)
+                    self._arrived(row, arrived[row], names, self.stepped(row) if last and row >= 0 else None)
+                    for row in sorted(arrived)[:SOURCES]
                 ],
-                "more": max(0, len(steps.head["sources"]) - SOURCES),
+                "more": max(0, len(arrived) - SOURCES),
                 "known": True,
                 "shown": last,
                 "call": sweep.asked or "backward",
             }
+            if last:
+                self._explain_results(result, sweep)
             room -= len(sweep.edges)
             if not last and room >= 0:
                 result["sweep"] = cast("SweepFields", steps.whole())
@@ -543,8 +560,60 @@ class Recording:
         """What an optimizer's step left in a parameter; None where there was none, or the bridge does not know."""
         return None
 
+    @cached_property
+    def sources_by_row(self) -> dict[int, tuple[str, Any]]:
+        """What the block trained by each of its rows: its name, and the object. Where two have one name, as the weights
+        of two layers, it is the longer one that the program has for it.
+        """
+        found: dict[int, tuple[str, Any]] = {}
+        owners: dict[str, set[int]] = {}
+        with suppress(NotImplementedError):
+            for name, one in self.trained().items():
+                for row in self.rows_of(one):
+                    found[row] = name, one
+                    owners.setdefault(self.entries[row].name or "", set()).add(id(one))
+        for row, (name, one) in found.items():
+            own = self.entries[row].name or ""
+            name = own if own and len(owners[own]) < 2 else name
+            found[row] = self.last_parts.get(name, name), one
+        return found
+
+    @cached_property
+    def last_parts(self) -> dict[str, str]:
+        """Of sources that are elements of trees, as `params['w']`, the last parts that tell them apart: `w`."""
+        paths = {one.name: re.findall(r"\w+", one.name) for one in self.entries if one.name and "[" in one.name}
+        found: dict[str, str] = {}
+        for name, parts in paths.items():
+            tails = (".".join(parts[-k:]) for k in range(1, len(parts) + 1))
+            others = [other for other in paths.values() if other != parts]
+            found[name] = next(
+                (tail for tail in tails if not any((".".join(other)).endswith(tail) for other in others)), name
+            )
+        return {name: tail for name, tail in found.items() if not tail.isdigit()}
+
+    def result_names(self) -> Mapping[int, str]:
+        """What results without a name are called, by row: a function's result by the function."""
+        return {}
+
+    def _not_arrived(self, sweep: BackwardPass) -> Iterator[int]:
+        """The last rows of what the block trained and no adjoint of this sweep arrived at."""
+        rows: dict[int, list[int]] = {}
+        for row, (_, one) in self.sources_by_row.items():
+            rows.setdefault(id(one), []).append(row)
+        return (max(own) for own in rows.values() if not any(row in sweep.adjoints for row in own))
+
+    def _explain_results(self, result: ResultFields, sweep: BackwardPass) -> None:
+        """Says why gradients are None or zero, in the words of ``explain``; of many only of the first ones."""
+        bare = [one for one in result["sources"] if one["gradient"] is None or is_zero(one["gradient"])]
+        for one in bare[:ASKED] if sweep.target else ():
+            source = self.sources_by_row.get(one["at"], ("", Number(one["at"])))[1]
+            with suppress(Exception):  # the picture goes on without words
+                one["reason"], one["why"] = said_by(self.why(self.target_number(sweep), source))
+
     def _name(self, row: int, names: Mapping[int, str]) -> str | None:
-        name = self.entries[row].name or names.get(row) if 0 <= row < len(self.entries) else None
+        known = self.sources_by_row.get(row, ("",))[0]
+        known = known or self.result_names().get(row, "")
+        name = known or self.entries[row].name or names.get(row) if 0 <= row < len(self.entries) else None
         return None if name is None else short_name(name)
 
     def _arrived(self, row: int, gradient: Any, names: Mapping[int, str], after: np.ndarray | None) -> SourceFields:
@@ -554,7 +623,9 @@ class Recording:
             "rows": [row] if row >= 0 else [],
             "parts": [],
             "gradient": gradient,
+            "at": row,
             "reason": None,
+            "why": None,
             "blame": None,
             "now": None if after is None else show_value(after.astype(kind)[()]),
             "assigned": int(after is not None),
@@ -644,9 +715,20 @@ class _Reader(Reader):
         if entry.site[0]:
             self.files[entry.site[0]] = None
         found, rule = entry.picture_row(), self.tape.known_rule(row)
+        if entry.name and row in self.tape.sources_by_row:
+            found.form["name"] = short_name(self.tape.sources_by_row[row][0])
+        elif not entry.name and row in self.tape.result_names():
+            found.form["name"] = short_name(self.tape.result_names()[row])
+        if (call := [*dict.fromkeys(entry.inputs)]) and len(call) == 1 < len(entry.inputs) and self._is_split(entry):
+            found.a = tuple(call)  # autograd hands one gradient on for each result
         if rule is not None:
             found.form |= rule.fields
         return found
+
+    def _is_split(self, entry: RecordingEntry) -> bool:
+        """Whether a call has a result for each time that it reads its one input."""
+        last = self.tape.entries[entry.call + len(entry.inputs) - 1 :][:1]
+        return bool(last) and last[0].call == entry.call and entry.call != last[0].row
 
     def changes(self) -> list[Fields]:
         return []

@@ -28,6 +28,7 @@ from .inquiry import left_by
 VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operation
 REPEATED = 5  # so often an operation is a loop, or a deep net
 EQUAL = 1e-5  # of float32 numbers that are the same but for rounding
+ODD_NUMBERS = ("rounding_only", "underflow", "vanishing", "exploding")
 TELLS = 8  # so many numbers are not alike by chance
 
 
@@ -69,18 +70,16 @@ class SuspectChecks(PathChecks):
             self.saturated,
         )
 
-    def of(self, source: Any, rows: Iterable[int]) -> Suspicion | None:
-        """What is suspect about the gradient of a source."""
-        own = set(rows)
-        return next(
-            (
-                found
-                for found in self.found
-                if self.key(source) in found.sources
-                or (found.row is not None and not own.isdisjoint(found.alone or self.behind(found.row)))
-            ),
-            None,
-        )
+    def of(self, source: Any, rows: Iterable[int]) -> list[Suspicion]:
+        """What is suspect about the gradient of a source, the surest first, one of each cause. A number that only looks
+        odd is said where nothing else is: it comes of that.
+        """
+        own, first = set(rows), dict[str, Suspicion]()
+        for found in self.found:
+            behind = found.row is not None and not own.isdisjoint(found.alone or self.behind(found.row))
+            if self.key(source) in found.sources or behind:
+                first.setdefault(found.cause, found)
+        return [found for at, found in enumerate(first.values()) if not at or found.cause not in ODD_NUMBERS]
 
     # -- what a framework says ---------------------------------------------------------------------
 

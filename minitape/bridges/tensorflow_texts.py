@@ -6,11 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import tensorflow as tf
-
-from ..explain.fixes.dialects import TENSORFLOW, derive_by_tape
 from ..explain.texts import TEXT as TAPES
 from ..explain.value_texts import OF_TENSORFLOW, Texts
 from .texts import SHARED
@@ -237,5 +232,3 @@ OF_KERAS = {
     "get_weights": "weights",
     "convert_to_numpy": "",
 }
-
-PATCHES = replace(TENSORFLOW, derive=derive_by_tape(tf))

@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from ..explain.families import CLASSES, LAYERS, MOVES, POINTS, STEPS, ZEROS
+from ..explain.fixes.dialects import TENSORFLOW
 from ..explain.owners import living
 from ..explain.sentences import fill
 from ..explain.source import attribute_site, statement_at
@@ -28,7 +29,7 @@ from .tensorflow_model import variables_of
 from .tensorflow_open import open_call, seeds_of, traced_again
 from .tensorflow_ops import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
 from .tensorflow_tapes import numpy_call, predictions
-from .tensorflow_texts import OF_KERAS, PATCHES, TEXT
+from .tensorflow_texts import OF_KERAS, TEXT
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 
@@ -84,7 +85,7 @@ def why_last(recording: Any, source: Any) -> Explanation:
 class TensorFlowInquiry(Why, Inquiry):
     """One question."""
 
-    dialect = PATCHES
+    dialect = TENSORFLOW
     recording: Any
     log: Any
     entries: list

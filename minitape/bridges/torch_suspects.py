@@ -180,7 +180,7 @@ class TorchSuspectChecks(SuspectChecks):
                 why = self._why_not_held(parameter, steps[-1])
                 missing.setdefault(why if why[1] or not of_another else (NOWHERE, "another"), set()).add(key)
         for (site, kind), keys in missing.items():
-            at = self._made(steps[-1]) if site is NOWHERE else site
+            at = self._made(steps[-1]) if site is NOWHERE and kind != "model" else site
             fields = {"what": fill("an optimizer"), "steps": steps_said(len(steps))}
             yield Suspicion("not_optimized", at, fields, sources=keys, kind=kind)
 

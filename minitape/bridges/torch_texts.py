@@ -5,14 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
-
-import numpy as np
-import torch
-
-from ..explain.fixes.dialects import TORCH
 from ..explain.value_texts import Texts
 from .texts import SHARED
 
@@ -298,32 +290,3 @@ ZEROS = {
     "zero_factor": PRODUCTS,
     "zero_cancels": CANCELS,
 }
-
-
-def derive(
-    function: Callable[[list], Any], arrays: list[np.ndarray], seed: np.ndarray | None
-) -> tuple[np.ndarray, list[np.ndarray | None]]:
-    """A function of tensors, and what comes back from it."""
-    with torch.enable_grad():
-        tensors = [torch.from_numpy(np.array(array)) for array in arrays]
-        leaves = [tensor.requires_grad_() for tensor in tensors if tensor.is_floating_point()]
-        value = function(tensors)
-        fits = seed is not None and seed.shape == tuple(value.shape) and bool(np.isfinite(seed).all())
-        came = torch.from_numpy(np.array(seed)).to(value.dtype) if fits else torch.ones_like(value)
-        given = (
-            torch.autograd.grad(value, leaves, came, allow_unused=True) if value.requires_grad else [None] * len(leaves)
-        )
-    return value.detach().numpy(), [None if gradient is None else gradient.numpy() for gradient in given]
-
-
-def forms(name: str) -> list[list[tuple]]:
-    """What a function of PyTorch's takes, as ``[("self", "Tensor"), ("negative_slope", "number")]``, in each of its
-    forms.
-    """
-    return [
-        [(argument.name, str(argument.type)) for argument in form.arguments]
-        for form in torch._C._jit_get_schemas_for_operator(f"aten::{name}")
-    ]
-
-
-PATCHES = replace(TORCH, derive=derive, forms=forms)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from ..explain.fixes.dialects import TORCH
 from ..explain.owners import living
 from ..explain.sentences import fill
 from ..explain.source import attribute_site, sources_of, statement_at
@@ -21,7 +22,7 @@ from ..recording.sites import NOWHERE, Site, last_return, text_of
 from .inquiry import Inquiry, Reasons, left_by
 from .recording import Number
 from .torch_log import differentiable, dtype_of
-from .torch_texts import CLASSES, FUNCTIONS, HIDES, PATCHES, SAMPLES, SPREADS, TEXT, ZEROS
+from .torch_texts import CLASSES, FUNCTIONS, HIDES, SAMPLES, SPREADS, TEXT, ZEROS
 from .torch_value import array_of
 
 _FREEZES = re.compile(r"\.requires_grad(_\(| = )False")
@@ -31,7 +32,7 @@ _CHANGED = re.compile(r"output \d+ of (\w+), is at version \d+")
 class TorchInquiry(Inquiry):
     """One question."""
 
-    dialect = PATCHES
+    dialect = TORCH
     texts, functions, zeros, classes, unused = TEXT, FUNCTIONS, ZEROS, CLASSES, "unused"
 
     def __init__(self, recording: Any, target: Any, source: Any) -> None:

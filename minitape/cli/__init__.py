@@ -3,21 +3,19 @@
 Only the console script imports this package, so that `import minitape` stays light; each command in turn imports what
 it needs when it is called, so that `minitape --help` answers at once.
 
-``lab``, ``lessons``, ``pages``   the lessons, copied for a learner and opened in JupyterLab; links of pages that it
-    exports
-``site``, ``site_folder``, ``lesson_pages``, ``page_links``   the lessons as a site, with pictures that step
+``lab``, ``lessons``   the lessons, copied for a learner and opened in JupyterLab
+``site``, ``site_folder``, ``lesson_pages``   the lessons as a site, with pictures that step
 ``lite``, ``browser_python``, ``playground``   the lessons in JupyterLite, which runs them in the browser; the Python
     that it loads; the page on which one types a program
-``server``, ``contents``, ``spawner``   what minitape adds to a Jupyter server, also on a hub: how it hands out
-    notebooks and starts learners
+``server``, ``contents``   what minitape adds to a Jupyter server, also on a hub: how it hands out notebooks
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
 ``explain_program``  a training program run under its framework's bridge
 ``messages``   what the command says, in the user's language
 ``parts``   which command to type for a package that is missing
-``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
-``handins``, ``figures``, ``class_report``, ``class_page``   what a class handed in, and how far it is
+``save``, ``skeleton``   notebooks read, run and written, never half; a new lesson
+``handins``, ``figures``, ``class_report``   what a class handed in, and how far it is
 ``nbgrader``, ``grading``                                    lessons as assignments with grades
-``report``, ``html_page``                       what is shown on the terminal; the page around a report
+``report``   what is shown on the terminal
 """
 
 from __future__ import annotations
@@ -27,7 +25,6 @@ import os
 import shlex
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +81,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(minitape.__version__, "-V", "--version", prog_name="minitape")
 def main() -> None:
-    """A small autodiff tape with TensorFlow's spelling, and a course about it in JupyterLab.
+    """A course on automatic differentiation, and a debugger for gradients in PyTorch, TensorFlow and JAX.
 
     Start with: minitape lab
     """
@@ -136,7 +133,6 @@ def lab_command(
 @main.command("check")
 @NOTEBOOKS
 @LANGUAGE
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="REPORT", help="Also write a page.")
 @click.option(
     "--variant",
     type=click.Choice(["both", "blank", "solved"]),
@@ -150,7 +146,6 @@ def lab_command(
 def check_command(
     notebooks: tuple[Path, ...],
     language: str | None,
-    html: Path | None,
     variant: str,
     jobs: int,
     timeout: float,
@@ -165,60 +160,60 @@ def check_command(
     Ends with 0 if all is well, 1 if something was found, 2 if a notebook could not be checked.
     """
     from .check import find_notebooks
-    from .report import as_html, print_results, with_progress
+    from .report import print_results, with_progress
 
     paths = find_notebooks(notebooks, language)
     variants = ("blank", "solved") if variant == "both" else (variant,)
     if not notebooks and not quiet:
         running = "Running the {count} lessons of the course, which takes minutes; one alone: minitape check NOTEBOOK"
         click.echo(say(running, count=len(paths)), err=True)
-    if html:
-        _write_report(html, None)  # an error in writing it comes before the notebooks run for minutes
     results = with_progress(paths, variants, jobs, timeout)
-    if html:
-        _write_report(html, as_html(results))
-    print_results(results, html, quiet)
+    print_results(results, quiet)
     sys.exit(max((result.exit_code for result in results), default=COULD_NOT_CHECK))
 
 
-class _Tried(Exception):
-    """A file could be written."""
-
-
-def _write_report(path: Path, text: str | None) -> None:
-    """Write a report; None only tries whether that can be done."""
-    try:
-        with suppress(_Tried), replace_file(path, newline="") as file:
-            if text is None:
-                raise _Tried
-            file.write(text)
-    except OSError as error:
-        raise failure("cannot write the report {path}: {error}", path=path, error=error.strerror) from error
-
-
-@main.command("explain", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.argument("program", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@main.command("explain", context_settings={"allow_interspersed_args": False})
+@click.option("-m", "as_module", is_flag=True, help="PROGRAM is a module, as with python -m.")
+@click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "--steps", type=click.IntRange(1), default=5, show_default=True, help="How many first steps are recorded."
 )
 @click.option("--every", type=click.IntRange(1), metavar="N", help="Record each N-th step instead.")
-@click.option("--json", "as_json", is_flag=True, help="The answers as JSON on standard output.")
+@click.option(
+    "--json",
+    "answers",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Also write the answers as JSON.",
+)
 @click.option("--framework", type=click.Choice(["torch", "tensorflow", "jax"]), help="What the program is written in.")
+@click.pass_context
 def explain_command(
-    program: Path, arguments: tuple[str, ...], steps: int, every: int | None, as_json: bool, framework: str | None
+    context: click.Context,
+    program: str,
+    arguments: tuple[str, ...],
+    as_module: bool,
+    steps: int,
+    every: int | None,
+    answers: Path | None,
+    framework: str | None,
 ) -> None:
     """Run a training PROGRAM, and explain what its gradients lack.
 
-    The program gets the ARGUMENTS behind its name. Of PyTorch and TensorFlow its steps are recorded, of JAX the first
-    gradients that it takes, each by a run of its function without the compiler. A gradient that is missing, not
-    finite, zero or suspect is reported at once, and a page about all that was trained follows at the end. The exit
-    status is 1 with findings, or where the program ended in an error.
+    Options of this command come before PROGRAM; all behind it are the program's own ARGUMENTS. Of PyTorch and
+    TensorFlow its steps are recorded, of JAX the first gradients that it takes, each by a run of its function without
+    the compiler. A gradient that is missing, not finite, zero or suspect is reported at once, and a page about all that
+    was trained follows at the end. The exit status is 1 with findings, or where the program ended in an error.
     """
     from .explain_program import explain_program
 
+    own = {name for option in context.command.params if isinstance(option, click.Option) for name in option.opts}
+    for name in sorted(own.intersection(argument.partition("=")[0] for argument in arguments)):
+        told = "{name} behind {program} is an option of the program; those of minitape explain come before it"
+        click.echo(say(told, name=name, program=program), err=True)
     options = {"first": steps} if every is None else {"every": every}
-    sys.exit(explain_program(program, arguments, framework, options, as_json))
+    sys.exit(explain_program(program, arguments, as_module, framework, options, answers))
 
 
 @main.command("save")
@@ -285,8 +280,7 @@ def _as_typed(path: Path) -> str:
 @main.command("class")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--csv", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write all as CSV.")
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write a page.")
-def class_command(folders: tuple[Path, ...], csv: Path | None, html: Path | None) -> None:
+def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
     """Show how far a class is, and which exercise stops it.
 
     FOLDER holds a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks in it;
@@ -295,23 +289,22 @@ def class_command(folders: tuple[Path, ...], csv: Path | None, html: Path | None
     Nothing in the files is run. Notebooks hold the last answers; progress files hold tries and times, too.
     Learners can change both: for grades there is minitape export --nbgrader.
     """
-    from .class_page import as_page
     from .class_report import as_csv, print_class, read_with_progress
     from .figures import figures
 
-    writers = [(path, write) for path, write in ((csv, as_csv), (html, as_page)) if path is not None]
-    for path, _ in writers:
-        _write_report(path, None)
     hand_ins = read_with_progress(folders)
     if not hand_ins:
         named = ", ".join(map(str, folders))
         raise misuse("no progress files and no notebooks in {folders}", folders=named)
     found = figures(hand_ins)
-    for path, write in writers:
-        _write_report(path, write(found, hand_ins))
     print_class(found, hand_ins)
-    for path, _ in writers:
-        click.echo(say("wrote {path}", path=path))
+    if csv is not None:
+        try:
+            with replace_file(csv, newline="") as file:
+                file.write(as_csv(found, hand_ins))
+        except OSError as error:
+            raise failure("cannot write the report {path}: {error}", path=csv, error=error.strerror) from error
+        click.echo(say("wrote {path}", path=csv))
 
 
 @main.command("export")

@@ -26,6 +26,7 @@ from ..common.read_data import read_bytes
 from ..common.texts import FOLDER as TEXTS
 from ..common.write_beside import write
 from .lessons import languages
+from .messages import failure
 
 FOLDER = "pyodide"  # in a site
 LOCK = "pyodide-lock.json"
@@ -83,6 +84,15 @@ def write_python(out: Path, pyodide: Path | None, number: str, offline: bool, ke
     return loaded
 
 
+def core_files(loader: str) -> list[str]:
+    """The addresses of the files with which Python starts, where that of the first one is ``loader``.
+
+    >>> core_files("../pyodide/pyodide.mjs")
+    ['../pyodide/pyodide.mjs', '../pyodide/pyodide.asm.wasm', '../pyodide/python_stdlib.zip']
+    """
+    return [loader.removesuffix(CORE[0]) + name for name in CORE]
+
+
 def _read(folder: Path | None, base: str, name: str) -> bytes:
     try:
         if folder is not None:
@@ -90,7 +100,12 @@ def _read(folder: Path | None, base: str, name: str) -> bytes:
         with urlopen(base + name, timeout=60) as answer:
             return bytes(answer.read())
     except OSError as error:
-        raise click.ClickException(f"{name} of Pyodide cannot be had: {error}") from error
+        raise failure(
+            "{name} of Pyodide cannot be had: {error}. Unpack a distribution of Pyodide into a folder, and name that: "
+            "--pyodide FOLDER",
+            name=name,
+            error=error,
+        ) from error
 
 
 def _loader(folder: Path | None, base: str) -> str:

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import nbformat
+import click
 
-from ..common.read_data import NOTEBOOK, read_text
 from ..common.write_beside import write
 from .kernel import kernel_environment
 from .lessons import copy_missing, languages, lessons_folder, notebooks_in
@@ -34,7 +33,7 @@ from .rules import (
     run_findings,
     saved_findings,
 )
-from .writing import advice
+from .save import read_notebook
 
 if TYPE_CHECKING:
     from .rules import Notebook, Ran
@@ -47,17 +46,6 @@ PYTEST_OPTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class CellRun:
-    """One code cell that ran: its place among all cells from 0, its first line, and how long it took."""
-
-    cell: int
-    variant: str
-    first_line: str
-    seconds: float
-    skipped: bool
-
-
 @dataclass
 class Result:
     """What checking one notebook gave: `broken` says why it could not be checked at all, `uncompared` which cells'
@@ -66,7 +54,7 @@ class Result:
 
     name: str
     findings: list[CheckFinding] = field(default_factory=list)
-    runs: list[CellRun] = field(default_factory=list)
+    runs: set[tuple[int, str]] = field(default_factory=set)  # cell, variant
     sources: list[str] = field(default_factory=list)
     uncompared: list[int] = field(default_factory=list)
     seconds: float = 0.0
@@ -81,10 +69,6 @@ class Result:
     def unsaved(self) -> bool:
         """Whether the notebook is as JupyterLab leaves it while one writes: `minitape save` has not seen it since."""
         return any(finding.rule in UNSAVED for finding in self.findings)
-
-
-Progress = Callable[[Path], None]
-"""Called as `progress(notebook)` each time a code cell has run."""
 
 
 def find_notebooks(given: Sequence[Path], language: str | None = None) -> list[Path]:
@@ -110,15 +94,6 @@ def find_notebooks(given: Sequence[Path], language: str | None = None) -> list[P
         else:
             found.append(path)
     return list(dict.fromkeys(found))
-
-
-def count_runs(path: Path, variants: Sequence[str]) -> int:
-    """How many code cells will run when a notebook is checked; 0 if it cannot be read."""
-    try:
-        notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
-    except Exception:
-        return 0
-    return sum(cell.cell_type == "code" for cell in notebook.cells) * len(_variants_of(notebook, variants))
 
 
 def _variants_of(notebook: Notebook, variants: Sequence[str]) -> Sequence[str]:
@@ -157,16 +132,20 @@ def check_notebooks(
     variants: Sequence[str] = VARIANTS,
     jobs: int = 2,
     timeout: float = 120,
-    progress: Progress | None = None,
+    done: Callable[[], object] = lambda: None,
 ) -> list[Result]:
-    """Check several notebooks, `jobs` at once; results come in the order of `paths`. Ctrl-C ends all of them."""
+    """Check several notebooks, `jobs` at once; results come in the order of `paths`. Ctrl-C ends all of them. `done` is
+    called after each notebook.
+    """
     processes = Processes()
     with tempfile.TemporaryDirectory(prefix="minitape-check-") as scratch, ThreadPoolExecutor(jobs) as pool:
         places = _places_to_run(paths, Path(scratch))
         futures = [
-            pool.submit(check_notebook, path, variants, timeout, progress, run_at=place, processes=processes)
+            pool.submit(check_notebook, path, variants, timeout, run_at=place, processes=processes)
             for path, place in zip(paths, places, strict=True)
         ]
+        for future in futures:
+            future.add_done_callback(lambda _: done())
         try:
             return [future.result() for future in futures]
         except KeyboardInterrupt:
@@ -187,7 +166,6 @@ def check_notebook(
     path: Path,
     variants: Sequence[str] = VARIANTS,
     timeout: float = 120,
-    progress: Progress | None = None,
     run_at: Path | None = None,
     processes: Processes | None = None,
 ) -> Result:
@@ -200,22 +178,16 @@ def check_notebook(
     result = Result(str(path))
     begin = time.perf_counter()
     try:
-        notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
-        nbformat.validate(notebook)
-    except Exception as error:
-        why = next(iter(str(error).splitlines()), type(error).__name__)
-        result.broken = say("not a readable notebook: {error}", error=why) + advice(path)
+        notebook = read_notebook(path)
+    except click.ClickException as error:
+        result.broken = error.message
         return result
     result.sources = [cell.source for cell in notebook.cells]
     result.uncompared = [place for place, cell in enumerate(notebook.cells) if not is_compared(cell)]
     result.findings.extend(saved_findings(notebook))
     for variant in _variants_of(notebook, variants):
         for _ in range(2):  # a kernel that ends is tried again once: on a busy machine one may not start in time
-            records = []
-            for record in _records(run_at or path, variant, timeout, result, processes):
-                records.append(record)
-                if progress is not None:
-                    progress(path)
+            records = list(_records(run_at or path, variant, timeout, result, processes))
             ends = next((n for n, record in enumerate(records, 1) if has_died(record)), None)
             if ends is None:
                 break
@@ -227,8 +199,7 @@ def check_notebook(
 
 def _take_in(record: Ran, notebook: Notebook, variant: str, result: Result) -> None:
     """Add to `result` what one cell's run shows, unless another variant showed the same."""
-    first_line = next(iter(record["source"].strip().splitlines()), "")
-    result.runs.append(CellRun(record["cell"], variant, first_line, record["seconds"], record["skipped"]))
+    result.runs.add((record["cell"], variant))
     known = [replace(finding, variant=variant) for finding in result.findings if finding.cell == record["cell"]]
     wrote = {finding.cell for finding in known if finding.rule == "stderr"}  # what it writes may name the process
     for finding in run_findings(notebook, record, variant):
@@ -242,7 +213,7 @@ def _take_in(record: Ran, notebook: Notebook, variant: str, result: Result) -> N
 
 def _with_other_run(finding: CheckFinding, result: Result) -> CheckFinding:
     """The finding of an output that differs, with its reason if the same cell ran in another variant before."""
-    if all(run.variant == finding.variant for run in result.runs if run.cell == finding.cell):
+    if all(variant == finding.variant for cell, variant in result.runs if cell == finding.cell):
         return finding
     same_cell = [other for other in result.findings if (other.rule, other.cell) == (finding.rule, finding.cell)]
     if not same_cell:

@@ -1,4 +1,4 @@
-"""`minitape class` on the terminal and as CSV; `class_page` writes its page."""
+"""`minitape class` on the terminal and as CSV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .class_page import number, summary
 from .figures import Class
 from .handins import HandIn, find, read
 from .messages import column_names, say
@@ -43,6 +42,41 @@ def print_class(figures: Class, hand_ins: Sequence[HandIn]) -> None:
         for path, why in hand_in.problems:
             console.print(Text(say("not counted: {path} {why}", path=path, why=why), style="red"), soft_wrap=True)
     console.print(Text(summary(figures), style="bold"))
+
+
+def summary(figures: Class) -> str:
+    """One sentence: how many learners and exercises there are, and how much is solved.
+
+    >>> from minitape.cli.figures import LearnerFigures
+    >>> summary(Class({}, [], [LearnerFigures("ann", {}, 0, 0, 0.0)]))
+    '1 learner: no exercise is answered yet.'
+
+    >>> summary(Class({"01": ["01.1", "01.2"]}, [], [LearnerFigures("ann", {"01": 1}, 3, 1, 4.0)]))
+    '1 learner, 1 lesson, 2 exercises: 50% solved.'
+    """
+    exercises = sum(map(len, figures.lessons.values()))
+    solved = sum(learner.all_solved for learner in figures.by_learner)
+    share = solved / max(exercises * len(figures.by_learner), 1)
+    words = [
+        say(one if n == 1 else several, n=n)
+        for n, one, several in (
+            (len(figures.by_learner), "{n} learner", "{n} learners"),
+            (len(figures.lessons), "{n} lesson", "{n} lessons"),
+            (exercises, "{n} exercise", "{n} exercises"),
+        )
+    ]
+    if not exercises:
+        return say("{learners}: no exercise is answered yet.", learners=words[0])
+    return say("{counted}: {share:.0%} solved.", counted=say(", ").join(words), share=share)
+
+
+def number(value: float | None) -> str:
+    """A median as text, a dash where it is not known.
+
+    >>> number(2.0), number(2.5), number(None)
+    ('2', '2.5', '-')
+    """
+    return "-" if value is None else f"{value:.1f}".removesuffix(".0")
 
 
 def _table(*columns: str) -> Table:

@@ -1,52 +1,94 @@
-"""``minitape explain train.py``: runs a training program unchanged, and reports what is wrong with its gradients."""
+"""``minitape explain train.py``: a training program that runs unchanged, and a report of what is wrong with its
+gradients.
+"""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import json
+import os
+import sys
 import traceback
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import click
 
 from ..bridges.model_page import ModelPage
 from ..bridges.program import examine, framework_of
-from .messages import misuse, say
+from ..common.write_beside import write
+from .messages import failure, misuse, say
+
+
+def module_of(name: str) -> ModuleSpec:
+    """The module that ``python -m NAME`` runs: of a package its ``__main__``.
+
+    Raises click.UsageError where there is none.
+    """
+    sys.path.insert(0, os.getcwd())  # as Python does
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or not spec.has_location:
+        raise misuse("there is no module {name} to run", name=name)
+    return spec
 
 
 def explain_program(
-    program: Path, arguments: tuple[str, ...], framework: str | None, options: dict[str, int], as_json: bool
+    program: str,
+    arguments: tuple[str, ...],
+    as_module: bool,
+    framework: str | None,
+    options: dict[str, int],
+    answers: Path | None,
 ) -> int:
-    """Runs the program and reports; returns the exit status."""
+    """Runs the program, a file or a module, and reports; returns the exit status. The answers are also written as JSON
+    to the file ``answers``.
+    """
+    spec = module_of(program) if as_module else None
+    path = Path(program if spec is None else str(spec.origin))
+    if not path.is_file():
+        raise misuse("there is no file {program}; a module is run with -m", program=program)
     try:
-        which = framework or framework_of(program)
+        which = framework or framework_of(path)
     except SyntaxError as error:
         raise click.ClickException("".join(traceback.format_exception_only(error))) from error
     if not which:
         raise misuse(
             "{program} imports neither torch nor tensorflow nor jax; --framework names what it is written in",
-            program=program.name,
+            program=path.name,
         )
+    try:
+        importlib.import_module(f"minitape.bridges.{which}")
+    except ImportError as error:  # it says what to install
+        raise click.ClickException(str(error)) from error
 
     def tell(page: ModelPage) -> None:
-        if not as_json:
-            click.echo(f"\n{page}\n", err=True)
+        click.echo(f"\n{page}\n", err=True)
 
-    done = examine(program, arguments, which, tell, **options)
+    done = examine(path, arguments, which, tell, spec, **options)
     if done.error is not None and not isinstance(done.error, SystemExit):
         inner = done.error.__traceback__
-        while inner is not None and inner.tb_frame.f_code.co_filename != str(program):
+        while inner is not None and inner.tb_frame.f_code.co_filename != str(path):
             inner = inner.tb_next
         said = traceback.TracebackException.from_exception(done.error.with_traceback(inner))
         own = str(Path(__file__).parent.parent / "bridges")
         said.stack = traceback.StackSummary.from_list([f for f in said.stack if not f.filename.startswith(own)])
         click.echo("".join(said.format()), err=True, nl=False)
-    if as_json:
-        click.echo(json.dumps({"program": str(program), "answers": done.page.as_json()}, indent=1))
-    elif not done.page.problems:
+    if not done.page.problems:
         click.echo(f"\n{done.page}", err=True)
         if "first" in options:
             click.echo(
                 say("Only the first steps were recorded, {n} at most; --steps N records N.", n=options["first"]),
                 err=True,
             )
+    if answers is not None:
+        try:
+            write(answers, json.dumps({"program": program, "answers": done.page.as_json()}, indent=1) + "\n")
+        except OSError as error:
+            raise failure("cannot write {path}: {error}", path=answers, error=error.strerror or error) from error
     return int(bool(done.page.problems) or done.error is not None)

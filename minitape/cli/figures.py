@@ -1,4 +1,4 @@
-"""What a class did, in figures: of each exercise, of each lesson, of each learner."""
+"""What a class did, in figures: of each exercise and of each learner."""
 
 from __future__ import annotations
 
@@ -49,16 +49,6 @@ class ExerciseFigures:
 
 
 @dataclass(frozen=True)
-class LessonFigures:
-    """How many learners finished a lesson, how many are in the middle of it, and how many have not begun."""
-
-    name: str
-    done: int
-    begun: int
-    untouched: int
-
-
-@dataclass(frozen=True)
 class LearnerFigures:
     """What one learner did: exercises solved by lesson, and over all of them."""
 
@@ -80,7 +70,6 @@ class Class:
 
     lessons: dict[str, list[str]]
     by_exercise: list[ExerciseFigures]
-    by_lesson: list[LessonFigures]
     by_learner: list[LearnerFigures]
 
 
@@ -93,7 +82,6 @@ def figures(hand_ins: Sequence[HandIn]) -> Class:
     return Class(
         lessons,
         [_of_exercise(name, hand_ins) for names in lessons.values() for name in names],
-        [_of_lesson(lesson, names, hand_ins) for lesson, names in lessons.items()],
         [_of_learner(hand_in, lessons) for hand_in in hand_ins],
     )
 
@@ -146,12 +134,6 @@ def _commonest(works: Iterable[Work]) -> WrongAnswers | None:
         return None
     answer = min(counts, key=lambda text: (-counts[text], text))
     return WrongAnswers(answer, dict(given)[answer], counts[answer])
-
-
-def _of_lesson(lesson: str, names: Sequence[str], hand_ins: Sequence[HandIn]) -> LessonFigures:
-    done = sum(all(name in h.work and h.work[name].solved for name in names) for h in hand_ins)
-    touched = sum(any(name in h.work for name in names) for h in hand_ins)
-    return LessonFigures(lesson, done, touched - done, len(hand_ins) - touched)
 
 
 def _of_learner(hand_in: HandIn, lessons: dict[str, list[str]]) -> LearnerFigures:

@@ -25,7 +25,6 @@ from ..common.texts import ENGLISH, language, lessons_language, users_language
 from .lessons import FOLDER, copy_missing, languages, lessons_folder, notebook_to_open
 from .messages import failure, say
 from .server import NAME as EXTENSION
-from .writing import advice, broken_notebooks
 
 FIRST_PORT = 8888
 PORTS_TRIED = 100
@@ -66,14 +65,10 @@ def copy_and_tell(given: Path | None, asked: str | None) -> Path:
             folder=folder.absolute(),
             error=error.strerror or error,
         ) from error
-    if copied[1:]:
-        tell("copied {count} files to {folder}", code, count=len(copied), folder=folder)
-    elif copied:
-        tell("copied {file} to {folder}", code, file=copied[0], folder=folder)
-    if kept[1:]:
-        tell("{count} files already in {folder}: left as you had them", code, count=len(kept), folder=folder)
-    elif kept:
-        tell("{file} already in {folder}: left as you had it", code, file=kept[0], folder=folder)
+    if copied:
+        tell("files copied to {folder}: {count}", code, count=len(copied), folder=folder)
+    if kept:
+        tell("files left in {folder} as you had them: {count}", code, count=len(kept), folder=folder)
     if not asked and {code, users_language()} != {ENGLISH}:
         ways = [f"{say('English', code)}: minitape lab --language {code}" for code in languages()]
         with suppress(UnicodeEncodeError):  # the terminal cannot show it
@@ -91,8 +86,6 @@ def tell(text: str, code: str, /, **values: object) -> None:
 
 def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose: bool) -> NoReturn:
     """Serve `folder` with JupyterLab, which opens the lesson last worked on, until Ctrl-C; does not return."""
-    for broken in broken_notebooks(folder):
-        click.echo(say("{path} cannot be read", path=broken) + advice(broken), err=True)
     notebook = notebook_to_open(folder)
     page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
     port = port_to_use(ip, port)
@@ -197,17 +190,11 @@ def port_to_use(ip: str, wanted: int | None) -> int:
 
 def _bind_problem(ip: str, port: int) -> str | None:
     """Why a server cannot listen on this port, or None if it can."""
-    host = "" if ip in EVERYWHERE else ip
+    family = socket.AF_INET6 if ":" in ip else socket.AF_INET
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        with socket.socket(family, kind, protocol) as probe:
-            if os.name == "posix":
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
+        socket.create_server(("" if ip in EVERYWHERE else ip, port), family=family).close()
     except OSError as error:
-        return error.strerror or str(error)
+        return (error.strerror or str(error)).partition(" (while")[0]
     return None
 
 

@@ -16,12 +16,13 @@ import click
 from ..common.read_data import NOTEBOOK, read_json, read_text
 from ..common.texts import language
 from ..common.write_beside import write
-from .browser_python import CORE, FOLDER, write_python
+from .browser_python import CORE, FOLDER, core_files, write_python
 from .lesson_pages import say_in
 from .lessons import copy_missing, lessons_folder, notebooks_in
 from .parts import require_packages
 from .playground import page_name, write_playground
 from .server import LAB_EXTENSIONS
+from .site_folder import new_site
 
 OWN = "jupyter-lite.json"  # what JupyterLite writes into each site of its own
 NEEDS = ("jupyterlite_core", "jupyterlite_pyodide_kernel", "ipywidgets", "anywidget")
@@ -41,46 +42,52 @@ def write_lite(out: Path, codes: Sequence[str] = (), offline: bool = False, pyod
     JupyterLite cannot be built, or Pyodide cannot be had.
     """
     require_packages(*NEEDS)
-    folders = [lessons_folder(code) for code in dict.fromkeys(codes) or [None]]
-    if out.exists() and any(out.iterdir()) and not (out / OWN).exists():
-        raise click.ClickException(f"{out} holds files that are no JupyterLite; name another folder")
-    shutil.rmtree(out, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix="minitape-lite-") as made:
-        scratch = Path(made)
-        contents = scratch / "contents"
-        for folder in folders:
-            copy_missing(contents / language(folder), language=language(folder))
-        settings = [read_json(path) for path in sorted(SETTINGS.rglob("*.json"))]
-        write(scratch / "overrides.json", json.dumps({key: one for part in settings for key, one in part.items()}))
-        command = [
-            *(sys.executable, "-c", "from jupyterlite_core.app import main; main()", "build"),
-            *("--lite-dir", made, "--contents", str(contents), "--output-dir", str(out.absolute())),
-            *("--settings-overrides", str(scratch / "overrides.json"), "--apps", "lab", "--no-sourcemaps"),
-            f"--FederatedExtensionAddon.extra_labextensions_path={LAB_EXTENSIONS}",
-        ]
-        done = subprocess.run(command, cwd=scratch, capture_output=True, text=True)  # where it keeps notes of its own
-    if done.returncode:
-        raise click.ClickException(f"JupyterLite cannot be built:\n{done.stdout}{done.stderr}")
-    loader = _give_python(out, offline, pyodide)
-    page = out / "lab" / "index.html"  # says what it loads, until the first cell can run
-    write(page, read_text(page).replace("</head>", f"<script>{read_text(BAR)}</script>\n</head>", 1))
-    lessons = [path for folder in folders for path in notebooks_in(folder)]
-    write(out / "index.html", _front(folders))
-    write_playground(out / "playground", f"../{FOLDER}", loader, map(language, folders))
-    return len(lessons)
-
-
-def _give_python(out: Path, offline: bool, pyodide: Path | None) -> str:
-    """Let the kernel start with minitape: Pyodide loads all that the lock file names, and asks no index. Give back
-    where the playground, or another folder of the site, finds Pyodide.
-    """
     from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_VERSION
 
-    wheels = sorted((out / "extensions" / KERNEL).rglob("*.whl"))
-    kernel = [wheel for wheel in wheels if not wheel.name.startswith(NOT_NEEDED)]
-    packages = write_python(out / FOLDER, pyodide, PYODIDE_VERSION, offline, kernel)
-    own = offline or pyodide is not None
-    loader = f"{f'../{FOLDER}' if own else PYODIDE_CDN_URL}/{CORE[0]}"
+    folders = [lessons_folder(code) for code in dict.fromkeys(codes) or [None]]
+    own = offline or pyodide is not None  # Python lies in the site itself
+    with new_site(out) as new, tempfile.TemporaryDirectory(prefix="minitape-lite-") as made:
+        # What needs the network comes first, and the wheels that belong to a server are left out.
+        wheels = [wheel for wheel in _kernel().rglob("*.whl") if not wheel.name.startswith(NOT_NEEDED)]
+        packages = write_python(Path(made, "python"), pyodide, PYODIDE_VERSION, offline, sorted(wheels))
+        loader = f"{f'../{FOLDER}' if own else PYODIDE_CDN_URL}/{CORE[0]}"
+        _build(new, Path(made), folders)
+        shutil.move(Path(made, "python"), new / FOLDER)
+        _give_python(new, packages, loader, own)
+        page = new / "lab" / "index.html"  # says what it loads, until the first cell can run
+        bar = read_text(BAR).replace("{{files}}", json.dumps(core_files(loader)))
+        write(page, read_text(page).replace("</head>", f"<script>{bar}</script>\n</head>", 1))
+        write(new / "index.html", _front(folders))
+        write_playground(new / "playground", f"../{FOLDER}", loader, map(language, folders))
+    return sum(len(notebooks_in(folder)) for folder in folders)
+
+
+def _kernel() -> Path:
+    """The folder of JupyterLite's kernel, as it is installed."""
+    from jupyter_core.paths import jupyter_path
+
+    return next(path for place in jupyter_path("labextensions") if (path := Path(place, KERNEL)).is_dir())
+
+
+def _build(out: Path, scratch: Path, folders: Sequence[Path]) -> None:
+    """JupyterLite with these lessons, as it makes it itself."""
+    for folder in folders:
+        copy_missing(scratch / "contents" / language(folder), language=language(folder))
+    settings = [read_json(path) for path in sorted(SETTINGS.rglob("*.json"))]
+    write(scratch / "overrides.json", json.dumps({key: one for part in settings for key, one in part.items()}))
+    command = [
+        *(sys.executable, "-c", "from jupyterlite_core.app import main; main()", "build"),
+        *("--lite-dir", str(scratch), "--contents", str(scratch / "contents"), "--output-dir", str(out.absolute())),
+        *("--settings-overrides", str(scratch / "overrides.json"), "--apps", "lab", "--no-sourcemaps"),
+        f"--FederatedExtensionAddon.extra_labextensions_path={LAB_EXTENSIONS}",
+    ]
+    done = subprocess.run(command, cwd=scratch, capture_output=True, text=True)  # where it keeps notes of its own
+    if done.returncode:
+        raise click.ClickException(f"JupyterLite cannot be built:\n{done.stdout}{done.stderr}")
+
+
+def _give_python(out: Path, packages: list[str], loader: str, own: bool) -> None:
+    """Let the kernel start with minitape: Pyodide loads all that the lock file names, and asks no index."""
     (worker,) = (out / "extensions" / KERNEL).rglob("comlink.worker.*.js")
     given = json.dumps({"loader": loader, "packages": packages, "kernel": f"../{worker.relative_to(out).as_posix()}"})
     write(out / FOLDER / STARTER.name, read_text(STARTER).replace("{{config}}", given))
@@ -91,7 +98,6 @@ def _give_python(out: Path, offline: bool, pyodide: Path | None) -> str:
         "loadPyodideOptions": {"packages": [*packages, "jedi"]},  # as if it was there: it is not fetched
     }
     write(out / OWN, json.dumps(config, indent=2) + "\n")
-    return loader
 
 
 def _front(folders: Sequence[Path]) -> str:

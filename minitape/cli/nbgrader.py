@@ -23,8 +23,7 @@ from .rules import is_answers, is_exercise, solution_of
 
 if TYPE_CHECKING:
     from .rules import Cell
-from .save import clean, write
-from .writing import read_notebook
+from .save import clean, read_notebook, write
 
 SETTINGS = "nbgrader_config.py"
 STUB = 'c.ClearSolutions.code_stub = {"python": "# Your answer goes into the cell above this line."}'

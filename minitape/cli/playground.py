@@ -15,7 +15,7 @@ from ..common.read_data import read_json, read_text
 from ..common.texts import ENGLISH, VARIABLES, table
 from ..common.write_beside import write
 from ..course.translation import translated
-from .browser_python import LOCK, PLAYGROUND
+from .browser_python import LOCK, PLAYGROUND, core_files
 
 HERE = Path(__file__).with_name("playground_page")
 EXAMPLES = HERE / "examples"
@@ -35,7 +35,13 @@ def write_playground(out: Path, python: str, loader: str, codes: Iterable[str] =
     there = read_json(out / python / LOCK)["packages"]
     packages = [name for name in PLAYGROUND if name in there]
     pages = {code: page_name(code) for code in dict.fromkeys([ENGLISH, *codes])}
-    given: Fields = {"pyodide": loader, "lock": f"{python}/{LOCK}", "packages": packages, "bundle": BUNDLE}
+    given: Fields = {
+        "pyodide": loader,
+        "files": core_files(loader),
+        "lock": f"{python}/{LOCK}",
+        "packages": packages,
+        "bundle": BUNDLE,
+    }
     for code, name in pages.items():
         others = {other: there for other, there in pages.items() if other != code}
         config = given | {

@@ -20,11 +20,21 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
+from ..common.read_data import NOTEBOOK, read_text
 from ..common.write_beside import write as write_file
 from .kernel import kernel_environment
 from .messages import failure, say
-from .rules import LANGUAGE, WIDGET_VIEW, errors_text, place_in, plain, saved_findings
-from .writing import read_notebook
+from .rules import (
+    LANGUAGE,
+    UNCHECKED,
+    WIDGET_VIEW,
+    errors_text,
+    is_grown,
+    place_in,
+    plain,
+    saved_findings,
+    tags_of,
+)
 
 if TYPE_CHECKING:
     from .rules import Cell, Notebook, Output
@@ -51,6 +61,17 @@ def save(path: Path, timeout: float = 120) -> None:
         told = say("{path} was not saved:", path=path)
         raise click.ClickException("\n  ".join([told, *problems]))
     write(notebook, path)
+
+
+def read_notebook(path: Path) -> Notebook:
+    """The notebook in a file; click.ClickException where it cannot be read."""
+    try:
+        notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
+        nbformat.validate(notebook)
+    except Exception as error:
+        why = next(iter(str(error).splitlines()), type(error).__name__)
+        raise failure("{path} is not a readable notebook: {error}", path=path, error=why) from error
+    return notebook
 
 
 def execute(notebook: Notebook, folder: Path, timeout: float, name: str) -> None:
@@ -117,7 +138,9 @@ def _not_saved(name: str, sources: list[str], begun: list[int], message: str) ->
 
 
 def clean(notebook: Notebook) -> None:
-    """Take out of an executed notebook what does not belong into a file: widgets, timings, this machine's versions."""
+    """Take out of an executed notebook what does not belong into a file: widgets, timings, this machine's versions. A
+    cell whose picture grew gets the tag by which nbval does not compare it.
+    """
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata.pop("widgets", None)
     notebook.metadata["kernelspec"] = nbformat.from_dict(KERNEL)
@@ -129,6 +152,8 @@ def clean(notebook: Notebook) -> None:
         cell.metadata.pop("trusted", None)
         if cell.cell_type == "code":
             cell.outputs = _joined_streams(o for output in cell.outputs if (o := _without_widget(output)) is not None)
+            if any(map(is_grown, cell.outputs)) and UNCHECKED not in tags_of(cell):
+                cell.metadata["tags"] = [*tags_of(cell), UNCHECKED]
 
 
 def _lasting_id(given: str | None, number: int, seen: set[str]) -> str:

@@ -1,12 +1,11 @@
 """The extension of Jupyter's server that installing minitape switches on: for `minitape lab`, on a hub, and everywhere
 else.
 
-It fixes six things for notebooks that use minitape, and leaves other notebooks alone:
+It fixes five things for notebooks that use minitape, and leaves other notebooks alone:
 
 - JupyterLab marks a lesson as changed when it is merely opened;
 - on the second day Python says "name is not defined" without saying which cells to run;
 - after a reload JupyterLab says "model not found" in the place of a picture;
-- pages that are exported link to notebooks, where no page is;
 - a cell that is run while JupyterLab still loads has it start two kernels, and end one;
 - where the start of a kernel fails, no picture is shown after the next start either.
 
@@ -53,7 +52,6 @@ def _link_jupyter_server_extension(server: Server) -> None:
     remote = server.gateway_config.gateway_enabled  # kernels on another machine, where the startup file is not
     if issubclass(server.session_manager_class, SessionManager) and not remote:
         server.session_manager_class = _with(WithAdvice, server.session_manager_class)
-    server.config.HTMLExporter.preprocessors.append("minitape.cli.pages.LessonPage")
     for app in server.extension_manager.extension_apps.get("jupyterlab", ()):
         _without_news(app)
         app.extra_labextensions_path = [*app.extra_labextensions_path, LAB_EXTENSIONS]

@@ -17,7 +17,6 @@ import click
 from ..common.read_data import NOTEBOOK, read_json
 from ..common.texts import ENGLISH, language
 from ..common.write_beside import write
-from . import page_links
 from .lesson_pages import linked, pages, place_of, say_in
 from .lessons import lesson_of, lessons_folder, notebooks_in
 from .parts import require_packages
@@ -167,8 +166,8 @@ def write_site(out: Path, folder: Path | None = None, codes: Sequence[str] = ())
             edition.texts["index.md"] = index(edition.lessons, own=bool(folder)) + contents(say("The lessons"), *names)
         # a site of one's own has neither minitape's name nor its authors
         own = [f"-Dhtml_title={say_in(folder)('Lessons')}", "-Dhtml_show_copyright=0"] if folder else []
-        if problems := build(editions, Path(scratch), new, settings=own):
-            raise click.ClickException("the site is broken:\n" + "\n".join(problems))
+        if not build(editions, Path(scratch), new, settings=own):
+            raise click.ClickException("Sphinx ended with an error, see above")
     return sum(len(edition.texts) for edition in editions)
 
 
@@ -183,9 +182,9 @@ def build(
     html: Path,
     prepare: Callable[[Edition, Path], object] = lambda edition, source: None,
     settings: Sequence[str] = (),
-) -> list[str]:
-    """Have Sphinx make pages of the texts of each edition, with the files in its `extra` folder; give back what is
-    wrong with them.
+) -> bool:
+    """Have Sphinx make pages of the texts of each edition, with the files in its `extra` folder; give back whether it
+    found nothing wrong with them, which it says itself.
 
     `prepare` is called with each edition and the folder of its texts, to put other files there; `settings` are options
     of Sphinx's.
@@ -207,4 +206,4 @@ def build(
         options = ["-c", str(SETTINGS), "-d", str(scratch / f"doctrees{number}"), *OPTIONS]
         options += [f"-Dlanguage={SPHINX.get(code, code)}", f"-Dhtml_extra_path={files}"]
         failed |= bool(build_main([*options, *settings, str(source), str(html / edition.root)]))
-    return [*(["Sphinx ended with an error, see above"] if failed else []), *page_links.broken(html, LITE)]
+    return not failed

@@ -32,28 +32,23 @@ def new_site(out: Path) -> Iterator[Path]:
         raise click.ClickException(f"{out} holds files that are no site, such as {others[0]}; name another folder")
     else:
         there = set()
+    first = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f"{MARK}-", dir=out) as beside:
-        new, old = Path(beside, "new"), Path(beside, "old")
-        new.mkdir()
-        old.mkdir()
-        yield new
-        names = sorted(path.name for path in new.iterdir())
-        write(new / MARK, "\n".join(names))
-        _move([*((out / name, old / name) for name in there), *((new / name, out / name) for name in [*names, MARK])])
-
-
-def _move(pairs: list[tuple[Path, Path]]) -> None:
-    """Renames all files and folders, or none."""
-    done: list[tuple[Path, Path]] = []
     try:
-        for here, place in pairs:
-            if place.exists():
-                raise click.ClickException(f"{place} is no file of the site, and a page wants its place")
-            done.insert(0, (here, place))
-            os.rename(here, place)
-    except BaseException:
-        for here, place in done:
-            if not here.exists():
-                os.rename(place, here)
-        raise
+        with tempfile.TemporaryDirectory(prefix=f"{MARK}-", dir=out) as beside:
+            new, old = Path(beside, "new"), Path(beside, "old")
+            new.mkdir()
+            old.mkdir()
+            yield new
+            names = sorted(path.name for path in new.iterdir())
+            write(new / MARK, "\n".join(names))
+            for name in names:
+                if name not in there and (out / name).exists():
+                    raise click.ClickException(f"{out / name} is no file of the site, and a page wants its place")
+            for name in there:
+                os.rename(out / name, old / name)
+            for name in [*names, MARK]:
+                os.rename(new / name, out / name)
+    finally:
+        if first and not any(out.iterdir()):
+            out.rmdir()

@@ -55,7 +55,9 @@ with tf.GradientTape() as tape:
     y = x * x
 dy_dx = tape.gradient(y, x)
 print(dy_dx)
-reveal("{name}.p1", dy_dx, "The derivative of `x * x` is `2 * x`. Say here why the answer is what it is.")"""
+why = "The derivative of `x * x` is `2 * x`. Say here why the answer is what it is."
+beliefs = {{"2.0": "2.0 is x itself. Say here what each wrong choice computes.", "8.0": "8.0 is x * x * x."}}
+reveal("{name}.p1", dy_dx, why, beliefs)"""
 
 PICTURE = "TapeView(tape)"
 

@@ -1,4 +1,4 @@
-"""The ward of lesson 13: programs that learn, or do not, in beds whose order depends on the learner's name.
+"""The ward of lesson 13: programs that learn, or do not. Who lies in which bed depends on the learner's name.
 
 A program trains a network of four variables by one step. All are treated alike: the same network, the same points, the
 same learning rate. ``lesson_13`` asks what is wrong with each; a patient is cured when all numbers of its network get a
@@ -121,8 +121,52 @@ PATIENTS = {
         "layer, and explain says that another path is blocked: "
         "half of the first layer never learns.",
     ),
+    "hazel": Patient(
+        {"- t * z": "- tf.stop_gradient(t) * z"},
+        (),
+        "tf.stop_gradient is around the labels, and no variable lies behind those. It cuts nothing.",
+    ),
+    "maple": Patient(
+        {"tf.reduce_mean(tf.math": "tf.reduce_sum(tf.math"},
+        (("rate", 3),),
+        "The loss is the sum over 200 points, not their mean. So the gradient is 200 times as large, and so is each "
+        "step. The numbers are driven so far that tanh is flat there.",
+        same={("rate", 6): ("rate", 3)},
+    ),
+    "oak": Patient(
+        {"tf.tanh(x @ w1 + b1)": "tf.tanh(1e6 * x @ w1 + b1)"},
+        (("saturated", 1),),
+        "The points are in millionths, so the numbers before tanh are in the millions. There tanh is flat, and w1 and "
+        "b1 get zeros.",
+    ),
+    "pine": Patient(
+        {"tf.tanh(x @ w1 + b1)": "tf.round(tf.tanh(x @ w1 + b1))"},
+        (("flat", 1),),
+        "tf.round has steps, and no gradient passes a step. w1 and b1 get None, and the second layer learns alone.",
+        same={("cut", 1): ("flat", 1)},
+    ),
+    "rowan": Patient(
+        {"- t * z": "+ t * z"},
+        (("sign", 3),),
+        "A plus in the loss pays for wrong answers: the loss falls far below zero, which no cross entropy does, and "
+        "the network says 0 to every point.",
+    ),
+    "willow": Patient(
+        {"tape.gradient(loss, network)": "tape.gradient(loss, [w1, w2, b1, b2])"},
+        (("order", 4),),
+        "Line 4 asks for the gradients in another order than line 5 hands them out: w2 gets that of b1. Both have the "
+        "shape (16,), so nothing complains.",
+        same={("order", 5): ("order", 4)},
+    ),
 }
-"""Their names say nothing. Diseases: broadcast, order, late, cut (twice), sign; one is healthy."""
+"""Their names say nothing."""
+PAIRS = ("ash", "maple"), ("birch", "willow"), ("cedar", "pine"), ("elm", "rowan"), ("fir", "hazel"), ("larch", "oak")
+"""Of each pair one lies in the ward. Those of one pair look alike from afar, or are healthy."""
+
+
+def sayings_of(lesson: str) -> list[str]:
+    """What a doctor says of each patient, whoever lies in the ward."""
+    return [patient.says for patient in PATIENTS.values()] if lesson == "13" else []
 
 
 def _changed(text: str, changes: dict[str, str]) -> str:
@@ -132,13 +176,17 @@ def _changed(text: str, changes: dict[str, str]) -> str:
 
 
 def order_for(name: str) -> tuple[str, ...]:
-    """The patients in their beds, for a learner of this name; upper and lower case are the same.
+    """The six patients in their beds, for a learner of this name; upper and lower case are the same.
 
-    >>> sorted(order_for("Ada")) == sorted(order_for("Emmy")) == sorted(PATIENTS), order_for("Ada") == order_for("Emmy")
-    (True, False)
+    >>> len(order_for("Ada")), order_for("Ada") == order_for("ada "), order_for("Ada") == order_for("Emmy")
+    (6, True, False)
     """
     plain = " ".join(name.split()).casefold()
-    return tuple(sorted(PATIENTS, key=lambda patient: hashlib.sha256(f"{plain}/{patient}".encode()).digest()))
+
+    def drawn(patient: str) -> bytes:
+        return hashlib.sha256(f"{plain}/{patient}".encode()).digest()
+
+    return tuple(sorted((min(pair, key=drawn) for pair in PAIRS), key=drawn))
 
 
 class ExaminedPart:
@@ -149,7 +197,13 @@ class ExaminedPart:
 
     def __get__(self, case: Case, owner: type) -> Answer:
         case.examined.add(self.name)
-        return vars(case)[self.name]
+        found = vars(case)[self.name]
+        if self.name != "gradients" and not case.explained():
+            words = say("First hand in a diagnosis of your own. Then explain answers for this bed.")
+            found.explain = lambda *asked: words
+        elif "explain" in getattr(found, "__dict__", ()):
+            del found.explain
+        return found
 
     def __set__(self, case: Case, value: Answer) -> None:
         vars(case)[self.name] = value
@@ -160,26 +214,37 @@ class Case:
 
     `right` and `losses` are the part of right answers and the loss after each step; `tape`, `loss` and `gradients`
     those of the last, and `first` the tape of the first. `learning`: how many numbers of the network got a gradient in
-    some step, and how many there are. `examined`: which of these parts were read by now.
+    some step, and how many there are. `examined`: which of these parts were read by now. Of a `bed` of the ward,
+    `explain` answers when a first diagnosis was handed in.
     """
 
     tape, gradients, first = ExaminedPart(), ExaminedPart(), ExaminedPart()
 
-    def __init__(self, ward: Ward, name: str, step: Step, program: str = ""):
-        self.name, self._program, self._ward, self.examined = name, program, ward, set[str]()
+    def __init__(self, ward: Ward, name: str, step: Step, program: str = "", bed: int = 0):
+        self.name, self._program, self._ward, self._bed, self.examined = name, program, ward, bed, set[str]()
         self.network, self.right, self.losses = ward.new_network(), [], []
         first: Answer = None
+        self.at_first: list[Answer] = []
         reached = [np.zeros(np.shape(variable.numpy()), bool) for variable in self.network]
         for _ in range(STEPS + 1):
             self.right.append(ward.accuracy(self.network))
             self.tape, self.loss, self.gradients = _three(step(self.network, ward.x, ward.t, RATE))
             self.losses.append(float(self.loss))
-            first = self.tape if first is None else first
+            if first is None:
+                first, self.at_first = self.tape, self.gradients
             for found, gradient in zip(reached, self.gradients, strict=True):
                 found |= False if gradient is None else gradient.numpy() != 0
         self.first = first
         self.learning = sum(int(found.sum()) for found in reached), sum(found.size for found in reached)
         self.examined.clear()
+
+    def explained(self) -> bool:
+        """Whether `explain` answers."""
+        return not self._bed or self._bed in self._ward.tried
+
+    def findings(self) -> tuple[list[Answer], list[Answer]]:
+        """The gradients of the first step and of the last, as `check` reads them: nobody examined the patient."""
+        return self.at_first, vars(self)["gradients"]
 
     @property
     def program(self) -> str:
@@ -257,6 +322,8 @@ class Ward:
         same = _here is not None and _here.beds == self.beds  # the cell may run twice
         self.cured: list[int] = _here.cured if _here and same else []
         self.diagnosed: set[int] = _here.diagnosed if _here and same else set()
+        self.tried: set[int] = _here.tried if _here and same else set()
+        self._cases: dict[int, Case] = {}
         if _here and not same:
             forget_tries(*(f"13.{number}" for number in range(2, len(self.beds) + 3)))
         self.healthy: Case | None = None
@@ -266,7 +333,17 @@ class Ward:
     def admit(self, bed: int) -> Case:
         """The patient in a bed: its program runs, and its loss and its curve are shown; `program` is its text."""
         program = self.patient(bed).program
-        return Case(self, _bed(bed), _step(program, f"bed_{bed}.py"), program)
+        self._cases[bed] = Case(self, _bed(bed), _step(program, f"bed_{bed}.py"), program, bed)
+        return self._cases[bed]
+
+    def case(self, bed: int) -> Case:
+        """The patient in a bed, as it was admitted last."""
+        return self._cases.get(bed) or self.admit(bed)
+
+    def visit(self, name: str) -> Case:
+        """A patient by name, who need not lie in a bed."""
+        program = PATIENTS[name].program
+        return Case(self, say("a patient of last week"), _step(program, f"{name}.py"), program)
 
     def edit(self, bed: int) -> None:
         """Put the program of a patient into a new cell below, to be changed; where that cannot be, print it. First its

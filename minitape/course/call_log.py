@@ -34,7 +34,7 @@ QUESTIONS, CHANGES = ("gradient", "jacobian", "batch_jacobian"), ("assign", "ass
 @dataclass(frozen=True)
 class LoggedCall:
     """One call of an unknown function: of each input, on how many of the tapes it was, and whether it is a trainable
-    variable.
+    variable; None where it is no variable.
 
     `in_graph`: whether the call is in a graph. `tapes`: how many tapes were on. `at`: what the inputs held, where it
     was computed at once. `chained`: whether an input is what an earlier call gave. `rows`: how many rows the innermost
@@ -43,7 +43,7 @@ class LoggedCall:
 
     on: tuple[int, ...]
     in_graph: bool
-    trainable: tuple[bool, ...] = ()
+    trainable: tuple[bool | None, ...] = ()
     tapes: int = 0
     at: tuple[np.ndarray, ...] = ()
     chained: bool = False
@@ -79,7 +79,7 @@ class LoggedQuestion:
 @dataclass
 class Seen:
     """What was seen of one run of a learner's function: calls, questions, how often a variable was changed, what the
-    calls gave, and what the last question did.
+    calls gave, what the last question did, and the tapes that were asked.
     """
 
     calls: list[LoggedCall] = field(default_factory=list)
@@ -87,6 +87,7 @@ class Seen:
     assigned: int = 0
     results: list[Answer] = field(default_factory=list, repr=False)
     found: Answer = None
+    tapes: list[Answer] = field(default_factory=list, repr=False)
 
     @property
     def recorded(self) -> int:
@@ -121,7 +122,7 @@ def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
         if len(seen.calls) >= MANY:
             raise RuntimeError(say("the function was called {n} times: does the loop around it end?", n=MANY))
         on = tuple(sum(_tracks(tape, value) for tape in state.tapes) for value in inputs)
-        trainable = tuple(bool(getattr(value, "trainable", False)) for value in inputs)
+        trainable = tuple(getattr(value, "trainable", None) for value in inputs)
         in_graph = result._record is not None and result._record.trace is not None
         at = () if in_graph else tuple(np.array(value.numpy()) for value in inputs)
         chained = any(value is given for value in inputs for given in seen.results[-SHORT:])
@@ -172,6 +173,7 @@ def watching() -> Iterator[Seen]:
             itself = len(given) > 1 and given[0] is given[1]
             sweeps = _sweeps(name, given)
             seen.found = found
+            seen.tapes += [own] if isinstance(own, GradientTape) and own not in seen.tapes else []
             seen.questions.append(
                 LoggedQuestion(name, order, answered, recording, turned, itself, why, sweeps, operations)
             )

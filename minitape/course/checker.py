@@ -8,6 +8,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ import numpy as np
 
 from ..common.texts import cut, paragraph, say
 from .call_log import Seen, watching
-from .compare import AnswerComparison, as_array, combined, compare, in_order, is_blank, kind, with_zero
+from .compare import AnswerComparison, as_array, as_asked, combined, compare, in_order, is_blank, kind, with_zero
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
 from .hints import (
@@ -31,6 +32,8 @@ from .hints import (
     parts_of,
     without_return,
 )
+from .playback import Playback, playback_of, solution_of
+from .program_values import meaning_of
 from .progress import hints_at, note_try, tries_at
 from .trials import Outcome, is_empty, lines_of, try_out, wrong_kind
 from .unknown import UnknownFunction
@@ -65,7 +68,15 @@ def check(name: str, answer: Answer = ...) -> None:
     >>> check("no such exercise", 1)
     There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
     """
-    print(_in_colour(feedback(name, answer), name))
+    text, playback = _told(name, answer)
+    print(_in_colour(text, name))
+    if playback is not None and _in_notebook():
+        sys.modules["IPython"].display.display(playback)
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 def _in_colour(text: str, name: str) -> str:
@@ -74,8 +85,7 @@ def _in_colour(text: str, name: str) -> str:
 
     As saved, no lesson is answered, and that has no colour.
     """
-    ipython = sys.modules.get("IPython")
-    if ipython is None or type(ipython.get_ipython()).__name__ != "ZMQInteractiveShell":
+    if not _in_notebook():
         return text
     first, newline, rest = text.partition("\n")
     if first == say(RIGHT, name=name):
@@ -96,25 +106,32 @@ def is_right(name: str, answer: Answer = ...) -> bool:
 
 def feedback(name: str, answer: Answer = ...) -> str:
     """What `check` prints, as text; the try is counted."""
+    return _told(name, answer)[0]
+
+
+def _told(name: str, answer: Answer) -> tuple[str, Playback | None]:
+    """What `check` prints, and the tapes that it shows below."""
     try:
         exercise = _exercise(name)
     except ValueError as error:
-        return str(error)
+        return str(error), None
     verdict = _judge(exercise, answer)
     if verdict.right is None:
-        return _blank(exercise)
+        return _blank(exercise, verdict.half_done), None
     if verdict.slip:
-        return _not_yet(exercise, verdict, tries_at(exercise.name))
+        return _not_yet(exercise, verdict, tries_at(exercise.name)), None
     own = exercise.hints[min(tries_at(exercise.name), len(exercise.hints) - 1)]
     told = say(verdict.hint, exercise.lesson)
     if not told or (
         not exercise.trials and any(hint.startswith(told) for hint in hints_at(exercise.name))
     ):  # it did not help: go on
-        told = paragraph(told, say(own, exercise.lesson))
+        own = say(own, exercise.lesson)
+        told = own if told in own else paragraph(told, own)
     verdict = replace(verdict, hint=told)
     wrong = None if verdict.right else (verdict.wrong or verdict.given or verdict.measures[0], verdict.hint)
     tries = note_try(exercise.name, wrong is None, wrong)
-    return _right(exercise, verdict) if verdict.right else _not_yet(exercise, verdict, tries)
+    text = _right(exercise, verdict) if verdict.right else _not_yet(exercise, verdict, tries)
+    return text, verdict.playback
 
 
 @dataclass(frozen=True)
@@ -126,6 +143,8 @@ class Verdict:
     says what the answer did; where there is none, it is one of the exercise's, and `remark` says what is wrong with a
     part. `slip`: a misspelled name, or a number in quotes, which is no try. `wrong`: what is kept of the answer, where
     that is not `given`. `kept_back`: the measures that may be told while the answer is kept back.
+    `half_done`: a program was begun, and has a `...` left. `playback`: the tape of a wrong program beside that of the
+    solution.
     """
 
     right: bool | None
@@ -138,6 +157,8 @@ class Verdict:
     slip: bool = False
     wrong: str = ""
     kept_back: Sequence[str] = ()
+    half_done: bool = False
+    playback: Playback | None = None
 
 
 def _exercise(name: str) -> Exercise:
@@ -197,6 +218,8 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
         ),
         _remark_on(earlier[1], method),
     )
+    if not last.passed and any(text and _holds_dots(text) for text in map(_source, vars(answer).values())):
+        return Verdict(None)
     if last.passed:
         return Verdict(not before, lines, before or "", wrong=before or "")
     slip = slip_in(last.error, method) if last.error else ""
@@ -239,24 +262,38 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
                     else say("{kind} cannot be used here: {why}", kind=kind(given), why=why)
                 ],
             )
+    answer = as_asked(answer, exercise.expect)
     comparison = _compare(exercise, answer)
     if comparison.approximate:
         return Verdict(True, _close(comparison))
-    hint = _hint(exercise, lambda mistake: _compare(exercise, answer, mistake)) or _hint_of_parts(exercise, answer)
+    hint = (
+        _hint(exercise, lambda mistake: _compare(exercise, answer, mistake))
+        or _hint_of_parts(exercise, answer)
+        or _reason(exercise, answer)
+        or _looked_at(exercise, given)
+    )
     text = exercise.view is not None and isinstance(exercise.expect, str)  # of things that are no texts
     of_answer = of_collection if exercise.view in (in_order, with_zero) else of_value
-    remark = "" if hint or text or comparison.quoted else of_answer(answer, exercise.expect)
+    meaning = "" if hint or comparison.quoted else _meaning(exercise, answer)
+    remark = meaning or ("" if hint or text or comparison.quoted else of_answer(answer, exercise.expect))
     of_it = "" if kind(given) == kind(answer) else _show(answer)  # it is not the thing itself that is compared
     return Verdict(
         False,
         _measures(comparison),
-        hint or (_pointer_to(exercise, answer) if comparison.parts and not comparison.quoted else ""),
+        hint or (_pointer_to(exercise, answer) if comparison.parts and not comparison.quoted and not meaning else ""),
         remark,
         _show(given),
         of_it=of_it,
         slip=bool(comparison.quoted),
         kept_back=[] if of_answer is of_collection else _measures(comparison, kept_back=True),
     )
+
+
+def _looked_at(exercise: Exercise, *wrong: Answer) -> str:
+    """What the exercise's own look at a wrong answer says."""
+    with suppress(Exception):  # the look is not made for all that a learner can hand in
+        return exercise.of_wrong(*wrong) if exercise.of_wrong else ""
+    return ""
 
 
 def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
@@ -273,6 +310,27 @@ def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
             place in given and _compare(exercise, given[place], made[place]).approximate for place in wrong
         ):
             return mistake.hint
+    return ""
+
+
+def _reason(exercise: Exercise, answer: Answer) -> str:
+    """What is said of the first name that is wrongly in a list, or left out."""
+    given, right = ([*one] if isinstance(one, (list, tuple)) else [] for one in (answer, exercise.expect))
+    wrong = [name for name in given if name not in right] + [name for name in right if name not in given]
+    return next((exercise.reasons[name] for name in wrong if name in exercise.reasons), "") if given else ""
+
+
+def _meaning(exercise: Exercise, answer: Answer) -> str:
+    """What the first wrong number that means something is in the program of the exercise."""
+    right = parts_of(exercise.expect)
+    for place, part in parts_of(answer).items():
+        if place not in right or kind(part) != kind(0) or _compare(exercise, part, right[place]).approximate:
+            continue
+        program = exercise.program
+        if isinstance(program, dict):
+            program = program.get(place.partition(",")[0], "")
+        if told := meaning_of(float(part), program):
+            return say("{place}: {told}", place=place, told=told) if place else told
     return ""
 
 
@@ -331,13 +389,16 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
             if run.error and (slip := slip_in(run.error, answer)):
                 return Verdict(False, [say("your function {did}", did=_raised(run.error, answer))], slip, slip=True)
             if source and dots:
-                return Verdict(None)
+                return Verdict(None, half_done=bool(exercise.start))
             hint = say("Your function gives nothing back: write return before its result.")
             if not empty or _gives_back(source):
-                hint = _hint_for(exercise, source, runs, expected, run, wanted)
+                hint = _hint_for(exercise, source, runs, expected, case, run, wanted)
             did = _raised(run.error, answer) if run.error else say("gives {value}", value=_show(run.value))
             call = _shown_call(getattr(answer, "__name__", "f"), case)
-            return Verdict(False, _measures(part), hint, given=f"{call} {did}", expected=_show(wanted))
+            playback = _played_back(exercise, answer, case, run)
+            given = f"{call} {did}"
+            remark = playback.text if playback else ""
+            return Verdict(False, _measures(part), hint, remark, given, _show(wanted), playback=playback)
     seen = [run.seen for run in runs]
     by_hand = _without_a_tape(exercise, seen) or (
         say(exercise.also(answer, seen), exercise.lesson) if exercise.also else ""
@@ -346,6 +407,14 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
         return Verdict(False, [say("The results are right, the method is not.")], by_hand)
     most = max(seen, key=lambda run: len(run.calls))
     return Verdict(True, [*_close(combined(parts)), *filter(None, [most.summary() if exercise.order else ""])])
+
+
+def _played_back(exercise: Exercise, answer: Function, case: tuple[Answer, ...], run: CheckRun) -> Playback | None:
+    """The first tape that a program asked on a case beside the one that the solution asks; None where there is none."""
+    with suppress(Exception), redirect_stdout(None):  # whatever the solution needs, and the names in the kernel are
+        solution = solution_of(exercise.name, answer) if run.seen.tapes else None
+        return solution and playback_of(run.seen.tapes, _run(exercise, solution, case).seen.tapes)
+    return None
 
 
 def _shown_call(name: str, case: tuple[Answer, ...]) -> str:
@@ -357,9 +426,15 @@ def _shown_call(name: str, case: tuple[Answer, ...]) -> str:
 
 
 def _hint_for(
-    exercise: Exercise, source: str, runs: list[CheckRun], expected: list[Answer], failed: CheckRun, wanted: Answer
+    exercise: Exercise,
+    source: str,
+    runs: list[CheckRun],
+    expected: list[Answer],
+    case: tuple[Answer, ...],
+    failed: CheckRun,
+    wanted: Answer,
 ) -> str:
-    """What to say of a function whose result in one case is not the one that is wanted; "" where only the exercise's
+    """What to say of a function whose result in this case is not the one that is wanted; "" where only the exercise's
     hints are left.
     """
     if any(question.turned for run in runs for question in run.seen.questions):
@@ -372,6 +447,8 @@ def _hint_for(
     if failed.value is None and not failed.error and asked and all(question.answered for question in asked):
         return say("The tape gave an answer, and your function gives back None. Is there a print where it returns?")
     if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
+        return hint
+    if not failed.error and (hint := _looked_at(exercise, failed.value, *case)):
         return hint
     seen = [run.seen for run in runs]
     inner = without_return(source)
@@ -400,8 +477,8 @@ def _hint_for(
         or _given_back(runs)
         or _chained(runs)
         or in_common(results, expected)
-        or _called_elsewhere(exercise, runs)
-        or of_first_step(exercise.expect, pairs, [[np.array(call.at) for call in one.calls] for one in seen], same)
+        or _called_elsewhere(exercise, case, failed)
+        or of_first_step(exercise.expect, case, failed.value, [np.array(call.at) for call in failed.seen.calls], same)
         or _right_elsewhere(exercise, runs, expected)
         or _of_the_tape(runs, expected)
     )
@@ -425,8 +502,8 @@ def _of_the_tape(runs: list[CheckRun], expected: list[Answer]) -> str:
         return say("What the tape answered is right. What does your program do with it?")
     if all(_is_it(run.value, run.seen.found) for run in runs):
         return say(
-            "You gave back what the tape answered last. Is it that for which the exercise asks, and was the tape asked "
-            "about the right thing?"
+            "You gave back what the tape answered last. Does the exercise ask for that, and was the tape asked about "
+            "the right thing?"
         )
     return ""
 
@@ -482,22 +559,20 @@ def _not_called(exercise: Exercise, run: CheckRun) -> str:
     return say("Your program never called the function that it was given. What should its result depend on?")
 
 
-def _called_elsewhere(exercise: Exercise, runs: list[CheckRun]) -> str:
+def _called_elsewhere(exercise: Exercise, case: tuple[Answer, ...], run: CheckRun) -> str:
     """That the function which is handed in was first called at another place than the one that is handed in with it."""
-    names = list(inspect.signature(exercise.expect).parameters)
-    for case, run in zip(exercise.cases, runs, strict=True):
-        for name, handed in zip(names, case, strict=False):
-            place = next((call.at[0] for call in run.seen.calls if len(call.at) == 1), None)
-            right = all_numbers([handed])
-            if name not in PLACES or place is None or right is None or place.shape not in ((), np.shape(handed)):
-                continue
-            whole = np.all if place.shape else np.any  # a loop hands over one of several places
-            if not any(whole(np.isclose(place.ravel(), one, NEAR, NEAR)) for one in (right, np.round(right))):
-                return say(
-                    "Your program first called the function at {place}. Is that the place, with {number} handed in?",
-                    place=_show(place),
-                    number=_show(handed),
-                )
+    place = next((call.at[0] for call in run.seen.calls if len(call.at) == 1), None)
+    for name, handed in zip(inspect.signature(exercise.expect).parameters, case, strict=False):
+        right = all_numbers([handed])
+        if name not in PLACES or place is None or right is None or place.shape not in ((), np.shape(handed)):
+            continue
+        whole = np.all if place.shape else np.any  # a loop hands over one of several places
+        if not any(whole(np.isclose(place.ravel(), one, NEAR, NEAR)) for one in (right, np.round(right))):
+            return say(
+                "Your program first called the function at {place}. Is that the place, with {number} handed in?",
+                place=_show(place),
+                number=_show(handed),
+            )
     return ""
 
 
@@ -650,10 +725,10 @@ def _hint(
     return next((m.hint for m in made if compared(m.answer).approximate), "")
 
 
-def _blank(exercise: Exercise) -> str:
+def _blank(exercise: Exercise, half_done: bool) -> str:
     text = say(BLANK, name=exercise.name)
     same = say("Your program still gives what it gave at the start.")
-    if exercise.blank is not ... or exercise.start:
+    if not half_done and (exercise.blank is not ... or exercise.start):
         return "\n".join([text, say("Change the program, and run the cell again."), same])
     text += "\n" + say("Replace the ... with your answer, and run the cell again.")
     return "\n".join([text, *(f"  {line}" for line in lines_of([], exercise.trials, _show))])

@@ -73,9 +73,9 @@ class ExactText(str):
 def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
     """Compare two answers; never raises for anything that a learner can hand in.
 
-    A list in the order A, B, C is as good as a dictionary with these keys, and the other way round.
+    A list is as good as a dictionary, in the order of its keys, and a dictionary of A, B, C as good as a list.
     """
-    given = _as_asked(given, expected)
+    given = as_asked(given, expected)
     if isinstance(expected, dict):
         if not isinstance(given, dict):
             return _of_another_kind(given, expected)
@@ -103,15 +103,15 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
     return AnswerComparison(False, False) if kind(given) == kind(expected) else _of_another_kind(given, expected)
 
 
-def _as_asked(given: Answer, expected: Answer) -> Answer:
-    """A list turned into a dictionary of answers that are called A, B, C, or the reverse, as the exercise expects;
-    anything else unchanged.
+def as_asked(given: Answer, expected: Answer) -> Answer:
+    """A list turned into a dictionary with the expected names, in their order, or a dictionary of A, B, C turned into a
+    list; anything else unchanged.
 
-    >>> _as_asked([1, 2], {"A": 3, "B": 4}), _as_asked({"A": 1, "B": 2}, [3, 4])
-    ({'A': 1, 'B': 2}, [1, 2])
+    >>> as_asked([1, 2], {"x": 3, "u": 4}), as_asked({"A": 1, "B": 2}, [3, 4])
+    ({'x': 1, 'u': 2}, [1, 2])
     """
     if isinstance(expected, dict) and isinstance(given, (list, tuple)) and len(given) == len(expected):
-        return dict(zip(expected, given, strict=True)) if list(expected) == LETTERS[: len(expected)] else given
+        return dict(zip(expected, given, strict=True))
     if isinstance(expected, (list, tuple)) and isinstance(given, dict) and len(given) == len(expected):
         letters = LETTERS[: len(expected)]
         return [given[letter] for letter in letters] if set(given) == set(letters) else given

@@ -61,12 +61,17 @@ class Exercise:
     order: of which order the derivatives are that a tape must give; 0 where it need not be asked.
     also: a further look at a function that gives the right results: called with it and with what tapes saw of each case
         (`seen.Seen`), it gives what is wrong, or "".
+    of_wrong: a look at a wrong answer: called with it, or with what a function gave and the arguments of that case, it
+        says what the answer did, or "".
     view: turns what the learner hands in (a tape, say), or what the learner's function gives, into the value that is
         compared.
     dtype: the dtype's name that the answer must have; None where any will do.
     blank: for an exercise that asks to change a program, without a `...`: what the untouched cell hands in.
     start: for an exercise that asks to change a function, without a `...`: its source as it is in the lesson.
     asks: what kind of answer is expected, in words, where the kind of `expect` would tell too much, or too little.
+    program: the program that the exercise asks about, with `tf`, persistent tapes and names of single numbers, or one
+        for each part of the answer: a wrong number is told as what it is in there.
+    reasons: for a list of names, what to say of each that is wrongly in it, or left out.
     trials: for a class, the programs that try it out; `expect` is the name by which they know it.
     rtol, atol: how far a number may be off: atol + rtol * abs(expected), and only atol between two whole numbers.
     """
@@ -80,11 +85,14 @@ class Exercise:
     cases: Sequence[tuple[Answer, ...]] = ()
     order: int = 1
     also: Callable[[Answer, list[Seen]], str] | None = field(default=None, repr=False)
+    of_wrong: Callable[..., str] | None = field(default=None, repr=False)
     view: Callable[[Answer], Answer] | None = field(default=None, repr=False)
     dtype: str | None = None
     blank: Answer = ...
     start: str = ""
     asks: str = ""
+    program: str | dict[str, str] = field(default="", repr=False)
+    reasons: dict[str, str] = field(default_factory=dict, repr=False)
     trials: Sequence[AnswerTrial] = ()
     rtol: float = 1e-5
     atol: float = 1e-6
@@ -143,7 +151,16 @@ def exercises_of(lesson: str) -> dict[str, Exercise]:
 
 def explanations_of(lesson: str) -> dict[str, str]:
     """Why the answers of a lesson's predictions are what they are, by name; of the course's own lessons only."""
-    if lesson not in own_lessons():
-        return {}
-    explained: dict[str, str] = getattr(importlib.import_module(f"minitape.course.lesson_{lesson}"), "EXPLAINED", {})
-    return explained
+    return _table_of(lesson, "EXPLAINED")
+
+
+def beliefs_of(lesson: str) -> dict[str, dict[str, str]]:
+    """The sentences that answer the wrong choices of a lesson's predictions, by name and choice: each says what its
+    choice computes or believes. Of the course's own lessons only.
+    """
+    return _table_of(lesson, "BELIEFS")
+
+
+def _table_of(lesson: str, name: str) -> dict[str, Any]:
+    module = importlib.import_module(f"minitape.course.lesson_{lesson}") if lesson in own_lessons() else None
+    return getattr(module, name, {})

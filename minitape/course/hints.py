@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .exercise import Answer
 
 EXACT = 1e-4
+NEARLY = 0.01
 SAME_RATE = 1e-3
 # What learners do in place of what is right, as formulas, with what to say of it. They have no blanks: what has some is
 # a text to translate.
@@ -317,10 +318,8 @@ def _of_number(given: float, expected: float, counted: bool) -> str:
         return say("The size is right, and the sign is not.")
     if counted and abs(given - expected) == 1:
         return say("That is one too many.") if given > expected else say("That is one too few.")
-    if expected and np.isclose(given, 2.0 * expected, EXACT):
-        return say("That is twice too much. Is something counted twice?")
-    if expected and np.isclose(given, 0.5 * expected, EXACT):
-        return say("That is half of it. Is something counted once that counts twice?")
+    if not counted and np.isclose(given, expected, NEARLY):
+        return say("That is nearly the number. Was it measured, or rounded? The exact one is asked for.")
     if given * expected < 0:
         return say("The sign is not right.")
     return say("That is too large.") if given > expected else say("That is too small.")
@@ -411,28 +410,30 @@ def _walk(expect: Callable[..., Answer], case: tuple[Answer, ...], first: str, f
 
 
 def of_first_step(
-    expect: Callable[..., Answer], runs: Runs, places: list[list[np.ndarray]], same: Callable[[Answer, Answer], bool]
+    expect: Callable[..., Answer],
+    case: tuple[Answer, ...],
+    result: Answer,
+    at: list[np.ndarray],
+    same: Callable[[Answer, Answer], bool],
 ) -> str:
     """Where the first step leads of a loop that calls the function once in each, at these places; or the learning rate
-    that its results are those of.
+    that its result is that of.
     """
-    for (case, result), at in zip(runs, places, strict=True):
-        with suppress(Exception), np.errstate(all="ignore"):  # no loop, or another one
-            given = inspect.signature(expect).bind(*case)
-            given.apply_defaults()
-            steps = "times" if "times" in given.arguments else "steps"
-            start, after = (_number(_with_another(expect, steps, n)(*case)) for n in "01")
-            if len(at) != given.arguments[steps] or not np.allclose(at[0], start) or same(result, expect(*case)):
-                continue
-            share = float(np.vdot(at[1] - start, after - start) / np.vdot(after - start, after - start))
-            rate = given.arguments.get("rate", 0.0)
-            found = f"{share * rate:.3g}"
-            by_rate = _with_another(expect, "rate", found)
-            if share > 0.0 and rate and all(same(other, by_rate(*each)) for each, other in runs):
-                return say("Your steps are those of the learning rate {found}, and not {rate}.", found=found, rate=rate)
-            ends = {"start": _in_a_row(start), "end": _in_a_row(at[1])}
-            first = say("Your first step leads from {start} to {end}.", **ends)
-            return paragraph(first, say(next(FIRST_STEPS[k] for k in FIRST_STEPS if _as_formula(k, share=share))))
+    with suppress(Exception), np.errstate(all="ignore"):  # no loop, or another one
+        given = inspect.signature(expect).bind(*case)
+        given.apply_defaults()
+        steps = "times" if "times" in given.arguments else "steps"
+        start, after = (_number(_with_another(expect, steps, n)(*case)) for n in "01")
+        if len(at) != given.arguments[steps] or not np.allclose(at[0], start):
+            return ""
+        end = at[1] if len(at) > 1 else _number(result)
+        share = float(np.vdot(end - start, after - start) / np.vdot(after - start, after - start))
+        rate = given.arguments.get("rate", 0.0)
+        found = f"{share * rate:.3g}"
+        if share > 0.0 and rate and same(result, _with_another(expect, "rate", found)(*case)):
+            return say("Your steps are those of the learning rate {found}, and not {rate}.", found=found, rate=rate)
+        first = say("Your first step leads from {start} to {end}.", start=_in_a_row(start), end=_in_a_row(end))
+        return paragraph(first, say(next(FIRST_STEPS[k] for k in FIRST_STEPS if _as_formula(k, share=share))))
     return ""
 
 

@@ -26,16 +26,58 @@ mean "`y` does not change when `x` changes", which is false here.""",
 A tape cannot go back in time. It must watch `x` *before* the operation runs. When the multiplication ran, it did not \
 watch `x` yet, so no row
 was written.""",
+    "01.p5": """\
+A computer keeps about 16 digits of a number. 2 + 1e-16 is 2 again, so nothing grows, and the slope comes out as 0. \
+At 1e-14 a digit or two
+of the difference are left, and the rest is lost. So measuring has a best step, neither large nor small, and it is \
+never exact. A tape has
+no step.""",
     "01.p4": """\
 The first derivative of `x * x` is `2 * x`, which is 10 here. That grows twice as fast as `x`, wherever `x` is: so \
 the second derivative is 2
 everywhere.""",
 }
 
+BELIEFS = {
+    "01.p1": {
+        "9.0": "9.0 is y itself, at x = 3. The gradient says how fast y grows there.",
+        "3.0": "3.0 is the share of one factor of x * x. There are two.",
+    },
+    "01.p2": {
+        "6.0": "6.0 is the slope of x * x at 3. It is true, and the tape cannot know it: nobody told it to record what "
+        "is computed from x.",
+        "0.0": "0.0 says that y stays as it is when x changes. But y does change; the tape just did not see how.",
+        "an error": "A tape that has no path to x is no error. It gives an answer of its own for that, and the program "
+        "goes on.",
+    },
+    "01.p3": {
+        "6.0": "6.0 would need the row of x * x. The tape is on while it is computed, but that is not enough for a "
+        "constant.",
+        "0.0": "0.0 would need a path whose slope is zero. Here there is no path at all.",
+    },
+    "01.p5": {
+        "4.0": "4.0 would come out if a computer kept all digits. It keeps about 16 of them.",
+        "4.0000000000000001": "With all digits, that is what would come out: 4 and one step. A computer keeps about 16 "
+        "of them, and this has 17.",
+        "an error": "The step is not 0, so it can be divided by. What is 0 is what stands above it.",
+    },
+    "01.p4": {
+        "10.0 and 0.0": "0.0 would be the second derivative of a straight line. x * x is curved: its slope is another "
+        "at each x.",
+        "10.0 and 10.0": "The second 10.0 is the slope again. The second derivative says how fast the slope grows.",
+        "25.0 and 10.0": "25.0 is y itself. Your two are y and the first derivative, each one place too late.",
+    },
+}
+
 EXERCISES = (
     Exercise(
         "01.1",
         expect=12.0,
+        program="""
+x = tf.Variable(2.0)
+with tf.GradientTape(persistent=True) as tape:
+    y = x * x * x
+""",
         slips={
             8.0: "8.0 is y itself. The derivative says how fast y grows while x grows, not how large y is.",
             4.0: "You have x * x. The derivative of x * x * x has a factor in front of it.",
@@ -80,6 +122,11 @@ EXERCISES = (
     Exercise(
         "01.3",
         expect=[None, 6.0, 9.0],
+        program={
+            "1": "x = tf.Variable(3.0); y = x + 1.0; z = x * x",
+            "2": "x = tf.Variable(3.0)\nwith tf.GradientTape(persistent=True) as tape: y = x * x + 1.0",
+            "3": "x = tf.constant(3.0); u = x * x; y = u * x",
+        },
         slips={
             1: {
                 6.0: "Look at A once more: is the tape still on when z is computed?",

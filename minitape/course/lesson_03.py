@@ -44,6 +44,33 @@ still knows the variable
 by its own name, `x:0`.""",
 }
 
+BELIEFS = {
+    "03.p1": {
+        "w should shrink": "A negative slope falls to the right. If w shrinks there, the loss grows.",
+        "the slope does not tell": "The slope does not tell how far to go. But its sign tells in which direction.",
+    },
+    "03.p2": {
+        "it falls faster": "Longer steps are faster only as long as they do not jump over the lowest point.",
+        "it stays where it is": "For that a step would have to land just as high on the other side. These steps "
+        "are longer still.",
+    },
+    "03.p3": {
+        "-15.645": "-15.645 is the slope at 0.947, where w.assign_sub leads to. The number is right; but what is "
+        "called w then?",
+        "-22.35": "-22.35 is the slope at 0.5. The second loss is computed with 0.947.",
+    },
+    "03.p4": {
+        "[5 2]": "That would be so if t and z were two names of one thing. But z is a box, and t is what lay in "
+        "it first.",
+    },
+    "03.p5": {
+        "x and z": "z is trainable, but the block does not read it. A tape does not go and look for variables.",
+        "x and y": "y is read, but it is not trainable. Only a trainable variable is watched automatically.",
+        "x, y and z": "These are all the variables there are. Two things are asked of each: is it trainable, and "
+        "is it read in the block?",
+    },
+}
+
 
 def _box(value: Answer) -> Answer:
     """Whether a variable was handed in, or a tensor, and what it holds; anything else as it is."""
@@ -109,7 +136,20 @@ EXERCISES = (
                 "The derivative of (w - 4) ** 2 has a factor 2 in front of it.",
             ),
         ],
-        slips={"after two steps": {4.0: "The second step has a slope of its own: w is 2.5 by then."}},
+        slips={
+            "after one step": {
+                -6.0: "-6 is the slope at 1. The new w is the old one, minus the rate times that.",
+                9.0: "9 is the loss at 1. The step uses its slope.",
+                1.5: "1.5 is the length of the step. Where does it lead to from 1?",
+                4.0: "4 is the lowest point. One step of this rate does not get there.",
+            },
+            "after two steps": {
+                -3.0: "-3 is the slope after the first step. The new w is the old one, minus the rate times that.",
+                2.25: "2.25 is the loss after the first step. The step uses its slope.",
+                0.75: "0.75 is the length of the second step. Where does it lead to?",
+                4.0: "The second step is not as long as the first: the slope is another one where w is by then.",
+            },
+        },
         hint=(
             "How steep is (w - 4) ** 2 at w = 1? And where is w after the first step?",
             "The slope is 2 * (w - 4). after one step: 0.25 times the slope at 1 was subtracted. after two steps: and "
@@ -230,14 +270,12 @@ EXERCISES = (
         expect=with_zero(["d:0"]),
         view=with_zero,
         asks="the names of variables, in a list",
-        mistakes=[
-            Mistake(["a:0", "d:0"], "a is read before the tape is on. What is left in total is a tensor."),
-            Mistake(["c:0", "d:0"], "c is read and changed before the tape is on."),
-            Mistake(["b:0", "d:0"], "b is read inside the block, but it is not trainable."),
-            Mistake(
-                ["a:0", "b:0", "c:0", "d:0"], "A variable must be trainable, and it must be read inside the block."
-            ),
-        ],
+        reasons={
+            "a:0": "a is read before the tape is on. What is left in total is a tensor.",
+            "b:0": "b is read inside the block, but it is not trainable.",
+            "c:0": "c is read and changed before the tape is on.",
+            "d:0": "d is missing: it is trainable, and it is read inside the block.",
+        },
         hint=(
             "When is each variable read: before the block, or inside?",
             "For each variable ask two questions: is it trainable? Is it read while the tape is on?",

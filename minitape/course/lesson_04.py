@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from .compare import with_zero
 from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial, UnknownFunction, descend
+from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
     from .call_log import Seen
@@ -15,7 +19,14 @@ if TYPE_CHECKING:
 F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
 G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
 
-HILL, RIDGE = Polynomial(0, 2, -1), Polynomial(1, 0, 0.5, 0, -0.25)
+TILTED = UnknownFunction(
+    "(x[0] - 2 * x[1]) ** 2 + x[0]",
+    lambda x: (x[0] - 2.0 * x[1]) ** 2 + x[0],
+    lambda x: [2.0 * (x[0] - 2.0 * x[1]) + 1.0, -4.0 * (x[0] - 2.0 * x[1])],
+)
+CURVED = UnknownFunction(
+    "x[0] * x[1] + x[2] ** 2", lambda x: x[0] * x[1] + x[2] ** 2, lambda x: [x[1], x[0], 2.0 * x[2]]
+)
 
 EXPLAINED = {
     "04.p2": """\
@@ -37,6 +48,31 @@ called for the first time: it is *built*. So the tape was told to watch an empty
 last line, the layer has
 two variables. But the tape did not watch them, so there are two answers `None`, and no error anywhere.""",
 }
+
+BELIEFS = {
+    "04.p2": {
+        "4.0 and 3.0": "3.0 is right for a y that is trainable. This one is not, and so it is not watched.",
+        "4.0 and 0.0": "0.0 would say that z does not change with y. It does; the tape only did not look.",
+        "None and None": "x is trainable and is read, so the tape watches it, whatever y is.",
+    },
+    "04.p5": {
+        "0.0": "As mathematics that is true: z does not change with t. But where a tape has no path, it says None.",
+        "1.0": "1.0 is the gradient of t with respect to itself. The target here is z.",
+    },
+    "04.p6": {
+        "two tensors": "For that, the tape would have to watch two variables. When it was told to, there were "
+        "none yet.",
+        "an empty list": "The list was empty when watch got it. The last line reads a.variables once more, and by"
+        " then it has two.",
+        "an error": "To watch an empty list is allowed. Nobody asks whether there is anything in it.",
+    },
+}
+
+
+def _moved(f: UnknownFunction, x: Sequence[float], step: float, sign: float = 1.0) -> np.ndarray:
+    """Where an input goes that moves by `step` in each number, up the slope of `f`, or down it."""
+    assert f.slopes
+    return np.array(x) + sign * step * np.sign(f.slopes(x))
 
 
 def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
@@ -60,14 +96,13 @@ EXERCISES = (
         expect=with_zero(["a:0", "d:0"]),
         view=with_zero,
         asks="the names of variables, in a list",
-        mistakes=[
-            Mistake(["a:0"], "d is watched by hand. Then it does not matter whether it is trainable."),
-            Mistake(["a:0", "c:0"], "c is read after the block, when the tape is off. And what about d?"),
-            Mistake(["a:0", "b:0", "d:0"], "b is read, but it is not trainable, and no line calls watch(b)."),
-            Mistake(["a:0", "c:0", "d:0"], "c is read after the block, when the tape is off."),
-            Mistake(["d:0"], "Watching by hand does not switch the automatic watching off: a is trainable and read."),
-            Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made."),
-        ],
+        mistakes=[Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made.")],
+        reasons={
+            "b:0": "b is read, but it is not trainable, and no line calls watch(b).",
+            "c:0": "c is read after the block, when the tape is off.",
+            "d:0": "d is watched by hand. Then it does not matter whether it is trainable.",
+            "a:0": "Watching by hand does not switch the automatic watching off: a is trainable and read.",
+        },
         hint=(
             "For each of the four: who tells the tape to watch it?",
             "Is it watched by hand? If not: is it trainable, and is it read inside the block?",
@@ -78,6 +113,11 @@ EXERCISES = (
     Exercise(
         "04.2",
         expect={"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
+        program="""
+v, k, c = tf.Variable(2.0), tf.Variable(3.0), tf.Variable(4.0)
+with tf.GradientTape(persistent=True) as tape:
+    y = v * k * c
+""",
         mistakes=[
             Mistake(
                 {"A": [12.0, 8.0, None]},
@@ -144,21 +184,33 @@ EXERCISES = (
     ),
     Exercise(
         "04.5",
-        expect=lambda f, start, steps, rate=0.1: descend(f, start, steps, -rate),
-        cases=[(HILL, -1.0, 1), (HILL, 2.5, 6), (RIDGE, 0.4, 12)],
+        expect=_moved,
+        cases=[(TILTED, [1.0, 2.0], 0.1), (TILTED, [3.0, -1.0], 0.5), (CURVED, [0.5, -1.0, 2.0], 0.25)],
         mistakes=[
             Mistake(
+                partial(_moved, sign=-1.0),
+                "Down the slope the network gets surer. To fool it, the loss must grow: plus, not minus.",
+            ),
+            Mistake(
+                lambda f, x, step: np.array(x) + step * np.array(f.slopes(x)),
+                "Each number moves by step times the gradient. It should move by step: only the sign counts.",
+            ),
+            Mistake(lambda f, x, step: np.sign(f.slopes(x)), "These are the signs. Where does the input go with them?"),
+            Mistake(lambda f, x, step: step * np.sign(f.slopes(x)), "This is how each number moves. Add it to x."),
+            Mistake(
                 raises,
-                "The gradient was None: x is another tensor in each step, and must be watched again.",
-                where=r"(?s)\A(?!.*for .*\.watch\()",
-                error="NoneType",
+                "The gradient was None: x is a constant, and no tape watches it by itself.",
+                where=r"(?s)\A(?!.*\.watch\()",
+                error="None",
             ),
         ],
         hint=(
-            "What must the tape of each step know, before f is computed?",
-            "In each step: a new tape that watches x, y = f(x), and then x moves up by 0.1 times the gradient.",
-            "In the block tape.watch(x) and y = f(x). After it: x = x + 0.1 * tape.gradient(y, x).",
+            "What must the tape know before the loss is computed? And which way does the loss grow?",
+            "Watch x, compute loss_of(x) in the block, and ask for the gradient. Each number of x then moves by step, "
+            "in the direction of the gradient's sign.",
+            "In the block tape.watch(x) and loss = loss_of(x). After it: return x + step * tf.sign(tape.gradient(loss, "
+            "x)).",
         ),
-        because="A gradient with respect to the input says how to change the input. The weights stay as they are.",
+        because="The gradient with respect to the input says how to change the input. The weights stay as they are.",
     ),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial, UnknownFunction, descend
+from .exercise import Exercise, Mistake
+from .unknown import Polynomial, UnknownFunction
 
 if TYPE_CHECKING:
     from .call_log import Seen
@@ -14,17 +14,7 @@ if TYPE_CHECKING:
 SQUARE = UnknownFunction("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
 OTHER = UnknownFunction("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
 REST = Polynomial(0, 1, 0, 2)
-
-
-FOUR, MINUS_TWO, TILTED = Polynomial(16, -8, 1), Polynomial(4, 4, 1), Polynomial(0, -1, 0, 0.05)
-
-
-def _learned(loss_of: Polynomial, start: float, steps: int, rate: float = 0.1) -> float:
-    """What `w` learns of a loss that sees its rounded value."""
-    for _ in range(steps):
-        start -= rate * loss_of.derivative(round(start))
-    return start
-
+PAIR = "x, y = tf.Variable(2.0), tf.Variable(3.0)\nwith tf.GradientTape(persistent=True) as tape: "
 
 EXPLAINED = {
     "06.p1": """\
@@ -52,9 +42,50 @@ it is stopped, each share depends only on its own number, and the gradient does 
 what arrives on it is zero.""",
 }
 
+BELIEFS = {
+    "06.p1": {
+        "6.0 and 8.0": "These are the derivatives of zz, but the tape cannot find them: it was paused when zz was"
+        " computed.",
+        "0.0 and 0.0": "0.0 would need a path whose slope is zero. What was not recorded is no path at all.",
+        "an error": "A path that is missing is no error. The answer is None, and the program goes on.",
+    },
+    "06.p2": {
+        "43.0": "43 is 25 + 18, and counts the path through zz, too. That one was not recorded.",
+        "18.0": "18 is what comes through zz, and just that path was not recorded. The other one is left.",
+        "None": "None would need both paths to be gone. The last product reads x itself, and it was recorded.",
+    },
+    "06.p3": {
+        "4.0 and 3.0": "3.0 would have to pass through the stop. It lets no gradient through.",
+        "4.0 and 0.0": "0.0 would need a path whose slope is zero. y has no path left, and that is None.",
+        "None and None": "Only y is stopped. x is multiplied by its value, 4, and gets that.",
+    },
+    "06.p4": {
+        "6.0": "6.0 counts both factors. The gradient of one of them is stopped.",
+        "0.0": "0.0 would say that no factor matters. One of them still passes its gradient on.",
+        "None": "None would need both factors to be stopped. Only one is.",
+    },
+    "06.p5": {
+        "9.0 and 9.0": "Only the inner tape pauses. The outer one records s, and finds the path through it.",
+        "27.0 and 27.0": "27 counts the path through s. The inner tape was paused for it: there, s is the number 9.",
+        "None and 27.0": "The inner tape was on again for u = s * x. So it has a path, the one of the last factor.",
+    },
+    "06.p6": {
+        "positive, negative, negative": "So it is when the sum passes: then the others make the sum larger, and "
+        "the share smaller. Stopped, this is not seen.",
+        "positive, None, None": "The three numbers lie in one variable, and it has a path. So each of them gets a"
+        " number, and two of the numbers are zero.",
+        "0, 0, 0": "The first number is still there above the line. If it grows, its share grows.",
+    },
+}
+
 
 def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
     """Whether no tape can go back from the result to `b`, so that its None is not one that was typed in."""
+    if any(call.trainable[1] is False for run in seen for call in run.calls):
+        return (
+            "b is a variable that cannot learn any more, anywhere. Only in this loss should it rest: which function "
+            "lets its value through, and no gradient?"
+        )
     if any(call.on[1] for run in seen for call in run.calls):
         return (
             "The tape still has a path to b, so the None is not what it says. Which function lets the value "
@@ -67,6 +98,12 @@ EXERCISES = (
     Exercise(
         "06.1",
         expect={"A": 3.0, "B": None, "C": 8.0, "D": 1.0},
+        program={
+            "A": PAIR + "z = x * y",
+            "B": PAIR + "z = x * y",
+            "C": PAIR + "z = x * x * x",
+            "D": PAIR + "p = x * y; z = p + x",
+        },
         slips={
             "B": {
                 0.0: "B: no path is left from y. The answer is None, not zero.",
@@ -94,6 +131,7 @@ EXERCISES = (
     Exercise(
         "06.2",
         expect={"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
+        program="x = tf.Variable(2.0)\nwith tf.GradientTape(persistent=True) as tape: s = x * x; u = s * x",
         mistakes=[
             Mistake(
                 {"A inner": None, "B inner": None, "B outer": None},
@@ -142,8 +180,13 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda rest, value: [float(round(value)), None],
-                "The value is right, and no gradient passes: round hands on nothing, and neither does a stop. On which "
-                "other path could it?",
+                "The value is right, and no gradient passes: neither tf.round nor a stop lets one through. On which "
+                "other path could it come?",
+            ),
+            Mistake(
+                lambda rest, value: [float(round(value)), 0.0],
+                "The value is right. But x is there with a plus and with a minus, and their gradients cancel. Stop one "
+                "of the two.",
             ),
             Mistake(
                 lambda rest, value: [value, rest.derivative(value)],
@@ -171,25 +214,42 @@ EXERCISES = (
     ),
     Exercise(
         "06.5",
-        expect=_learned,
-        cases=[(FOUR, 0.7, 1), (FOUR, 0.7, 12), (MINUS_TWO, 3.2, 5), (TILTED, 4.3, 6)],
+        expect=lambda rest, value, factor: [value, factor * rest.derivative(value)],
+        cases=[(REST, 2.0, -1.0), (REST, -0.5, 0.1), (Polynomial(1, 3, 1), 1.5, 3.0)],
         mistakes=[
             Mistake(
-                lambda loss_of, start, steps: descend(loss_of, start, steps, rate=0.1),
-                "That comes out when the loss sees w itself. It should see the rounded value.",
+                lambda rest, value, factor: [factor * value, factor * rest.derivative(factor * value)],
+                "The gradient has the factor, but the value has it, too. Add what is missing to x, stopped.",
             ),
             Mistake(
-                raises,
-                "tf.round alone gives None, and None cannot be subtracted. What did exercise 4 do about that?",
-                where=r"(?s)\A(?!.*stop_gradient)",
-                error="NoneType",
+                lambda rest, value, factor: [value, rest.derivative(value)],
+                "The value is right, and the whole gradient passes. The x that is not stopped needs the factor.",
+            ),
+            Mistake(
+                lambda rest, value, factor: [value, (1.0 - factor) * rest.derivative(value)],
+                "The two parts have changed places: stop the one without the factor.",
+            ),
+            Mistake(
+                lambda rest, value, factor: [value, None],
+                "The value is right, and nothing passes: all of it is stopped. What should pass on the factor?",
+            ),
+            Mistake(
+                lambda rest, value, factor: [
+                    (1.0 + factor) * value,
+                    factor * rest.derivative((1.0 + factor) * value),
+                ],
+                "You added the whole of x. Add what is missing from factor * x to x.",
+            ),
+            Mistake(
+                lambda rest, value, factor: [value, factor * value],
+                "That is factor * x. What arrives at y must be passed on.",
             ),
         ],
         hint=(
-            "Which expression has the value of tf.round(w), and the gradient of w?",
-            "It is that of exercise 4, with w in place of x.",
-            "rounded = w + tf.stop_gradient(tf.round(w) - w)",
+            "Which expression has the gradient factor? And what is missing from its value?",
+            "factor * x passes on factor times what arrives. To its value add the rest of x, stopped.",
+            "y = factor * x + tf.stop_gradient(x - factor * x)",
         ),
-        because="The loss sees whole numbers, and the gradient goes around the steps.",
+        because="factor * x + (x - factor * x) has the value x, and only its first part lets the gradient pass.",
     ),
 )

@@ -39,7 +39,7 @@ EXPLAINED = {
     "07.p1": """\
 Both `x` and `y` are variables, and a tape [watches](glossary.ipynb#cell-id=watch) a variable automatically when it \
 is used. So *both* tapes
-watched *both* variables. The two calls of `watch` changed nothing.""",
+watched *both* variables. The two calls of `watch` changed nothing, and all four answers are numbers.""",
     "07.p3": """\
 When the inner sweep ran, no tape recorded it. For the outer tape, `first` is a number that came from nowhere.""",
     "07.p4": """\
@@ -55,6 +55,35 @@ around: uphill.""",
 One for the gradient, and one for the gradient of the number `along`, whatever the number of entries. The whole \
 Hessian has a million entries, and would have
 needed a thousand sweeps more: one for each row of the table.""",
+}
+
+BELIEFS = {
+    "07.p1": {
+        "two: each tape knows its own variable": "So the names say, and the calls of watch. But a tape watches "
+        "every variable that is read, without being told to.",
+        "none: the tapes are in each other's way": "Tapes do not know of each other. Each one writes rows of its own.",
+    },
+    "07.p3": {
+        "18.0": "18 is 6 * x, the true second derivative. To find it, the outer tape must be on while the inner "
+        "gradient is computed.",
+        "0.0": "0.0 would say that the slope does not change. It does; the outer tape was off when the slope was "
+        "computed.",
+    },
+    "07.p4": {
+        "2.0": "2.0 is the first derivative. The question is how fast that one grows.",
+        "0.0": "As mathematics that is true. But the tape has no path from x to the first derivative, and then it"
+        " says None.",
+    },
+    "07.p5": {
+        "in the valley on the right": "Going down the slope leads there. But Newton's method does not ask what is"
+        " lower. It looks for a slope of 0.",
+        "far outside of the picture": "It would land there if the curve were almost straight at 0.3, as then the "
+        "second derivative is almost 0. It bends clearly there.",
+    },
+    "07.p6": {
+        "1000": "1000 sweeps fill the whole table, one for each row. Only a product with one direction is wanted.",
+        "1000000": "A million is the number of entries in the table. The table is never written here.",
+    },
 }
 
 
@@ -89,12 +118,19 @@ def _down(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
 
 HILLS = Polynomial(0, 0, -0.5, 0, 0.25)
 BOWL = Polynomial(9, -6, 1)  # the first step from -3 or 9 is six long
-STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # at 0, ten halvings of a step are too few
+STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # at 0, ten halvings of a step are too few; 0.5 leads to 0
+TEN = Polynomial(0, 1, 2**-10, 0, 1)  # at 0, ten halvings are just enough
 
 EXERCISES = (
     Exercise(
         "07.1",
         expect=[25.0, 20.0, None, 10.0],
+        program="""
+u, v = tf.Variable(2.0), tf.Variable(5.0)
+with tf.GradientTape(persistent=True) as first:
+    p = u * v
+    q = p * v
+""",
         slips={
             4: {20.0: "Look at D once more: for second, p is a number that came in from outside."},
             2: {10.0: "Look at B once more: first saw both uses of v, in p and in q."},
@@ -183,6 +219,28 @@ EXERCISES = (
                 lambda f, value: f.derivative(value) / f.derivative(value, order=2),
                 "That is how far to go. Subtract it from x.",
             ),
+            Mistake(
+                lambda f, value: value - f.derivative(value, order=2) / f.derivative(value),
+                "Your fraction stands on its head: the slope is above, the second derivative below.",
+            ),
+            Mistake(
+                lambda f, value: (value - f.derivative(value)) / f.derivative(value, order=2),
+                "Brackets: only the slope is divided, not the whole difference.",
+            ),
+            Mistake(
+                lambda f, value: value - f.derivative(value) * f.derivative(value, order=2),
+                "You multiply by the second derivative. Where the slope changes fast, a step should be short: divide.",
+            ),
+            Mistake(
+                lambda f, value: value - 0.1 * f.derivative(value),
+                "That is a step of gradient descent. Newton's method has no learning rate: it divides by the second "
+                "derivative.",
+            ),
+            Mistake(
+                lambda f, value: value - 0.1 * f.derivative(value) / f.derivative(value, order=2),
+                "Newton's method has no learning rate: the second derivative says how far to go.",
+            ),
+            Mistake(lambda f, value: newton(f, value, 2), "That is two steps. Write a single one, without a loop."),
         ],
         hint=(
             "What divides the slope?",
@@ -232,7 +290,8 @@ EXERCISES = (
         cases=[
             (HILLS, 0.1, 2),
             (STRAIGHT, 0.0, 1),
-            (STRAIGHT, 0.0, 3),
+            (STRAIGHT, 0.5, 2),
+            (TEN, 0.0, 1),
             (HILLS, 0.55, 1),
             (HILLS, -0.3, 12),
             (BOWL, -3.0, 1),

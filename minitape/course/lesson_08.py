@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import say
-from .compare import Described, in_order
+from .compare import in_order
 from .exercise import Exercise, Mistake, gives_none, raises
-from .unknown import Polynomial
+from .forty_lines import CUT, before_or_after
+from .unknown import Polynomial, UnknownFunction
 
 if TYPE_CHECKING:
+    from .call_log import Seen
     from .exercise import Answer
 
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
@@ -27,24 +29,39 @@ def _slopes(f: Polynomial, values: list[float]) -> np.ndarray:
     return np.array([f.derivative(value) for value in values])
 
 
-def _answer(why: Answer) -> Described:
-    """What an explanation names: the cause, and the line of the program. Of a list with one explanation, that one."""
-    if isinstance(why, (list, tuple)) and len(why) == 1:
-        [why] = why
-    if not hasattr(why, "cause"):
-        raise ValueError(say("hand in the answer of tape.explain itself"))
-    return _named(str(why.cause), (why.code or "").strip())
+def _above_zero(compute: Callable[[float], float], values: list[float]) -> np.ndarray:
+    return np.array([compute(value) if value > 0.0 else 0.0 for value in values])
 
 
-def _named(cause: str, code: str) -> Described:
-    """A cause, and the line of the program."""
-    return Described("an explanation", f"{cause}: {code}" if code else cause, cause=cause, code=code)
+def _not_safe(found: Answer, f: UnknownFunction, values: list[float]) -> str:
+    """What is wrong with values and slopes of which some are no numbers, or some are those of another place."""
+    y, slopes = (np.asarray(part, np.float64) for part in found)
+    if not np.isfinite(slopes).all():
+        return say(
+            "The slope is still NaN where x is not above 0: there f sees a number that it cannot take. Which one does "
+            "it see?"
+        )
+    if np.any(y[np.array(values) <= 0.0]):
+        return say("Where x is not above 0, the value must be 0. The outer where is still needed, around f.")
+    return ""
 
+
+def _saw_zero(function: Answer, seen: list[Seen]) -> str:
+    """That NaN was taken out of the result, and f still sees what it cannot take."""
+    if any((place <= 0.0).any() for run in seen for call in run.calls for place in call.at):
+        return (
+            "f still sees numbers that it cannot take. NaN comes back from there, and only your last step takes it "
+            "out: a variable inside of f would get it."
+        )
+    return ""
+
+
+INVERSE = UnknownFunction("1 / x", lambda x: 1.0 / x, lambda x: -1.0 / x**2)
+ROOT = UnknownFunction("x ** 0.5", lambda x: x**0.5, lambda x: 0.5 * x**-0.5)
 
 EXPLAINED = {
     "08.p1": "The watch comes after the line in which x was used. What ran before it was not recorded.",
-    "08.p2": "A variable made with trainable=False is not watched automatically. For a list of sources, explain gives "
-    "a list of answers; the first is connected.",
+    "08.p2": "Line 2 makes rate with trainable=False, so no tape watches it by itself.",
     "08.p3": "This tape does not watch variables by itself, and no line calls watch(w). It does watch x.",
     "08.p4": "The line of loss is outside the block, so the tape did not see it.",
     "08.p5": "The cast to float is fine. But before it there is an integer, and there the path ends.",
@@ -60,6 +77,72 @@ EXPLAINED = {
     "08.p10": "A slip of the pen: first was called twice, and second never.",
     "08.p11": "One path is whole, the last multiplication, and it gives the factor, 3 * 3 + 16. The path through "
     "float() is cut, and its 2 * 9 are missing.",
+    "08.p12": "What arrives at y goes back through both branches of where. At x = 0 the branch that was not chosen "
+    "gets 0 of it, and there 0 is multiplied by log(0), which is minus infinity. 0 times infinity is NaN.",
+}
+BELIEFS = {
+    "08.p1": {
+        "not_watched": "x is watched, in the second line of the block. `not_watched` means a tape that never "
+        "hears of x.",
+        "not_trainable": "x is a constant. Only a variable can be trainable or not.",
+    },
+    "08.p2": {
+        "line 1": "Line 1 makes w, which is trainable. Its gradient is a number already.",
+        "line 4": "Line 4 uses both, and the tape records it. But the tape does not watch rate.",
+    },
+    "08.p3": {
+        "3.0 and 2.0": "Both are numbers on a tape that watches variables by itself. This tape was told not "
+        "to do that.",
+        "3.0 and None": "It is the other way round: a line of the block watches x, and no line watches w.",
+        "None and None": "A line of the block watches x, so there is a path to x. Its gradient is the other "
+        "factor, 2.0.",
+    },
+    "08.p4": {
+        "recording_paused": "A pause needs a block `with tape.stop_recording()`. There is none here.",
+        "stop_gradient": "No line calls `tf.stop_gradient`. No value is cut here on purpose.",
+        "not_watched": "w is a trainable variable, and the tape saw w * w. So it watches w by itself.",
+    },
+    "08.p5": {
+        "4.0 and 3.0": "3.0 is the slope along the number that the cast makes. y itself is a whole number, "
+        "and cannot change a little.",
+        "None and None": "x is a float, and the tape recorded the product. Its gradient is the other factor, 4.0.",
+    },
+    "08.p6": {
+        "integer_dtype": "No value here is an integer: x > 1.0 gives True and False, and the cast makes "
+        "floats of them.",
+        "outside_tape": "Both lines are inside the block, and the tape saw them.",
+    },
+    "08.p7": {
+        "not_watched": "x is a trainable variable. The tape watches it, and saw x * x.",
+        "nondifferentiable_op": "A mean has a derivative, and so has a square root. tf.reduce_mean hands it on.",
+    },
+    "08.p8": {
+        "state": "No line calls assign, so no value was stored in a variable.",
+        "wrong_object": "The second loss is computed from the very w that the tape is asked about. But that w "
+        "is no variable any more.",
+        "independent": "The second loss is computed from w. But the tape does not watch what w is by then.",
+    },
+    "08.p9": {
+        "independent": "y is computed from x, from both entries. But the tape is asked about entry, which was "
+        "made later.",
+        "watched_late": "The tape watches x before x is used. But it is asked about entry, which was made later.",
+    },
+    "08.p10": {
+        "not_trainable": "Both kernels are trainable, and the tape watches each when it is used. One was not used.",
+        "rebound": "first and second name the same two layers all the time. No line gives one of the names away.",
+    },
+    "08.p11": {
+        "43.0": "43.0 is the true derivative, 3 * 3 * 3 + 16. A part of it, 18, comes along the path through "
+        "float(), which is cut.",
+        "None": "None means that all paths are cut. The last multiplication uses x itself, and its path is whole.",
+    },
+    "08.p12": {
+        "0.0 and 1.0": "That is what the choice of where suggests. But an amount goes back through the other "
+        "branch, too: 0, and it is multiplied by infinity there.",
+        "-inf and 1.0": "-inf is the slope of x * log(x) at 0. where lets 0 of it through, and 0 times "
+        "infinity is no number.",
+        "an error": "log(0) is no error: TensorFlow gives -inf, and goes on with it.",
+    },
 }
 EXERCISES = (
     Exercise(
@@ -101,6 +184,12 @@ def slope(f, value):
     return tape.gradient(y, x)
 """,
         mistakes=[
+            Mistake(
+                _of_whole(None),
+                "x = tf.cast(x, ...) gives the name x to a tensor, which no tape watches. Make the variable itself a "
+                "float.",
+                where=r"\bx = tf\.cast\(x\b",
+            ),
             Mistake(
                 _of_whole(None),
                 "tf.cast makes another tensor, and x stays what it was. Make the variable itself a float.",
@@ -163,6 +252,11 @@ def slopes(f, values):
             ),
             Mistake(
                 lambda f, values: np.ones(len(values)) / len(values),
+                "That is how the mean changes with its results. You asked about results: ask about x.",
+                where=r"gradient\(\s*\w+, *\[?results\b",
+            ),
+            Mistake(
+                lambda f, values: np.ones(len(values)) / len(values),
                 "That is the derivative of the mean of x, not of the mean of f(x).",
             ),
         ],
@@ -207,24 +301,33 @@ def slopes(f, values):
     ),
     Exercise(
         "08.6",
-        expect=_named("integer_dtype", "rounds = tf.cast(10.0 * bonus, tf.int32)"),
-        view=_answer,
-        asks="what tape.explain gives",
-        mistakes=[
-            Mistake(
-                _named("integer_dtype", "steps = tf.cast(rounds, tf.float32)"),
-                "That line goes back to floats. Which line left them? Hand in what tape.explain(loss, w) gives.",
-            ),
-            Mistake(
-                _named("connected", ""),
-                "You asked about something that is connected. Ask about loss and w: tape.explain(loss, w).",
-            ),
-            Mistake(
-                _named("independent", ""),
-                "You asked about another variable. Run the cell above once more, and ask about loss and w.",
-            ),
-        ],
-        hint=("Whom can you ask?", "tape.explain takes the target and the source.", "why = tape.explain(loss, w)"),
-        because="One line of fifteen turns the numbers into integers, and explain found it.",
+        expect=lambda f, values: [_above_zero(f._compute, values), _above_zero(f.slopes, values)],
+        cases=[(INVERSE, [0.0, 2.0, 0.5]), (ROOT, [4.0, 0.0, 1.0, -1.0]), (INVERSE, [-1.0, 0.0])],
+        start="""
+def values_and_slopes(f, values):
+    x = tf.Variable(values)
+    with tf.GradientTape() as tape:
+        y = tf.where(x > 0.0, f(x), 0.0)
+    return [y, tape.gradient(y, x)]
+""",
+        of_wrong=_not_safe,
+        also=_saw_zero,
+        hint=(
+            "Which numbers does f see, and which of them can it not take?",
+            "Where x is not above 0, hand f another number, such as 1.0. A where chooses which.",
+            "safe = tf.where(x > 0.0, x, 1.0), and then y = tf.where(x > 0.0, f(safe), 0.0)",
+        ),
+        because="f sees only numbers that it can take, so no infinity is there to be multiplied by 0.",
+    ),
+    Exercise(
+        "08.7",
+        expect=CUT,
+        of_wrong=before_or_after,
+        hint=(
+            "Which value would you ask about first, so that half of the lines are out of the question?",
+            "If the gradient of values[20] is a number, the lines up to 20 are whole. Halve what is left.",
+            "values[20], values[30], values[25], values[27], values[26]",
+        ),
+        because="Each question halves what is left: 40 lines, 20, 10, 5, 3, 2, 1.",
     ),
 )

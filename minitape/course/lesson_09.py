@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..common.texts import say
 from .exercise import Exercise, Mistake, gives_none, raises
 from .unknown import Polynomial, UnknownFunction, descend
 
@@ -30,6 +31,7 @@ class Distance(UnknownFunction):
 
 
 X, POINTS = [-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], Distance([2.9, 2.2, 1.4, 1.2, 0.1, -0.6])
+FAR = 20.0  # no number of the best lines is near it
 OTHER_X, OTHERS = [-2.0, -0.5, 1.0, 2.0], Distance([-5.0, -1.5, 4.5, 6.0])
 
 
@@ -37,8 +39,29 @@ def _best_line(loss_of: Distance, x: Sequence[float]) -> list[float]:
     return [float(value) for value in np.polyfit(x, loss_of.points, 1)]
 
 
-def _grown(loss_of: Distance, x: Sequence[float]) -> list[float]:
-    return [float("nan"), float("nan")]
+def _not_there(found: Answer, loss_of: Distance, x: Sequence[float]) -> str:
+    """What two numbers say of the loop that found them, where they are not those of the best line."""
+    numbers = np.array([float(one) for one in np.ravel(found)])
+    if len(numbers) == len(x):
+        return say("Those are the heights of a line, one for each x. Give back its two numbers, [w, b].")
+    best = _best_line(loss_of, x)
+    if len(numbers) != len(best):
+        return ""
+    if not np.abs(numbers).max() <= FAR:  # or no numbers any more
+        return say(
+            "The numbers grow from step to step. Does each variable subtract its own gradient? If so, take a smaller "
+            "learning rate."
+        )
+    start, now, least = (loss_of._mean(w * np.array(x) + b) for w, b in ([0.0, 0.0], numbers, best))
+    if not now < start:
+        return ""
+    return say(
+        "Your line is on its way: the loss fell from {start} to {now}, and the best line has {least}. Take more steps, "
+        "or a larger learning rate.",
+        start=f"{start:.3g}",
+        now=f"{now:.3g}",
+        least=f"{least:.3g}",
+    )
 
 
 def _loop(rate: float) -> Callable[..., float]:
@@ -61,6 +84,28 @@ EXPLAINED = {
     "09.p3": "The right side makes a new tensor, and w = ... binds the name w to it. The variable still exists, "
     "unchanged, but no line uses it any more.",
     "09.p4": "The variable is lost again: w is the value that assign_sub gave back, and no tape watches that.",
+}
+BELIEFS = {
+    "09.p1": {
+        "14.0": "14.0 is the derivative on paper, 2 * (3 + 4). It needs a path from y to z, and assign_add "
+        "leaves none.",
+        "8.0": "8.0 is 2 * 4, as if z were y * y. When z is computed, x holds 7.",
+        "0.0": "0.0 says that there is a path, and that z does not change. The tape has no path at all.",
+    },
+    "09.p2": {
+        "2.0": "2.0 comes back from v. u was computed from x, too, from its first version.",
+        "6.0": "6.0 comes back from u, 2 * 3. v was computed from x, too, from its second version.",
+        "12.0": "12.0 is 2 * 5 + 2: it takes 5 for x in u. When u was computed, x held 3.",
+    },
+    "09.p3": {
+        "2.8": "2.8 is what the name w stands for after the step. kept still names the variable, which no "
+        "line changed.",
+        "-28.0": "-28.0 is the gradient of the first step. No variable holds it.",
+    },
+    "09.p4": {
+        "1.0": "1.0 is 2 * 0.5, which is right for a variable that holds 0.5. But w names no variable any more.",
+        "2.0": "2.0 is 2 * 1, with the value before the step. w is 0.5 by then, and it names no variable any more.",
+    },
 }
 EXERCISES = (
     Exercise(
@@ -192,6 +237,7 @@ def gradient_for_y(f, a, b):
         cases=[(POINTS, X), (OTHERS, OTHER_X)],
         rtol=0.01,
         atol=0.01,
+        of_wrong=_not_there,
         mistakes=[
             Mistake(
                 lambda loss_of, x: [0.0, 0.0],
@@ -201,19 +247,9 @@ def gradient_for_y(f, a, b):
                 lambda loss_of, x: [float(np.dot(x, loss_of.points) / np.dot(x, x)), 0.0],
                 "Your line goes through the origin: b does not learn. Ask for the gradients of both, and change both.",
             ),
-            Mistake(
-                _grown,
-                "The numbers grew until they were no numbers any more. Does each variable subtract its own gradient, "
-                "and is the learning rate small enough?",
-            ),
-            Mistake(
-                lambda loss_of, x: _grown(loss_of, x) if x == OTHER_X else _best_line(loss_of, x),
-                "One line is right; with other points the numbers grew until they were no numbers any more. Is the "
-                "learning rate small enough?",
-            ),
         ],
         hint=(
-            "Is your line on its way, and not there yet? Then it needs more steps, or a larger learning rate.",
+            "Which two numbers does your loop change, and does the loss fall with each step?",
             "The loop of this lesson, with the loss loss_of(w * x + b). Try 500 steps with the learning rate 0.1.",
             "dw, db = tape.gradient(loss, [w, b]), and then w.assign_sub(0.1 * dw) and b.assign_sub(0.1 * db)",
         ),

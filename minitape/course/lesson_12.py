@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..common.texts import say
-from .exercise import Exercise, Mistake
+from .exercise import Exercise, Mistake, raises
 from .own_tape import BACK, MORE, OPERATORS, ROWS
 from .rule_table import operation_of
 
@@ -138,6 +138,14 @@ def _hand_in(step: str) -> tuple[str, str, str]:
     )
 
 
+_random = np.random.default_rng(12)
+
+
+def _some(*shape: int) -> np.ndarray:
+    """An array of some numbers with two digits."""
+    return _random.normal(0.0, 2.0, shape).round(1)
+
+
 CASES = [(Honest, Bowl(1.0, -2.0), [0.0, 0.0], 20, 0.1), (Halving, Bowl(-0.5, 0.5), [3.0, 1.0], 3, 0.2)]
 
 EXPLAINED = {
@@ -149,6 +157,32 @@ EXPLAINED = {
     "12.p3": "A call into compiled code has a fixed price, and so have the arrays. For a very short tape this price "
     "is all there is. "
     "A few rows later the lines cross.",
+    "12.p4": "Each number of b is added in 200 rows. So 200 paths lead back to it, and what comes by several paths is "
+    "added.",
+}
+BELIEFS = {
+    "12.p1": {
+        "3": "3 counts the operations. a, b and the constant 1.0 have a row each, too.",
+        "5": "5 leaves out the constant 1.0. It has a row, as every input has.",
+    },
+    "12.p2": {
+        "about the same": "Both do the same arithmetic. But the compiled loop looks up no names, and makes no objects.",
+        "about 3 times": "The copy into arrays takes a part of the gain, but less than that.",
+        "about 1000 times": "The loop alone is hundreds of times as fast. But the lists must be copied into "
+        "arrays first, which takes longer than the loop.",
+    },
+    "12.p3": {
+        "flat and compiled": "That is so for many rows. For two rows, the call and the two arrays cost more "
+        "than the sweep itself.",
+        "the same": "Both have little to do for two rows. But one has a fixed price: a call into compiled "
+        "code, and two arrays.",
+    },
+    "12.p4": {
+        "g as it is": "g is a table, and b is a vector. A gradient always has the shape of its source.",
+        "the mean of its rows": "With a mean, more rows would not count more. But each row grows as much as b "
+        "does, and that adds up.",
+        "its last row": "That comes back along one row alone. b is added to all 200.",
+    },
 }
 EXERCISES = (
     Exercise(
@@ -191,6 +225,15 @@ EXERCISES = (
                 lambda g, z, x: (g * (1.0 - x * x),), "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?"
             ),
             Mistake(lambda g, z, x: (g * (1.0 + z * z),), "The sign: the derivative of tanh is 1 minus its square."),
+            Mistake(lambda g, z, x: (g - z * z,), "The brackets are missing: g times (1.0 - z * z), all of it."),
+            Mistake(lambda g, z, x: (1.0 - g * z * z,), "g belongs before the bracket: it multiplies the 1.0, too."),
+            Mistake(lambda g, z, x: (g * (1.0 - z),), "That is 1 minus tanh(x). Its square is missing: z * z."),
+            Mistake(lambda g, z, x: (g + 1.0 - z * z,), "What arrives is multiplied by the derivative, not added."),
+            Mistake(
+                lambda g, z, x: (g * (1.0 - np.tanh(z) ** 2),), "z is tanh(x) already. You took the tanh of it again."
+            ),
+            Mistake(lambda g, z, x: (g * z,), "That is the rule of exp. The derivative of tanh is 1 - tanh(x) ** 2."),
+            Mistake(lambda g, z, x: (g,), "You hand on all that arrives. Multiply it by the derivative of tanh."),
             Mistake(
                 lambda g, z, x: g * (1.0 - z * z),
                 "The amount is right. Give it back as a tuple: (amount,), with a comma.",
@@ -210,8 +253,8 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda Tape, *given: _learn(Honest, *given),
-                "With the second tape, your gradients are not those that it gives. Whom did you ask? (It gives half "
-                "of the truth, to see that.)",
+                "With the second tape, your gradients are not those that it gives. Where do yours come from? (It gives "
+                "half of the truth, to see that.)",
             ),
         ],
         hint=(
@@ -223,22 +266,86 @@ EXERCISES = (
     ),
     Exercise(
         "12.7",
-        expect=20_000_000,
-        slips={
-            12_000_000: "That is without the values: 8 more bytes for each row.",
-            8_000_000: "Those are the values only: three numbers of 4 bytes come on top for each row.",
-            32_000_000: "That would be right for three numbers of 8 bytes. These have 4.",
-            20: "That is one row. The tape has a million.",
-        },
+        expect=lambda g, z, x, b: (g, g.sum(axis=0)),
+        cases=[(_some(3, 4), _some(3, 4), _some(3, 4), _some(4)), (_some(5, 2), _some(5, 2), _some(5, 2), _some(2))],
+        mistakes=[
+            Mistake(
+                lambda g, z, x, b: (g, g),
+                "The amount for b has the shape of g. A gradient has the shape of its source: b is a vector.",
+            ),
+            Mistake(
+                lambda g, z, x, b: (g, g.mean(axis=0)),
+                "You hand b the mean of the rows. b was added to each row, and what comes back is added, too.",
+            ),
+            Mistake(
+                lambda g, z, x, b: (g, g.sum(axis=1)),
+                "You add along the rows, and get one number for each row. b has one for each column: axis=0.",
+            ),
+            Mistake(
+                lambda g, z, x, b: (g, g.sum()),
+                "You add all of g into a single number. b has one number for each column: axis=0.",
+            ),
+            Mistake(lambda g, z, x, b: (g, g[-1]), "That is what one row hands back. b was added to all of them."),
+            Mistake(lambda g, z, x, b: (g, g[0]), "That is what the first row hands back. b was added to all rows."),
+            Mistake(lambda g, z, x, b: (g.sum(axis=0), g), "The two amounts are swapped: that for x comes first."),
+            Mistake(
+                lambda g, z, x, b: (np.ones_like(x), np.full(len(b), len(x), float)),
+                "What about g, the amount that has arrived? Each number of it is handed on.",
+            ),
+            Mistake(
+                lambda g, z, x, b: (g * b, g.sum(axis=0)),
+                "The amount for b is right. x is not multiplied by b: it is added, and gets g as it is.",
+            ),
+        ],
         hint=(
-            "How many bytes does one row need?",
-            "Three numbers of 4 bytes and one of 8. And a million rows?",
-            "1_000_000 * (3 * 4 + 8)",
+            "How often is each number of b used, and what happens to amounts that come by several paths?",
+            "x gets g as it is. Each number of b was added to all rows, so it gets the sum of a column of g.",
+            "return (g, g.sum(axis=0))",
         ),
-        because="12 bytes of whole numbers and 8 bytes of value in each row, and nothing else.",
+        because="What was repeated on the way forward is added up on the way back.",
     ),
     Exercise(
         "12.8",
+        expect=lambda g, z, x, w: (g @ w.T, x.T @ g),
+        cases=[
+            (_some(3, 4), _some(3, 4), _some(3, 2), _some(2, 4)),
+            (_some(4, 3), _some(4, 3), _some(4, 5), _some(5, 3)),
+        ],
+        mistakes=[
+            Mistake(lambda g, z, x, w: (x.T @ g, g @ w.T), "The two amounts are swapped: that for x comes first."),
+            Mistake(
+                lambda g, z, x, w: (w.T, x.T),
+                "What about g, the amount that has arrived? It is one of the two tables in each product.",
+            ),
+            Mistake(
+                lambda g, z, x, w: ((w @ g.T).T, (x.T @ g).T),
+                "The amount for x is right. That for w has its rows and columns swapped.",
+            ),
+            Mistake(
+                lambda g, z, x, w: (w @ g.T, x.T @ g),
+                "The amount for w is right. That for x has its rows and columns swapped.",
+            ),
+            Mistake(
+                raises,
+                "A star multiplies number by number. Here tables are multiplied, with @.",
+                where=r"g *\* *w|w *\* *g|x *\* *g|g *\* *x|T *\* ",
+            ),
+            Mistake(
+                raises,
+                "The shapes of one of your products do not fit. Which table must be swapped by .T, and on which side "
+                "of g does it stand?",
+                error="matmul|align",
+            ),
+        ],
+        hint=(
+            "Which product of g and w has the shape of x?",
+            "For x: g @ w.T. For w, by the same look at the shapes: the swapped x comes first.",
+            "return (g @ w.T, x.T @ g)",
+        ),
+        because="Each number of x meets a row of w, and gets what came back to those products, added up: g @ w.T.",
+    ),
+    Exercise(
+        "12.9",
         expect=_bump("g * (-2 * x * z)"),
         view=_measured,
         asks="a text, with two |",
@@ -262,6 +369,6 @@ EXERCISES = (
             "By the chain rule: exp(-x * x), which is z, times -2 * x; and all of it times g, which has arrived.",
             'line_of_bump = "bump Bump bump | exp(-x * x) | g * (-2 * x * z)"',
         ),
-        because="One line: minitape has an operation more, to any order of derivatives.",
+        because="One line, and minitape has a new operation, to any order of derivatives.",
     ),
 )

@@ -4,22 +4,23 @@ in it.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..common.texts import say
+from ..common.texts import paragraph, say
 from .broken_networks import PATIENTS, order_for, the_ward
 from .exercise import Exercise, Mistake
 
 if TYPE_CHECKING:
-    from .broken_networks import Patient
+    from .broken_networks import Case, Patient
     from .exercise import Answer
 
 LESSON = "13"
 DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")
-LINES = range(1, 7)
 FIRST = 2  # the exercise of bed 1
 HEALTHY = "healthy"
 
@@ -28,14 +29,10 @@ def _named(disease: str, line: Answer) -> str:
     return say("{disease} in line {line}", disease=disease, line=line)
 
 
-def _in_words(diagnosis: Answer, patient: Patient | None = None) -> str:
-    """A diagnosis as text, in the order of the lines.
-
-    >>> _in_words([("sign", 6), ("cut", 1)]), _in_words([])
-    ('cut in line 1, sign in line 6', 'healthy')
-    """
+def _pairs(diagnosis: Answer, patient: Patient | None = None) -> set[tuple[str, Answer]]:
+    """A diagnosis as pairs of a disease and a line; where another pair is as right, it is the patient's own."""
     if diagnosis is None or (isinstance(diagnosis, str) and diagnosis.strip().casefold() == HEALTHY):
-        return say(HEALTHY)
+        return set()
     if isinstance(diagnosis, (set, frozenset)):
         diagnosis = list(diagnosis)
     if isinstance(diagnosis, tuple) and len(diagnosis) == 2 and isinstance(diagnosis[0], str):
@@ -45,48 +42,116 @@ def _in_words(diagnosis: Answer, patient: Patient | None = None) -> str:
     ):
         raise ValueError(say("a diagnosis is a list of pairs, such as [('flat', 2)]; for a healthy patient it is []"))
     same = patient.same if patient else {}
-    pairs = {same.get((str(word), line), (str(word), line)) for word, line in diagnosis}
+    return {same.get((str(word), line), (str(word), line)) for word, line in diagnosis}
+
+
+def _in_words(pairs: Iterable[tuple[str, Answer]]) -> str:
+    """A diagnosis as text, in the order of the lines.
+
+    >>> _in_words([("sign", 6), ("cut", 1)]), _in_words([])
+    ('cut in line 1, sign in line 6', 'healthy')
+    """
     return ", ".join(_named(word, line) for word, line in sorted(pairs, key=lambda pair: str(pair[1]))) or say(HEALTHY)
 
 
 def _examined(diagnosis: Answer, bed: int, patient: Patient) -> str:
-    """A diagnosis as text; where it is right, the ward knows it from now on."""
-    words, ward = _in_words(diagnosis, patient), the_ward()
-    if ward is not None and words == _in_words(list(patient.diseases)):
-        ward.diagnosed.add(bed)
-    return words
+    """A diagnosis as text. From now on explain answers; where it is right, the ward knows it."""
+    pairs, ward = _pairs(diagnosis, patient), the_ward()
+    if ward is not None:
+        ward.tried.add(bed)
+        ward.diagnosed |= {bed} if pairs == set(patient.diseases) else set()
+    return _in_words(pairs)
 
 
-def _mistakes(patient: Patient) -> list[Mistake]:
-    """What to say of diagnoses that are nearly right."""
-    found: dict[str, str] = {}  # a diagnosis -> what is said of it; of two that fit, the first
-    for disease, line in patient.diseases:
-        if len(patient.diseases) > 1:
-            found[_named(disease, line)] = (
-                "That is one of its diseases. Compare the other lines of its program with the healthy ones, too."
+def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
+    """What is right of a wrong diagnosis, and what the examination says against the rest."""
+    ward, claimed, right = the_ward(), _pairs(diagnosis, patient), set(patient.diseases)
+    if ward is None:
+        return ""
+    case = ward.case(bed)
+    told = [say("{disease} is right.", disease=_named(*pair)) for pair in sorted(claimed & right)]
+    if not claimed:
+        if patient is PATIENTS["larch"]:
+            told.append(
+                say(
+                    "The curve is nearly that of the healthy network. But {learn} of {numbers} numbers got a gradient. "
+                    "Look at the picture of its tape: is every path whole?",
+                    learn=case.learning[0],
+                    numbers=case.learning[1],
+                )
             )
-        for word in DISEASES:
-            found.setdefault(_named(word, line), "The line is right. What is wrong with it?")
-        for other in LINES:
-            found.setdefault(_named(disease, other), "The disease is right. In which line does it first show?")
-    if patient is PATIENTS["larch"]:
-        found[say(HEALTHY)] = (
-            "The curve is nearly that of the healthy network. Look at the picture of its tape, or ask explain: is "
-            "every path whole?"
+        else:
+            ends = {"end": f"{case.right[-1]:.0%}", "healthy": f"{ward.healthy.right[-1]:.0%}" if ward.healthy else ""}
+            told.append(say("Its curve ends at {end}, that of the healthy network at {healthy}.", **ends))
+    elif claimed < right:
+        told.append(say("It is not all. Compare the other lines with the healthy ones, too."))
+    for word, line in sorted(claimed - right, key=str)[:1]:
+        numbered = _number_of(line, patient.program)
+        if word not in DISEASES:
+            told.append(say("{word} is none of the eight diseases in the table.", word=repr(word)))
+        elif (patient.same.get((word, numbered), (word, numbered))) in right:
+            words = (
+                "Its disease is right. explain counts all lines of the program: line {line} has the number ({number})."
+            )
+            told.append(say(words, line=line, number=numbered))
+        elif word in {one for one, _ in [*right, *patient.same]}:
+            told.append(say("The disease is right. In which line does it first show?"))
+        else:
+            told += [say("The line is right.")] if line in {place for _, place in right} else []
+            told.append(_refuted(word, case))
+    return paragraph(*told)
+
+
+def _number_of(line: Answer, program: str) -> int:
+    """The number in brackets of a line of a program, counted from 1; 0 where it has none."""
+    lines = program.splitlines()
+    found = re.findall(r"# \((\d)\)", lines[line - 1]) if line in range(1, len(lines) + 1) else []
+    return int(found[0]) if found else 0
+
+
+def _largest(gradient: Answer) -> float | None:
+    return None if gradient is None else float(f"{np.abs(gradient.numpy()).max():.2g}")
+
+
+def _refuted(word: str, case: Case) -> str:
+    """What the examination of a patient says against a disease that it has not."""
+    first, last = ([_largest(gradient) for gradient in gradients] for gradients in case.findings())
+    w1, rise = last[0], float(np.max(np.diff(case.losses)))
+    if word in ("flat", "late"):
+        if w1 is not None:
+            return say("{word}: then w1's gradient would be None. It is {w1}.", word=word, w1=w1)
+        if word == "flat":
+            return say("flat: w1's gradient is None, but no line has an operation with steps.")
+        return say("late: w1's gradient is None, but line 1 is inside of the tape's block.")
+    if word == "cut":
+        if not w1:
+            return say("cut: a gradient does arrive at w1. It is 0, and not None: what multiplies it by 0?")
+        return say("cut: each of the 65 numbers got a gradient.")
+    if word == "saturated":
+        if w1 is None:
+            return say("saturated: w1's gradient is None. A flat tanh hands on zeros, and not None.")
+        if w1:
+            return say("saturated: w1's gradient is {w1}, not 0.", w1=w1)
+        return say(
+            "saturated: so it is in the end. But in the first step w1's gradient is {first}, not 0. What drove the "
+            "numbers so far?",
+            first=first[0],
         )
-    elif patient.diseases:
-        found[say(HEALTHY)] = "Its curve is not that of the healthy network."
-    for word in DISEASES if patient.diseases else ():
-        for line in LINES:
-            found.setdefault(_named(word, line), "Neither the disease nor the line is that of this patient.")
-    for word in () if patient.diseases else DISEASES:
-        for line in LINES:
-            found[_named(word, line)] = (
-                "Compare that line with the healthy one. Does it change the gradient of a variable, and does the curve "
-                "suffer?"
+    if word == "sign":
+        if case.losses[-1] < case.losses[0]:
+            ends = {"first": f"{case.losses[0]:.3f}", "last": f"{case.losses[-1]:.3f}"}
+            return say("sign: a wrong sign goes up. Here the loss falls, from {first} to {last}.", **ends)
+        return say("sign: the first gradients point as those of the healthy network do, and line 6 subtracts them.")
+    if word == "rate":
+        if rise < 1.0:
+            return say(
+                "rate: steps that are too long make the loss jump. Here no step raises it by more than {rise}.",
+                rise=round(max(rise, 0.0), 3),
             )
-    found.pop(_in_words(list(patient.diseases)), None)
-    return [Mistake(diagnosis, hint) for diagnosis, hint in found.items()]
+        return say("rate: steps that are too long make the loss jump up and down. Here it rises with every step.")
+    if word == "broadcast":
+        return say("broadcast: the largest table on the tape has 200 rows and 16 columns, as in the healthy network.")
+    return say("order: in the first step each variable moved by its own gradient, w2 by {w2} at most.", w2=first[2])
 
 
 def _bed(bed: int, name: str) -> Exercise:
@@ -94,8 +159,8 @@ def _bed(bed: int, name: str) -> Exercise:
     patient = PATIENTS[name]
     sick = (
         "Does the report show what is missing, or does the loss tell you which way it goes?",
-        "Compare the numbered lines with those of the healthy network, one by one, and ask explain about each "
-        "variable.",
+        "Compare the numbered lines with those of the healthy network, one by one. explain answers now: ask it about "
+        "each variable.",
         f"ward.diagnosis({bed})",
     )
     healthy = (
@@ -109,7 +174,7 @@ def _bed(bed: int, name: str) -> Exercise:
         expect=_in_words(list(patient.diseases)),
         asks="a list of pairs of a disease and the number of a line; an empty list for a healthy patient",
         view=partial(_examined, bed=bed, patient=patient),
-        mistakes=_mistakes(patient),
+        of_wrong=partial(_answered, bed=bed, patient=patient),
         hint=sick if patient.diseases else healthy,
         because=patient.says,
     )
@@ -152,6 +217,12 @@ NUMBERS = Exercise(
     "13.1",
     expect=65,
     slips={
+        32: "Those are the entries of w1 alone. b1, w2 and b2 are learned, too.",
+        80: "w2 gives one number for each hidden one: it has 16 entries.",
+        34: "b1 and w2 have 16 entries each, one for each hidden number.",
+        512: "The entries of a shape are multiplied; those of the four variables are added.",
+        81: "One of the vectors is counted twice: b1 has 16 entries, and w2 has 16.",
+        13_000: "The number of points does not count: all points go through the same network.",
         48: "Those are the two tables. b1 and b2 are learned, too.",
         4: "There are four variables. How many numbers does each of them hold?",
         64: "Almost. b2 is a number, too.",
@@ -182,6 +253,26 @@ STANDARDIZE = Exercise(
             partial(_standardized, own=True),
             "The new birds were measured by their own mean. Use that of the birds that were seen, or the same bird "
             "gets other numbers in other company.",
+        ),
+        Mistake(
+            lambda seen, measures: (measures - seen.mean(axis=0)) / seen.var(axis=0),
+            "You divide by the variance, which is the square of the standard deviation.",
+        ),
+        Mistake(
+            lambda seen, measures: (measures - seen.mean(axis=0)) / seen.std(axis=0, ddof=1),
+            "You divide by the spread with n - 1. array.std(axis=0) divides by n.",
+        ),
+        Mistake(
+            lambda seen, measures: (measures - seen.min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0)),
+            "That brings each column between 0 and 1. Here the mean becomes 0, and the standard deviation 1.",
+        ),
+        Mistake(
+            lambda seen, measures: measures - seen.mean(axis=0) / seen.std(axis=0),
+            "The division comes first in Python. Put the difference in brackets.",
+        ),
+        Mistake(
+            lambda seen, measures: measures / seen.std(axis=0),
+            "The spread is right. Subtract the mean first: around which number do the values lie?",
         ),
         Mistake(
             partial(_standardized, spread=False),
@@ -224,6 +315,35 @@ EXPLAINED = {
     "13.p3": "4000 grams times a weight near 1 is thousands, and there tanh is flat: in float32 exactly 1 or -1, with "
     "the derivative 0. The path is whole, "
     "and it carries zeros. Only w2 and b2 learn, from hidden numbers that say next to nothing.",
+    "13.p4": "On its way back, what arrives is multiplied in each layer: by weights, and by the slope of a sigmoid, "
+    "which is 1/4 at most. A product of 30 numbers below 1 vanishes, a product of 30 numbers above 1 explodes.",
+    "13.p5": "At first the network learns where most Chinstraps are, which helps with all birds. Then it bends around "
+    "each of the twelve, and is surer than the measures of other birds allow.",
+}
+BELIEFS = {
+    "13.p1": {
+        "4, one for each variable": "The four variables have a row each. So have the points, the constants, "
+        "and every operation.",
+        "about 200, one for each point": "A row holds a whole array: x @ w1 is one row for all 200 points.",
+    },
+    "13.p2": {
+        "about half": "Half is what guessing gives. Going down the slope gives more.",
+        "80 to 90 percent": "That is as good as a straight cut can be. tanh bends the cut.",
+    },
+    "13.p3": {
+        "None": "None means that a path is broken. The tape recorded every line from w1 to the loss.",
+        "very large": "The inputs are large. But what comes back is multiplied by the slope of tanh, which is 0 there.",
+    },
+    "13.p4": {
+        "about as large": "That needs a factor near 1 in each layer. The slope of a sigmoid is 1/4 at most.",
+        "about a thirtieth of it": "A thirtieth is left if each layer takes away as much as the others. But "
+        "each layer multiplies what is left.",
+    },
+    "13.p5": {
+        "it falls, too, to the end": "So it does as long as the network learns what holds for all birds. Then "
+        "it learns what holds for the twelve alone.",
+        "it stays where it was": "Twelve birds do tell something of the others: most Chinstraps have long bills.",
+    },
 }
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..common.texts import say
 from .compare import in_order
 from .exercise import Exercise, Mistake, gives_none
 from .unknown import Polynomial
+
+if TYPE_CHECKING:
+    from .exercise import Answer
 
 _random = np.random.default_rng(14)
 BENDS = Polynomial(0, 1, 0, -0.1), Polynomial(0.5, 0.25, 0.25)
@@ -44,6 +49,26 @@ def _slope(
     return x.T @ (adjoint / spread * bends)
 
 
+OWN = "an explanation"
+
+
+def _line_12(diagnosis: Answer) -> Answer:
+    """A diagnosis of exercise 7: the softmax in line 11 is as right as the loss in line 12."""
+    if isinstance(diagnosis, dict) and (diagnosis.get("cause"), diagnosis.get("line")) == ("activation_twice", 11):
+        return diagnosis | {"line": 12}
+    return diagnosis
+
+
+def _own_program(why: Answer) -> str:
+    """That an answer is one of `explain`, about no program of the lesson."""
+    answers = list(why) if isinstance(why, (list, tuple)) else list(why.values()) if isinstance(why, dict) else [why]
+    if not answers or not all(hasattr(one, "cause") and hasattr(one, "message") for one in answers):
+        raise ValueError(say("hand in what explain gives: recording.explain(loss, w), or tape.explain(loss, w)"))
+    if any(str(one.filename).endswith("_program.py") for one in answers):
+        raise ValueError(say("That is a program of this lesson. Take one of yours."))
+    return OWN
+
+
 EXPLAINED = {
     "14.p1": "no_grad belongs around code that needs no gradient, such as a report. Here it is around a line of "
     "the model, perhaps to save memory.",
@@ -52,6 +77,30 @@ EXPLAINED = {
     "14.p4": "item gives Python's numbers, and torch.tensor makes a new tensor of them, without a past. "
     "requires_grad=True only makes it a leaf with a gradient of its own. Without that, loss.backward() would have "
     "raised an error, which is better: now nothing is said, and w never learns.",
+}
+BELIEFS = {
+    "14.p1": {
+        "line 14": "Autograd records line 14: hidden knows its past.",
+        "line 16": "Line 16 is where w2 comes in. Its path is whole, and w2.grad holds numbers.",
+        "line 17": "Autograd records line 17. If it did not, loss.backward() would be an error.",
+    },
+    "14.p2": {
+        "line 10": "A product has a derivative: it hands on what arrives, times x.",
+        "line 11": "A sigmoid is smooth: it hands on what arrives, times p * (1 - p).",
+        "line 13": "A mean of squares has a derivative. What comes before it has none.",
+    },
+    "14.p3": {
+        "None": "JAX has no None here: a gradient always has the shape of its argument.",
+        "an error": "For JAX nothing is wrong: each operation has a rule. That of the maximum hands on 1 or 0 "
+        "times what arrives.",
+    },
+    "14.p4": {
+        "nothing: loss.backward() is an error": "It is one where no tensor requires a gradient. Here "
+        "torch.tensor makes a leaf that does.",
+        "zeros": "PyTorch writes into .grad only what arrives. Nothing arrives at w.",
+        "the gradient of the loss": "That needs a path from loss back to w. item makes plain numbers, and no "
+        "path leads back from those.",
+    },
 }
 EXERCISES = (
     Exercise(
@@ -188,5 +237,87 @@ def slope(bend, w1, w2, x, t):
             "A and D are cut in line 12, B in line 13.",
         ),
         because="Both lines stay with tensors: an operation is recorded, and a new tensor of plain numbers is not.",
+    ),
+    Exercise(
+        "14.6",
+        expect={"cause": "broadcast", "line": 10},
+        slips={
+            "line": {
+                9: "The word is right. Line 9 gives y the shape (4, 1), as its points ask for. With what does that not "
+                "fit?",
+                11: "The word is right. Its numbers are too many already when they come to line 11.",
+                12: "The word is right. Its numbers are too many already when they come to line 12.",
+            },
+            "cause": {
+                "saturated": "The line is right. A flat sigmoid sends back next to nothing; look at what arrives at w.",
+                "stop_gradient": "The line is right. A cut would be a cross in the picture; here the path is whole.",
+                "no_derivative": "The line is right. A difference has a derivative. Which shape has its result?",
+            },
+        },
+        hint=(
+            "Four points: which boxes have more than four numbers?",
+            "cause: what did a row and a column become together? line: the first box with sixteen numbers.",
+            "y is a column of 4, t is a row of 4, and miss is a table of 4 by 4.",
+        ),
+        because="Each answer is compared with every label. The best that w can do is to answer their mean.",
+    ),
+    Exercise(
+        "14.7",
+        expect={"cause": "activation_twice", "line": 12},
+        view=_line_12,
+        slips={
+            "line": {
+                10: "The word is right. z is what the loss wants. Which line gives it something else?",
+                13: "The word is right. The mean comes after the loss of each point.",
+            },
+            "cause": {
+                "saturated": "The line is right. A softmax of numbers between 0 and 1 is not flat, only weak. Why are "
+                "they between 0 and 1?",
+                "broadcast": "The line is right. The shapes fit: a loss for each of the three points.",
+                "stop_gradient": "The line is right. A cut would be a cross in the picture; here the path is whole.",
+            },
+        },
+        hint=(
+            "What does the loss want to be given, and what does it get?",
+            "cause: which box is there, and is computed once more inside the loss? line: that of the loss, or of that "
+            "box.",
+            "with_logits: it wants z, and computes the softmax itself.",
+        ),
+        because="A softmax of probabilities is nearly the same for each class, so the loss cannot come near 0.",
+    ),
+    Exercise(
+        "14.8",
+        expect={"cause": "stop_gradient", "line": 8},
+        slips={
+            "line": {
+                6: "The word is right. Line 6 is recorded: hidden knows w1. Which line takes that away?",
+                7: "The word is right. Line 7 cuts the path by the mean only. Another path would be left.",
+                9: "The word is right. The gradient of w2 comes past line 9, so it is whole.",
+            },
+            "cause": {
+                "saturated": "The line is right. tanh sends back what arrives. Does anything arrive there?",
+                "left": "The line is right. No value leaves JAX here. Look for the cross in the picture.",
+                "broadcast": "The line is right. The shapes fit: two rows, and two columns.",
+            },
+        },
+        hint=(
+            "Step backwards: at which box does the adjoint end?",
+            "cause: what does a cross mean? line: there are two crosses. Past which of them leads every path to w1?",
+            "Line 7 cuts the mean alone. Line 8 cuts hidden and the mean.",
+        ),
+        because="All paths to w1 lead through line 8. A cut around a mean alone, as in line 7, is often meant.",
+    ),
+    Exercise(
+        "14.9",
+        expect=OWN,
+        view=_own_program,
+        asks="what explain gives for a program of yours",
+        mistakes=[Mistake("", "Hand in the answer itself, not its text.")],
+        hint=(
+            "Which program of yours learns badly, or have you a small one?",
+            "Put the block around one step of it, and hand in what explain gives: an answer, or the list of them.",
+            "why = recording.explain(loss, w), or in minitape why = tape.explain(loss, w)",
+        ),
+        because="You know now what to ask when a program learns badly.",
     ),
 )

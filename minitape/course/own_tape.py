@@ -244,6 +244,33 @@ BACK = (
         ),
     ),
     AB(
+        "y = a * b\nunused = a + b\nz = y * 2.0\ntape.gradient(z, [a, b])",
+        [6.0, 4.0],
+        (
+            "At which rows has nothing arrived here, and what does your loop do there?",
+            "Nothing arrives at the row of unused, and the constant 2.0 has no inputs. The sweep skips both, and goes "
+            "on.",
+            "if adjoints[row] is None or not inputs: continue",
+        ),
+        slips=[
+            (
+                [None, None],
+                "Your loop ends at a row that has nothing to hand on. Rows before it still have: use continue, not "
+                "break.",
+            )
+        ],
+    ),
+    AB(
+        "y = a * a\ntape.gradient(y * 0.0, [a])",
+        [0.0],
+        (
+            "What has arrived at y: nothing, or zero?",
+            "0.0 has arrived at y, and y hands on 0.0. Only None says that nothing has arrived.",
+            "if adjoints[row] is None or not inputs: continue",
+        ),
+        slips=[([None], "0.0 has arrived at y. That is not None: ask with `is None`.")],
+    ),
+    AB(
         "RULES['cube'] = (lambda x: x**3, lambda g, z, x: (g * 3.0 * z / x,))\n"
         "y = tape.apply('cube', a)\ntape.gradient(y * b, [a, b])",
         [36.0, 8.0],
@@ -274,6 +301,17 @@ BACK = (
             ),
             (([3.0, 2.0], [1.0]), "The rule got 1.0, and 3.0 had arrived: that is forward mode. Go backwards."),
         ],
+    ),
+    AnswerTrial(
+        "import numpy as np\ntape = Tape()\nv = tape.watch(np.array([1.0, 2.0]))\n"
+        "y = tape.apply('multiply', v, np.array([3.0, 4.0]))\ntape.gradient(y * v, [v])[0].tolist()",
+        [6.0, 16.0],
+        (
+            "Does your tape look at the values, or do only the rules?",
+            "A row may hold an array, too: what is no Number becomes a constant, whatever it is.",
+            "n if isinstance(n, Number) else self.append('constant', [], n); and adjoints[row] is None",
+        ),
+        slips=[("truth value of an array", "== asks each number of an array. Ask whether it `is None`.")],
     ),
     AnswerTrial(
         "tape = Tape()\na = tape.watch(2.0)\ntape.gradient(sum([a] * 3000, a), [a])",

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..common.texts import cut, paragraph, say
 from .compare import as_array, compare
-from .exercise import explanations_of
+from .exercise import beliefs_of, explanations_of
 from .progress import change_progress, read_progress
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class PredictionQuestion:
         """`choices` are the words to choose from, each with the value that it stands for."""
         self.name, self.text, self.choices, self._values = name, text, tuple(choices), choices
         self.chosen: str | None = None  # in this kernel
+        self.told: str | None = None  # what was chosen when the answer was told: it counts, whatever is tried then
 
     def __repr__(self) -> str:
         """The question with its choices, as text that is the same in every run, and does not look like buttons."""
@@ -58,9 +59,13 @@ class PredictionQuestion:
         if choice not in self.choices:
             raise ValueError(f"{choice!r} is not a choice; choose from {', '.join(map(repr, self.choices))}")
         self.chosen = choice
-        change_progress(self.name, lambda kept: kept["predictions"].__setitem__(self.name, choice))
+        if self.told is None:
+            change_progress(self.name, lambda kept: kept["predictions"].__setitem__(self.name, choice))
         if waiting := _waiting.get(self.name):
             waiting()
+            self.told = self.told or choice
+        if self.told is not None:
+            return say("You predicted {predicted}.", predicted=self.told)
         return say("You predict: {choice}. Now run the next cell.", choice=choice)
 
     def before(self) -> str:
@@ -108,22 +113,24 @@ def predict(name: str, text: str, choices: Sequence[Answer] | dict[str, Answer])
     values = choices if isinstance(choices, dict) else {str(choice): str(choice) for choice in choices}
     question, before = PredictionQuestion(name, text, values), _asked.get(name)
     if before is not None and before.choices == question.choices:  # the cell is run again
-        question.chosen = before.chosen
+        question.chosen, question.told = before.chosen, before.told
     _asked[name] = question
     return question
 
 
 class Revealed:
-    """What `reveal` shows: at first only that a prediction is due, then the answer and why it is so.
+    """What `reveal` shows: at first only that a prediction is due, then the answer, what a wrong choice believes, and
+    why it is so.
 
-    A page has the answer folded, for those who cannot choose.
+    A page has the answer folded, for those who cannot choose, with what each wrong choice believes.
     """
 
-    def __init__(self, name: str, truth: Answer, explanation: str = ""):
+    def __init__(self, name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str, str] | None = None):
         self.name, self.truth, lesson = name, truth, name.rpartition(".")[0]
         asked = _asked.get(name)
         self.shown = (asked and asked.word_for(truth)) or say(_text(truth), lesson)
         self.explanation = say(explanation, lesson) if explanation else ""
+        self.beliefs = {say(choice, lesson): say(belief, lesson) for choice, belief in (beliefs or {}).items()}
 
     @property
     def prediction(self) -> str | None:
@@ -132,25 +139,25 @@ class Revealed:
         return None if question is None else question.chosen
 
     def text(self, mark: Callable[[str], str] = str) -> str:
-        """The prediction beside the answer, and the reason; `mark` sets the two off."""
+        """The prediction beside the answer, what it believed, and the reason; `mark` sets the two off."""
         said = self.prediction
         answer = say("The answer: {truth}", truth=mark(self.shown))
         if said is None:
-            return "\n\n".join(filter(None, [answer, self.explanation]))
-        predicted = mark(said)
+            each = (say("{place}: {told}", place=mark(one), told=told) for one, told in self.beliefs.items())
+            return "\n\n".join(filter(None, [answer, "\n".join(f"- {line}" for line in each), self.explanation]))
         if _asked[self.name].choices and not any(map(self._is, _asked[self.name].choices)):
             changed = say(
                 "That was none of the choices. Was a line of the program changed? As it is in the lesson, the "
                 "answer is one of them."
             )
             return "\n\n".join([answer, changed])
-        if self._is(said):
-            return "\n\n".join(
-                filter(None, [say("You predicted {predicted}, and so it is.", predicted=predicted), self.explanation])
-            )
-        first = say("You predicted {predicted}.", predicted=predicted)
-        stop = say("Stop here for a moment: which step did you see differently?")
-        return "\n\n".join(filter(None, [paragraph(first, answer), stop, self.explanation]))
+        first = _asked[self.name].told or said
+        if self._is(first):
+            so = say("You predicted {predicted}, and so it is.", predicted=mark(first))
+        else:
+            so = paragraph(say("You predicted {predicted}.", predicted=mark(first)), answer)
+        stop = "" if self._is(said) else say("Stop here for a moment: which step did you see differently?")
+        return "\n\n".join(filter(None, [so, self.beliefs.get(said, stop), self.explanation]))
 
     def _is(self, choice: str) -> bool:
         """Whether a choice is the truth."""
@@ -171,23 +178,28 @@ class Revealed:
         return f"{due}\n\n<details>\n<summary>{fold}</summary>\n\n{self.text(_marked)}\n\n</details>"
 
 
-def reveal(name: str, truth: Answer, explanation: str = "") -> None:
-    """Tell the answer of a question beside what the learner predicted, and why it is so.
+def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str, str] | None = None) -> None:
+    """Tell the answer of a question beside what the learner predicted, what a wrong choice believes, and why it is so.
 
     Until the question is answered, nothing is told: in a notebook the answer appears when a button above is pressed.
-    The explanation is that of the lesson (`EXPLAINED` in its key), or the one given here.
+    The explanation and the beliefs, a sentence for each wrong choice, are those of the lesson (`EXPLAINED` and
+    `BELIEFS` in its key), or the ones given here.
 
     >>> question = predict("demo.p0", "What is 3 * 3?", [6.0, 9.0])
     >>> reveal("demo.p0", 9.0)
     Choose an answer above first. Then the explanation appears here.
     >>> question.commit("9.0")
     'You predict: 9.0. Now run the next cell.'
-    >>> reveal("demo.p0", 9.0, "Three times three.")
+    >>> reveal("demo.p0", 9.0, "Three times three.", {"6.0": "6.0 is 3 + 3."})
     You predicted 9.0, and so it is.
     <BLANKLINE>
     Three times three.
     """
-    shown = Revealed(name, truth, explanation or explanations_of(name.rpartition(".")[0]).get(name, ""))
+    lesson = name.rpartition(".")[0]
+    explanation = explanation or explanations_of(lesson).get(name, "")
+    shown = Revealed(name, truth, explanation, beliefs or beliefs_of(lesson).get(name))
+    if (asked := _asked.get(name)) is not None:
+        asked.told = asked.told or asked.chosen
     ipython = sys.modules.get("IPython")
     if ipython is None or ipython.get_ipython() is None:
         print(shown)

@@ -27,7 +27,15 @@ FOLDER = Path(__file__).parent / "recordings"
 LESSON = "14"  # whose programs they are
 SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")  # the blank between two of them
 Data: TypeAlias = dict[str, Any]  # what JSON holds
-CALLED = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX", "torch_losses": "PyTorch"}
+CALLED = {
+    "torch": "PyTorch",
+    "tensorflow": "TensorFlow",
+    "jax": "JAX",
+    "torch_losses": "PyTorch",
+    "torch_shapes": "PyTorch",
+    "tensorflow_classes": "TensorFlow",
+    "jax_layers": "JAX",
+}
 
 
 @dataclass(frozen=True)
@@ -41,8 +49,8 @@ class FrameworkProgram:
 
 
 def framework_program(name: str, live: bool = False) -> FrameworkProgram:
-    """The lesson's program for "torch", "tensorflow" or "jax", or a second one for a framework, "torch_losses", as it
-    was recorded when the lesson was written.
+    """The lesson's program for "torch", "tensorflow" or "jax", or another one for a framework, such as "torch_losses",
+    as it was recorded when the lesson was written.
 
     With `live` it runs here and now, where the framework is installed. Raises KeyError for another name.
 

@@ -26,8 +26,9 @@ from ..common.read_data import NOTEBOOK, read_json
 from ..common.texts import CHECK, FOLDER, table
 from ..common.write_beside import write
 from ..explain import texts, value_texts
+from .broken_networks import sayings_of
 from .checker import MARKS
-from .exercise import exercises_of, explanations_of
+from .exercise import beliefs_of, exercises_of, explanations_of
 from .programs import sentences_of
 
 if TYPE_CHECKING:
@@ -321,10 +322,14 @@ def texts_of(lesson: str) -> list[str]:
             *exercise.hints,
             exercise.because,
             exercise.asks,
+            *exercise.reasons.values(),
             *_said_by(exercise.also),
         ]
         found += [text for trial in exercise.trials for text in trial.texts()]
-    return [text for text in [*found, *explanations_of(lesson).values(), *sentences_of(lesson)] if text]
+    found += [belief for beliefs in beliefs_of(lesson).values() for belief in beliefs.values()]
+    return [
+        text for text in [*found, *explanations_of(lesson).values(), *sentences_of(lesson), *sayings_of(lesson)] if text
+    ]
 
 
 def _said_by(look: Function | None) -> list[str]:

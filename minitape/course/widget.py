@@ -6,19 +6,17 @@ picture or its text, and below it what to install.
 
 from __future__ import annotations
 
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
-try:
-    from anywidget import AnyWidget
-    from traitlets import Bytes, Float, Int, List, Unicode
-
-    MISSING = ""
-except ModuleNotFoundError:
+# A type checker reads the invisible ones, too: ipywidgets has no types, and what came of it would have none.
+if TYPE_CHECKING or find_spec("anywidget") is None:
     MISSING = 'This is live with JupyterLab and ipywidgets: pip install "minitape[lab]"'
 
-    class AnyWidget:  # type: ignore[no-redef]
+    class AnyWidget:
         """A widget of which no browser hears."""
 
+        comm: Any  # Jupyter's, where there is one
         comm = layout = None
         model_id = ""
 
@@ -29,21 +27,26 @@ except ModuleNotFoundError:
         def on_msg(self, callback: object) -> None:
             """Nothing ever comes from a browser."""
 
+        def send(self, content: object, buffers: Any = None) -> None:
+            """Nothing goes to one either."""
+
         def close(self) -> None:
             """There is nothing to close."""
 
-        def _repr_mimebundle_(self, **options: object) -> dict[str, object]:
+        def _repr_mimebundle_(self, **options: object) -> Any:  # a dictionary, or None, or a pair: as in Jupyter
             return {}
 
     class _Field:
         """A field of a widget: here no more than its first value."""
 
         def __init__(self, default: object = None) -> None:
-            self.default = default
+            self.tag: Any = lambda **metadata: default  # of any type
 
-        def tag(self, **metadata: object) -> Any:  # as its values are of any type
-            return self.default
+    Bytes = Float = Int = List = Unicode = _Field
+else:
+    from anywidget import AnyWidget
+    from traitlets import Bytes, Float, Int, List, Unicode
 
-    Bytes = Float = Int = List = Unicode = _Field  # type: ignore[assignment,misc]
+    MISSING = ""
 
 __all__ = ["MISSING", "AnyWidget", "Bytes", "Float", "Int", "List", "Unicode"]

@@ -1,31 +1,27 @@
 """The engine: tensors, variables, the recording, the tape, its sweep, and the table of primitives.
 
-It knows nothing of the packages above. A learner reads ``back/tape``, ``recording/record``, ``back/sweep``,
-``back/backward`` and ``back/reach``, then ``table/primitives``; ``docs/engine.md`` follows one gradient through them,
-line by line. Each folder knows only those before it.
+It knows nothing of the packages above. A learner reads ``back/tape``, ``recording/record``, ``tensor/operators``,
+``back/backward``, ``back/reach``, ``back/sweep``, then ``table/primitives``; ``docs/engine.md`` follows one gradient
+through them, line by line. Each folder knows only those before it.
 
 ``values/``      ``dtypes``, ``shape``, ``nest``: types of elements, shapes, structures;
                  ``errors``, ``invalid``: exceptions and what they are raised for; ``class_names``: how classes print
 ``table/``       ``primitives``: what each operation computes, and its derivative; ``code`` makes functions of their
                  texts; ``fp``: NumPy's warnings off for an operation; ``accelerator``: what is asked of
                  ``minitape.speed``
-``recording/``   ``record``, ``columns``, ``rows``: the table that all open tapes share; ``large_arrays``,
-                 ``outlines``: which arrays it holds; ``sites``: which statement wrote a row; ``state``: what a thread
-                 is doing; ``recorder``: who takes notice of what variables do, a recording, a traced function or neither;
-                 ``pause``, ``merging``, ``release``: ``stop_recording``, two recordings that become one, what is left
-                 at the end; ``evidence``, ``frames``: notes for ``explain``; ``logs``: warnings that TensorFlow
-                 logs; ``block``: blocks that Ctrl-C leaves whole
-``tensor/``      ``tensor``, ``slices``: tensors, sparse gradients; ``convert``: Python and NumPy values become tensors;
+``recording/``   ``record``, ``rows``: the table that all open tapes share; ``outlines``: what stands for an array that
+                 it does not hold; ``state``: what a thread is doing; ``recorder``: who takes notice of what variables
+                 do, a recording, a traced function or neither; ``pause``: ``stop_recording``; ``evidence``,
+                 ``frames``: notes for ``explain``; ``logs``: warnings that TensorFlow logs; ``block``: blocks that
+                 Ctrl-C leaves whole
+``tensor/``      ``tensor``: values that never change; ``convert``: Python and NumPy values become tensors;
                  ``functions``: how elementwise operations run and are recorded; ``operation``, ``operators``: how all
-                 others do; ``opdefs``: which dtypes TensorFlow's kernels take;
-                 ``variable``, ``variable_operators``, ``updates``: variables
+                 others do; ``variable``, ``variable_operators``, ``updates``: variables
 ``back/``        ``reach``: which rows depend on a source; ``sweep``: the one loop back over the rows;
                  ``backward``, ``endpoints``: targets, sources and the gradients of one call; ``values``: what a sweep
-                 reads; ``order``, ``target_sources``: TensorFlow's order, and its answers where a target is a source;
-                 ``tape``, ``tape_methods``: ``tf.GradientTape``, and what a tape answers besides gradients
-``derivatives/`` ``forward``, ``jacobian``, ``batch``: forward mode, Jacobians, rules on many adjoints at once;
-                 ``custom``, ``pyfunction``: gradients and functions of the user's own
+                 reads; ``tape``, ``tape_methods``: ``tf.GradientTape``, and what a tape answers besides gradients
+``derivatives/`` ``forward``, ``jacobian``: forward mode, Jacobians; ``custom``, ``pyfunction``: gradients and functions
+                 of the user's own
 
-``hooks`` is what the engine asks of the packages above it; ``threads`` runs work in a thread, if there are any;
-``types`` is what type checkers see.
+``hooks`` is what the engine asks of the packages above it; ``types`` is what type checkers see.
 """

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     DTypeLike: TypeAlias = Any  # what ``as_dtype`` reads: a DType, a NumPy or Python type, a name, a number
     ShapeLike: TypeAlias = Any  # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
     Object: TypeAlias = Any  # an object of other code, of which attributes are read that it may not have
+    Table: TypeAlias = Any  # the rows of a function, of a package above the engine
     Trace: TypeAlias = Any  # the first run of a function, of a package above the engine
     Columns: TypeAlias = list[list]  # of a recording: four of integers, and one of values
     Assigned: TypeAlias = Any  # the variable, None without ``read_value``

@@ -50,11 +50,12 @@ def explain(tape: GradientTape, target: Structure, sources: Structure) -> Struct
 
 def explain_flat(tape: GradientTape, targets: list[End], sources: list[End]) -> list[Explanation]:
     """The explanations for a flat list of sources."""
-    before, state.looking = state.looking, True
+    memory = state.memory
+    before, memory.looking = memory.looking, True
     try:
         return _answers(tape, targets, sources)
     finally:
-        state.looking = before
+        memory.looking = before
 
 
 def _answers(tape: GradientTape, targets: list[End], sources: list[End]) -> list[Explanation]:

@@ -16,9 +16,8 @@ from ..engine.back.reach import propagate, reachable_rows
 from ..engine.back.sweep import Sweep
 from ..engine.back.tape import GradientTape
 from ..engine.derivatives.pyfunction import look_only
-from ..engine.recording.block import During, no_tapes
-from ..engine.recording.columns import SMALL
-from ..engine.recording.state import state
+from ..engine.recording.block import no_tapes
+from ..engine.recording.record import SMALL
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.tensor import new_tensor
 
@@ -87,7 +86,7 @@ def sweep_of(
         for row in wanted:
             reachable[row] = 1
         propagate(record, reachable, min(wanted) + 1, len(record))
-    return _steps(Sweep(record, starts, wanted, reachable, stepwise=True), reachable)
+    return _steps(Sweep(record, starts, wanted, reachable), reachable)
 
 
 def _steps(sweep: Sweep, reachable: bytearray) -> Iterator[ReplayStep]:
@@ -121,7 +120,7 @@ def open_call(inquiry: GradientInquiry, row: int) -> tuple[GradientInquiry, list
     arrays: list[Array] = [record.value(i) for i in call.inputs]
     if any(array is None for array in arrays):
         return None
-    with no_tapes(), During(state, within=True), np.errstate(all="ignore"):
+    with no_tapes(), np.errstate(all="ignore"):
         inputs = [new_tensor(array) for array in arrays]
         try:
             with GradientTape(persistent=True) as tape:

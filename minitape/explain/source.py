@@ -52,7 +52,8 @@ def attribute_site(owner: object, name: str) -> Site:
         codes = (getattr(value, "__code__", None) for value in vars(kind).values())
         source = source_of(next((code.co_filename for code in codes if code is not None), ""))
         for statement in [] if source is None else source.statements:
-            if statement.class_name == kind.__name__ and f"self.{name}" in statement.binds():
+            method = parameters(statement.function) if statement.function is not None else []
+            if statement.class_name == kind.__name__ and method and f"{method[0]}.{name}" in statement.binds():
                 return statement.filename, statement.line
     return NOWHERE
 

@@ -17,8 +17,9 @@ from ..engine.recording.block import During
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
+from .inside import again
 from .recording import Recording, record
 from .rows import Row, effects, write
 from .trace import Again, Trace, Unrecorded, tracing
@@ -27,9 +28,9 @@ from .trace import Again, Trace, Unrecorded, tracing
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
     """Calls ``true_fn`` if ``pred`` is true, else ``false_fn``, and returns what it returns.
 
-    In a traced function Python goes through both at first, and one of them is computed in each call: they must return
-    tensors alike. Gradients flow through the taken branch. TypeError when a function is missing or not callable. See
-    https://www.tensorflow.org/api_docs/python/tf/cond.
+    In a traced function Python goes through both at first, and one of them is computed in each call, where
+    they return tensors alike. Gradients flow through the taken branch. TypeError when a function is missing or not
+    callable. See https://www.tensorflow.org/api_docs/python/tf/cond.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -75,29 +76,28 @@ def while_loop(
     """
     given = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
     values = nest.map_structure(convert_to_tensor, given)
-    flat = nest.flatten(values)
+    most = [] if maximum_iterations is None else [convert_to_tensor(maximum_iterations)]
+    flat = [*nest.flatten(values), *most]
+    count = len(flat) - len(most)
 
-    def step(*now: Tensor) -> list[Tensor]:
-        found = nest.flatten(body(*nest.pack_sequence_as(values, now)))
-        if len(found) != len(flat):
-            raise ValueError(f"The body of a loop with {len(flat)} variables returns {len(found)}")
-        return [*map(convert_to_tensor, found)]
+    def step(*now: Tensor) -> list:
+        found = nest.flatten(body(*nest.pack_sequence_as(values, now[:count])))
+        if len(found) != count:
+            raise ValueError(f"The body of a loop with {count} variables returns {len(found)}")
+        return [*map(convert_to_tensor, found), *(left - 1 for left in now[count:])]
 
     def test(*now: Tensor) -> Any:
-        return cond(*nest.pack_sequence_as(values, now))
+        again = cond(*nest.pack_sequence_as(values, now[:count]))
+        return TABLE["logical_and"](again, now[-1] > 0) if most else again
 
-    def in_python() -> list[Tensor]:
-        now, turns = flat, 0
-        while (maximum_iterations is None or turns < maximum_iterations) and test(*now):
-            now, turns = step(*now), turns + 1
+    def in_python() -> list:
+        now = flat
+        while test(*now):
+            now = step(*now)
         return now
 
-    found = (
-        in_python()
-        if tracing() is None
-        else _recorded_or(lambda: _loop(test, step, flat, maximum_iterations), in_python)
-    )
-    return nest.pack_sequence_as(values, found)
+    found = in_python() if tracing() is None else _recorded_or(lambda: _loop(test, step, flat), in_python)
+    return nest.pack_sequence_as(values, found[:count])
 
 
 def _recorded_or(recorded: Callable, in_python: Callable) -> Any:
@@ -115,58 +115,55 @@ def _recorded_or(recorded: Callable, in_python: Callable) -> Any:
 
 
 class _Body:
-    """A branch, a condition or a body of a loop: its recording, and what it takes from outside beside its arguments."""
+    """A branch, a condition or a body of a loop: its recording, whose first feeds are its ``count`` arguments."""
 
-    def __init__(self, name: str, function: Callable, tensors: Sequence[Tensor] = ()) -> None:
-        self.trace = Trace(name)
+    def __init__(self, name: str, function: Callable, tensors: Sequence = ()) -> None:
+        self.trace, self.count = Trace(name), len(tensors)
         try:
             self.recording, self.pack, _ = record(self.trace, function, tensors)
         except Exception as error:  # whatever it is: Python comes here again if this is taken
             raise Unrecorded from error
-        self.count = len(tensors)
+        self.outlines = [self.recording.table.shape_dtypes[row] for row in self.recording.results]
 
-    def settle(self, changed: dict[int, Any]) -> Recording:
-        """The recording that gives its results and then the states of variables that this body or another one changes."""
-        was = self.recording
-        known = len(self.trace.feeds)
+    def settle(self, changed: dict) -> None:
+        """Makes it give the states of variables that this body or another one changes."""
+        was, known = self.recording, len(self.trace.feeds)
         with self.trace.recording():
-            states = [self.trace.read(variable, accessed=False)._row for variable in changed.values()]
-        was.table.grow()
+            states = [(v, self.trace.read(v, accessed=False)._row) for v in changed.values()]
         feeds = [*was.feeds, *self.trace.feeds[known:]]
-        made = Recording(was.table, feeds, was.results, [*zip(changed.values(), states, strict=True)], was.effects)
-        made.sets = was.sets
-        row_of = {id(feed.variable): at for at, feed in enumerate(feeds)}
-        self.places = [
-            *range(self.count),
-            *(row_of[key] for key in changed),
-        ]  # of feeds, which a turn of a loop changes
-        self.recording = made
-        return made
+        self.recording = Recording(was.table, feeds, was.results, states, was.effects)
+        self.recording.sets = was.sets
+        places = {id(feed.variable): at for at, feed in enumerate(feeds)}
+        self.states = [places[key] for key in changed]  # which feeds they are before
 
-    def outside(self) -> list[EagerTensor]:
+    def outside(self) -> list:
         """What it takes from outside, in the order of its feeds."""
-        rest = Recording.inputs(self.recording, [None] * self.count)[self.count :]  # type: ignore[list-item]
-        return rest
+        return self.recording.inputs([None] * self.count)[self.count :]
 
-    def advance(self, feeds: Sequence, results: Sequence) -> list:
+    def runner(self, noted: bool) -> Callable:
+        """What computes results and states for arrays of the feeds; ``noted``: then what the gradient reads."""
+        own = self.recording
+        function = (own.gradient.forward if noted else own.program).ready()
+        return function if len(own.varying) == len(own.feeds) else lambda *values: function(*own.varied(values))
+
+    def advance(self, feeds: Sequence, found: Sequence) -> list:
         """What the next turn of a loop is given."""
-        new = list(feeds)
-        for at, value in zip(self.places, results, strict=True):
+        new = [*found[: self.count], *feeds[self.count :]]
+        for at, value in zip(self.states, found[self.count :], strict=True) if self.states else ():
             new[at] = value
         return new
 
 
-def _settle(bodies: Sequence[_Body]) -> dict[int, Any]:
-    """Makes the bodies give the states of all variables that one of them changes: those, by id."""
-    changed = {id(variable): variable for body in bodies for variable, _ in body.recording.assigned}
+def _write(row: Any, repeat: Callable, first: Sequence, bodies: Sequence, changed: dict) -> list:
+    """The results of the row of a branch or loop, which takes ``first`` and then what its bodies take from outside."""
+    row.repeat = Row(
+        row.name, lambda given, _: [*repeat(given, given[-1][()]), given[-1][()]], row.sweep, row.op, notes=True
+    )
+    row.repeat.replay = lambda given: row.replay(given, given[-1]._value[()])
+    row.bodies, row.starts, inputs = [body.recording for body in bodies], [], [*first]
     for body in bodies:
-        body.settle(changed)
-    return changed
-
-
-def _write(row: Row, inputs: Sequence[Tensor], bodies: Sequence[_Body], changed: dict[int, Any]) -> list[EagerTensor]:
-    """The results of the row of a branch or loop."""
-    row.bodies = [body.recording for body in bodies]
+        row.starts.append(len(inputs))
+        inputs += body.outside()
     row.stateful = any(body.recording.effects for body in bodies)
     found = write(row, inputs)[:-1]
     count = len(found) - len(changed)
@@ -176,124 +173,111 @@ def _write(row: Row, inputs: Sequence[Tensor], bodies: Sequence[_Body], changed:
     return found[:count]
 
 
-def _varying(recording: Recording, values: Sequence) -> list:
-    return [value for value, feed in zip(values, recording.feeds, strict=True) if feed.varies]
+def _settle(bodies: Sequence) -> dict:
+    """The variables that some bodies change, by id."""
+    changed = {id(variable): variable for body in bodies for variable, _ in body.recording.assigned}
+    for body in bodies:
+        body.settle(changed)
+    return changed
 
 
-def _run(recording: Recording, values: Sequence, noted: bool) -> tuple[Sequence, Any]:
-    """The results of a body for arrays, and what its gradient reads."""
-    count, arrays = len(recording.fetches), _varying(recording, values)
-    if not noted:
-        return recording.program.run(arrays), None
-    found = recording.gradient.forward.run(arrays)
-    return found[:count], found[count:]
-
-
-def _scope(name: str) -> AbstractContextManager[None]:
+def _scope(name: str) -> AbstractContextManager:
     """For a picture that looks inside, rows of the block are in a scope of this name."""
     return During(state, scope=(*state.scope, name))
 
 
-def _branches(pred: Tensor, bodies: list[_Body]) -> Any:
+def _branches(pred: Tensor, bodies: list) -> Any:
+    if bodies[0].outlines != bodies[1].outlines:
+        raise Unrecorded  # of other shapes or dtypes: another recording for each
     changed = _settle(bodies)
-    alike = [
-        [table.shape_dtypes[row] for row in body.recording.results]
-        for body in bodies
-        for table in [body.recording.table]
-    ]
-    if alike[0] != alike[1]:
-        if [d for _, d in alike[0]] != [d for _, d in alike[1]]:
-            raise TypeError(f"true_fn and false_fn must return tensors alike, and return {alike[1]} and {alike[0]}")
-        raise Unrecorded  # of other shapes: another recording for each
-    inputs, starts = [pred], []
-    for body in bodies:
-        starts.append(len(inputs))
-        inputs += body.outside()
 
-    def chosen(inputs: Sequence) -> tuple[Recording, int, Sequence]:
-        which = int(bool(getattr(inputs[0], "_value", inputs[0])))
-        recording, first = bodies[which].recording, starts[which]
-        return recording, first, inputs[first : first + len(recording.feeds)]
+    def chosen(inputs: Sequence) -> tuple:
+        which = bool(getattr(inputs[0], "_value", inputs[0]))
+        body, first = bodies[which], row.starts[which]
+        return body, first, inputs[first : first + len(body.recording.feeds)]
 
     def run(arrays: Sequence, noted: bool) -> list:
-        recording, _, own = chosen(arrays)
-        found, notes = _run(recording, own, noted)
-        return [*found, notes]
+        body, _, own = chosen(arrays)
+        found, end = body.runner(noted)(*own), len(body.recording.fetches)
+        return [*found[:end], found[end:]]
 
-    def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, notes: Any) -> list:
-        recording, first, own = chosen(inputs)
-        shares = dict(enumerate(recording.gradient.shares(gs[: len(recording.results)], own, notes), first))
+    def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, notes: Any) -> list:
+        body, first, own = chosen(inputs)
+        shares = dict(enumerate(body.recording.gradient.shares(gs[: len(body.outlines)], own, notes), first))
         return [shares.get(at) for at in flows]
 
-    def replay(inputs: Sequence) -> list:
-        recording, _, own = chosen(inputs)
-        with _scope(recording.name):
-            return recording.again(own, ())
+    def repeat(inputs: Sequence, notes: Any) -> Sequence:
+        body, _, own = chosen(inputs)
+        return body.recording.gradient.again(own, notes)
+
+    def replay(inputs: Sequence, notes: Any = ()) -> list:
+        body, _, own = chosen(inputs)
+        with _scope(body.trace.name):
+            return again(body.recording, own, notes)
 
     row: Any = Row("cond", run, sweep, op="If", notes=True)
-    row.replay, row.starts = replay, starts
-    found = _write(row, inputs, bodies, changed)
-    return bodies[1].pack(found)
+    row.replay = replay
+    return bodies[1].pack(_write(row, repeat, [pred], bodies, changed))
 
 
-def _loop(test: Callable, step: Callable, flat: list[Tensor], most: Any) -> list[EagerTensor]:
+def _loop(test: Callable, step: Callable, flat: list) -> list:
     count = len(flat)
     bodies = ask, turn = [_Body("test", test, flat), _Body("turn", step, flat)]
-    shapes = ask.recording.table.shape_dtypes
-    before = [shapes[feed.row] for feed in ask.recording.feeds[:count]]
-    if before != [turn.recording.table.shape_dtypes[row] for row in turn.recording.results]:
-        raise Unrecorded  # a shape changes from turn to turn
+    if turn.outlines != [(t._value.shape, t._value.dtype) for t in flat]:
+        raise Unrecorded  # something changes from turn to turn
     changed = _settle(bodies)
-    limit = [] if most is None else [convert_to_tensor(most)]
-    first = [count + len(limit), 0, 0]  # in the inputs: where what the test takes begins, what the turn takes, the end
-    first[1] = first[0] + len(ask.recording.feeds) - count
-    first[2] = first[1] + len(turn.recording.feeds) - count
+    end = count + len(changed)
 
-    def start(inputs: Sequence) -> tuple[list, list]:
-        """The feeds of the first test and the first turn."""
-        return [*inputs[:count], *inputs[first[0] : first[1]]], [*inputs[:count], *inputs[first[1] : first[2]]]
+    def start(inputs: Sequence) -> tuple:
+        """The feeds of the first test and of the first turn, and what the loop gives without any."""
+        variables, second = inputs[:count], row.starts[1]
+        takes = [*variables, *inputs[second : second + len(turn.recording.feeds) - count]]
+        return [*variables, *inputs[count:second]], takes, [*variables, *(takes[at] for at in turn.states)]
 
     def run(arrays: Sequence, noted: bool) -> list:
-        tests, takes = start(arrays)
-        now: Sequence = [takes[at] for at in turn.places]
-        left, turns = int(arrays[count]) if limit else -1, []
-        while left and ask.recording.program.run(_varying(ask.recording, tests))[0]:
-            now, saved = _run(turn.recording, takes, noted)
-            turns.append((takes, saved) if noted else None)
+        tests, takes, now = start(arrays)
+        turns = []
+        goes_on, once = ask.runner(False), turn.runner(noted)
+        while goes_on(*tests)[0]:
+            now = once(*takes)
+            if noted:
+                turns.append((takes, now[end:]))
+                now = now[:end]
             tests, takes = ask.advance(tests, now), turn.advance(takes, now)
-            left -= 1
         return [*now, turns]
 
-    def as_tensors(inputs: Sequence, turns: Sequence) -> list:
-        """The turns with tensors that lead back to the inputs."""
-        found, takes, gradient = [], start(inputs)[1], turn.recording.gradient
+    def repeated(inputs: Sequence, turns: Sequence) -> tuple:
+        """The turns once more, of other inputs, and what they end with."""
+        found = []
+        _, takes, now = start(inputs)
         for _, saved in turns:
             found.append((takes, saved))
-            takes = turn.advance(takes, gradient.repeated.call([*takes, *gradient.drawn(saved)]))
-        return found
+            now = turn.recording.gradient.again(takes, saved)
+            takes = turn.advance(takes, now)
+        return found, now
 
-    def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, turns: Sequence) -> list:
+    def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, turns: Sequence) -> list:
         """Back through the turns: what arrives at the loop's variables, and the sum of what arrives at all else."""
         tensors = isinstance(gs[0], Tensor)
         zeros, carried = TABLE["zeros_like"] if tensors else np.zeros_like, gs[:count]
         total: list = [None] * len(turn.recording.feeds)
-        for takes, saved in reversed(as_tensors(inputs, turns) if tensors else turns):
+        for takes, saved in reversed(repeated(inputs, turns)[0] if tensors else turns):
             shares = turn.recording.gradient.shares(carried, takes, saved)
             carried = [zeros(x) if s is None else s for s, x in zip(shares[:count], takes, strict=False)]
             total = [s if t is None else t if s is None else t + s for t, s in zip(total, shares, strict=True)]
-        found = dict(enumerate(carried)) | dict(enumerate(total[count:], first[1]))
+        found = dict(enumerate(carried)) | dict(enumerate(total[count:], row.starts[1]))
         return [found.get(at) for at in flows]
 
-    def replay(inputs: Sequence) -> list:
-        tests, takes = start(inputs)
-        now, turns = [takes[at] for at in turn.places], 0
-        while (not limit or turns < int(inputs[count]._value)) and bool(ask.recording.again(tests, ())[0]._value):
-            turns += 1
-            with _scope(f"turn {turns}"):
-                now = turn.recording.again(takes, ())
+    def replay(inputs: Sequence, notes: Sequence | None = None) -> list:
+        tests, takes, now = start(inputs)
+        turns = 0
+        while turns < len(notes) if notes is not None else bool(again(ask.recording, tests)[0]._value):
+            with _scope(f"turn {turns + 1}"):
+                now = again(turn.recording, takes, () if notes is None else notes[turns][1])
             tests, takes = ask.advance(tests, now), turn.advance(takes, now)
+            turns += 1
         return now
 
     row: Any = Row("while", run, sweep, op="While", notes=True)
-    row.replay, row.starts = replay, first[:2]
-    return _write(row, [*flat, *limit, *ask.outside(), *turn.outside()], bodies, changed)
+    row.replay = replay
+    return _write(row, lambda given, turns: repeated(given, turns)[1], flat, bodies, changed)

@@ -14,8 +14,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-import numpy as np
-
 from ..engine.back.backward import gradients_of
 from ..engine.back.tape import GradientTape
 from ..engine.derivatives.custom import custom_gradient
@@ -55,15 +53,15 @@ class Graph:
     """
 
     def __init__(self) -> None:
-        _install()
+        hooks.wrap_functions(_wrapped)
         self.names: dict[str, int] = {}  # how often each was taken
-        self.overrides: dict[str, str] = {}  # type of an operation -> name of a registered gradient
+        self.overrides: dict = {}  # type of an operation -> name of a registered gradient
 
-    def as_default(self) -> AbstractContextManager[Graph]:
+    def as_default(self) -> AbstractContextManager:
         """Calls in the block are put off."""
         return During(_open, self, graph=self)
 
-    def gradient_override_map(self, overrides: dict[str, str]) -> AbstractContextManager[None]:
+    def gradient_override_map(self, overrides: dict) -> AbstractContextManager:
         """Operations of these types that are made in the block have the gradients registered under these names."""
         return During(self, overrides=self.overrides | overrides)
 
@@ -99,27 +97,6 @@ class Deferred(Tensor):
 
     name = property(lambda self: f"{self._name}:0", doc="A name of its own in the graph.")
     op = property(lambda self: self, doc="The operation: the call itself.")
-    dtype = property(lambda self: self._trial.dtype, doc="The type of the elements, as far as a trial tells.")
-
-    @property
-    def shape(self) -> TensorShape:
-        """The shape, where no placeholder leaves it open."""
-        return self._trial.shape if all(p.known.is_fully_defined() for p in self._placeholders()) else TensorShape(None)
-
-    @functools.cached_property
-    def _trial(self) -> Any:
-        """What it gives for ones."""
-        with During(_open, graph=None):
-            return Run({p: p.ones() for p in self._placeholders()}).value(self)
-
-    def _placeholders(self) -> list[Placeholder]:
-        found: dict[Deferred, None] = {self: None}
-        for one in (waiting := [self]):
-            for given in nest.flatten([list(one.args), one.kwargs]):
-                if isinstance(given, Deferred) and given not in found:
-                    found[given] = None
-                    waiting.append(given)
-        return [one for one in found if isinstance(one, Placeholder)]
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Its value in this session, else the default one; ValueError without any."""
@@ -145,12 +122,8 @@ class Deferred(Tensor):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def __str__(self) -> str:
-        shape = self.shape
-        return f'Tensor("{self.name}"{"" if shape.rank is None else f", shape={shape}"}, dtype={self.dtype.name})'
-
     def __repr__(self) -> str:
-        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+        return f'Tensor("{self.name}")'
 
 
 _TYPES = {"mul": "Mul", "sub": "Sub", "truediv": "RealDiv", "add": "AddV2", "constant": "Const"}
@@ -176,21 +149,19 @@ class Placeholder(Deferred):
 
     def __init__(self, dtype: Any, shape: Any, name: str | None) -> None:
         super().__init__(self._missing, name=name or "Placeholder")
-        self.known, self.kind = TensorShape(shape), dtypes.as_dtype(dtype)
+        self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
 
-    dtype = property(lambda self: self.kind)
-    shape = property(lambda self: self.known)
+    dtype = property(lambda self: self._dtype, doc="The type of the elements.")
+    shape = property(lambda self: self._shape, doc="The shape, with None for sizes that are open.")
 
-    def ones(self) -> np.ndarray:
-        """A value that may be fed."""
-        sizes = [] if self.known.rank is None else [n or 1 for n in self.known.as_list()]
-        return np.ones(sizes).astype(self.kind.as_numpy_dtype)
+    def __repr__(self) -> str:
+        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
 
     def _missing(self) -> Any:
         raise errors.InvalidArgumentError(
             None,
             None,
-            f"You must feed a value for placeholder tensor '{self._name}' with dtype {self.kind.kernel_name}",
+            f"You must feed a value for placeholder tensor '{self._name}' with dtype {self.dtype.kernel_name}",
         )
 
 
@@ -211,18 +182,8 @@ def initialize_all_variables() -> Deferred | None:
 _AT_ONCE = set(
     "name_scope op_scope gradients placeholder Graph Session get_default_graph get_default_session RegisterGradient "
     "executing_eagerly init_scope function initialize_all_variables global_variables_initializer get_variable "
-    "custom_gradient recompute_grad grad_pass_through as_dtype TensorSpec flatten map_structure pack_sequence_as".split()
+    "custom_gradient recompute_grad grad_pass_through TensorSpec flatten map_structure pack_sequence_as".split()
 )
-
-
-_installed: list[bool] = []
-
-
-def _install() -> None:
-    """From now on the functions in the namespaces of ``tf`` are put off in graphs."""
-    if not _installed:
-        _installed.append(True)
-        hooks.wrap_functions(_wrapped)
 
 
 def _wrapped(name: str, value: Any) -> Any:
@@ -298,7 +259,7 @@ def get_default_session() -> Session | None:
 class Run:
     """The values of calls in one run, each made once, under a tape that follows all of them."""
 
-    def __init__(self, fed: dict[Deferred, Any]) -> None:
+    def __init__(self, fed: dict) -> None:
         self.fed, self.tape = fed, GradientTape(persistent=True)
         self.known: dict[Deferred, Any] = {}
 
@@ -350,7 +311,7 @@ def _with_gradient(call: Deferred, function: Callable | None, args: list, kwargs
     leaves = nest.flatten(args)
 
     @custom_gradient
-    def run(*inputs: EagerTensor) -> tuple[Any, Callable]:
+    def run(*inputs: EagerTensor) -> tuple:
         waiting = iter(inputs)
         flat = [next(waiting) if isinstance(a, Tensor) else a for a in leaves]
         found = call.function(*nest.pack_sequence_as(args, flat), **kwargs)

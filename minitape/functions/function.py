@@ -1,10 +1,9 @@
-"""``tf.function``: the recordings of a Python function, one for each kind of arguments."""
+"""``tf.function``: the recordings of a Python function, for each kind of arguments, and each way that Python takes."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import logging
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -15,22 +14,18 @@ from ..engine.recording.block import During
 from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
-from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
 from ..engine.values.dtypes import as_dtype
 from .recording import Recording, as_result, record
 from .rows import Log, effects, guard
 from .settings import EAGER_FUNCTIONS
-from .spec import Identity, TensorSpec, key_of
+from .spec import TensorSpec, key_of
 from .trace import Again, Trace, Unrecorded
-
-_LITERALS = {bool, int, float, str, type(None)}
-
 
 MOST = 32  # recordings of one function for calls alike
 
 
-class Paths:
+class Ways:
     """The recordings for calls alike, one for each way that Python took, and what packs their results."""
 
     def __init__(self) -> None:
@@ -49,8 +44,8 @@ class Paths:
         if len(self.known) < MOST:
             return
         recording = self.known[-1][0]
-        last = [call.row for call in recording.effects if call.primitive.checks][-1]
-        path, line, _ = recording.table.record.place_of(last) or ("?", 0, None)
+        row = max(call.row for call in recording.effects if call.primitive.checks)
+        path, line, _ = recording.table.record.place_of(row) or ("?", 0, None)
         raise RuntimeError(
             f"Python has taken {MOST} different ways through the traced function {name!r}, and decides by a tensor in "
             f"{path}, line {line}: use tf.cond, tf.while_loop or tf.where there, which are one recording."
@@ -74,8 +69,8 @@ class Function:
         self._signature = inspect.signature(python_function)
         if owner is not None:
             self._signature = self._signature.replace(parameters=[*self._signature.parameters.values()][1:])
-        self._paths: dict[Any, Paths] = {}
-        self._fast: dict[Any, Paths] = {}  # by types and values, where arguments are tensors and literals
+        self._ways: dict[Any, Ways] = {}
+        self._of_tensors: dict[tuple, Ways] = {}  # by dtypes and shapes, where all arguments are tensors
         self._bound: Any = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()  # one thread traces, the others wait and find the recording
         self._traced = 0
@@ -93,130 +88,87 @@ class Function:
         return self._bound[instance]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        key: list = []
-        tensors: list[EagerTensor] = []
         if EAGER_FUNCTIONS[0]:
             return self._run(args, kwargs)
-        if (record := state.record) is not None and record.trace is not None:
-            return self._inlined(args, kwargs)
-        fast = None
-        if not kwargs and _tell(args, key, tensors):
-            fast = tuple(key)
-            paths = self._fast.get(fast)
-            if paths is not None and (only := paths.only) is not None:
-                if not only.plain or record is not None or any([t._record for t in tensors]):
-                    return paths.pack(only.call(tensors))
-                return paths.pack([*map(from_array, only.program.run([t._value for t in tensors]))])
-        return self._call(args, kwargs, fast)
+        record = state.record
+        if record is not None and record.trace is not None:  # in another function its rows are rows of that one
+            _, values, pack = self._bind(args, kwargs)
+            return nest.map_structure(functools.partial(as_result, self._name), self._run(*pack(values)))
+        kinds: tuple = ()
+        arrays, noted = [], record
+        for a in args:
+            if type(a) is not EagerTensor:
+                return self._call(args, kwargs)
+            value = a._value
+            kinds += value.dtype, value.shape
+            arrays.append(value)
+            if a._record is not None:
+                noted = a._record
+        ways = None if kwargs else self._of_tensors.get(kinds)
+        if ways is None or (only := ways.only) is None:
+            return self._call(args, kwargs, kinds)
+        if only.plain and noted is None:  # there is nothing but its program
+            return ways.pack([*map(from_array, only.program.run(arrays))])
+        return ways.pack(only.call(args))
 
     def _run(self, args: tuple, kwargs: dict) -> Any:
         owner = () if self._owner is None else (self._owner(),)
         return self.python_function(*owner, *args, **kwargs)
 
-    def _inlined(self, args: tuple, kwargs: dict) -> Any:
-        """In a function that is traced its rows become rows of that one."""
-        values, pack = self._bind(args, kwargs)
-        found = self._run(*pack(values))
-        return nest.map_structure(lambda t: None if t is None else as_result(self._name, t), found)
-
-    def _bind(self, args: tuple, kwargs: dict) -> tuple[list, Callable]:
-        """The arguments as the input signature wants them, in the order of parameters, and what makes a call of them."""
+    def _bind(self, args: tuple, kwargs: dict) -> tuple:
+        """The names of keywords, all arguments as the input signature wants them, and what makes a call of them."""
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
+        names, places = list(bound.kwargs), len(bound.args)
         values = [*bound.args, *bound.kwargs.values()]
         if self.input_signature is not None:
             values = [*map(_cast, self.input_signature, values), *values[len(self.input_signature) :]]
-        names, places = list(bound.kwargs), len(bound.args)
-        return (
-            [nest.map_structure(_as_argument, v) for v in values],
-            lambda own: (tuple(own[:places]), dict(zip(names, own[places:], strict=True))),
-        )
+        values = [nest.map_structure(lambda v: convert_to_tensor(v) if is_array(v) else v, v) for v in values]
+        return names, values, lambda own: (tuple(own[:places]), dict(zip(names, own[places:], strict=True)))
 
-    def _call(self, args: tuple, kwargs: dict, fast: Any) -> Any:
-        values, pack = self._bind(args, kwargs)
+    def _call(self, args: tuple, kwargs: dict, kinds: tuple | None = None) -> Any:
+        """A call that goes the first way that fits, or a new one."""
+        names, values, pack = self._bind(args, kwargs)
         tensors = [leaf for v in values for leaf in nest.flatten(v) if isinstance(leaf, Tensor)]
-        names = [*kwargs] if kwargs else []
-        key = (*sorted(names), *map(key_of, values))
-        paths, tried = self._paths.setdefault(key, Paths()), 0
-
-        def run(*copies: EagerTensor) -> Any:
-            waiting = iter(copies)
-            own = [nest.map_structure(lambda t: next(waiting) if isinstance(t, Tensor) else t, v) for v in values]
-            args, kwargs = pack(own)
-            return self._run(args, kwargs)
-
+        ways, tried = self._ways.setdefault((*names, *map(key_of, values)), Ways()), 0
         log = Log()
         with During(effects, log=log):
             for lock in (nullcontext(), self._lock):  # another thread may have traced meanwhile
                 with lock:
-                    for recording, results in paths.known[tried:]:
+                    for recording, results in ways.known[tried:]:
                         tried, log.next = tried + 1, 0
-                        try:
+                        with suppress(Again):
                             return results(recording.call(tensors))
-                        except Again:
-                            pass
                     if lock is self._lock:
-                        paths.refuse_more(self._name)
+                        ways.refuse_more(self._name)
                         log.next = 0
-                        recording, results, found = self._trace(run, tensors, _names(self._signature, values))
-                        paths.add(recording, results)
-            if fast is not None and self.input_signature is None and (tensors or not args):
-                self._fast[fast] = paths
-            _warn(self.python_function)
+                        recording, results, found = self._trace(values, pack, tensors)
+                        ways.add(recording, results)
+                        if kinds is not None and not kwargs and self.input_signature is None:
+                            self._of_tensors[kinds] = ways
             if state.record is None:
                 return results(recording.outputs(recording.inputs(tensors), found))
             log.next = 0  # once more with what a gradient will read; no effect is repeated
             return results(recording.call(tensors))
 
-    def _trace(self, run: Callable, tensors: list, names: list[str]) -> tuple:
-        """A first run. One that makes variables is tried again: another run must not."""
+    def _trace(self, values: list, pack: Callable, tensors: list) -> tuple:
+        """A first run. Where it makes variables it is tried again: another run must not make any."""
+
+        def run(*copies: EagerTensor) -> Any:
+            waiting = iter(copies)
+            own = [nest.map_structure(lambda t: next(waiting) if isinstance(t, Tensor) else t, v) for v in values]
+            return self._run(*pack(own))
+
+        parameters = [*self._signature.parameters]
+        flat = [(at, leaf) for at, v in enumerate(values) for leaf in nest.flatten(v)]
+        names = [parameters[min(at, len(parameters) - 1)] for at, leaf in flat if isinstance(leaf, Tensor)]
         trace = Trace(self._name, guard)
         made = record(trace, run, tensors, names)
         self._traced += 1
         if trace.created:
             with suppress(Unrecorded):
-                record(Trace(self._name), run, tensors, names)
+                record(Trace(self._name), run, tensors)
         return made
-
-
-def _names(signature: inspect.Signature, values: list) -> list[str]:
-    """The names of the tensors among the arguments."""
-    parameters = [p.name for p in signature.parameters.values()]
-    return [
-        parameters[min(at, len(parameters) - 1)]
-        for at, v in enumerate(values)
-        for leaf in nest.flatten(v)
-        if isinstance(leaf, Tensor)
-    ]
-
-
-def _tell(values: Sequence, key: list, tensors: list) -> bool:
-    """Adds to a key what tells these arguments from others, and their tensors; False where there is more to ask."""
-    for a in values:
-        kind = type(a)
-        if kind is EagerTensor:
-            value = a._value
-            key += value.dtype, value.shape
-            tensors.append(a)
-        elif kind in _LITERALS:
-            key += kind, a
-        elif kind is ResourceVariable:
-            key.append(Identity(a))
-        elif kind is list or kind is tuple:
-            key += kind, len(a)
-            if not _tell(a, key, tensors):
-                return False
-        else:
-            return False
-    return True
-
-
-def _as_argument(value: Any) -> Any:
-    """NumPy arrays as tensors."""
-    if is_array(value):
-        return convert_to_tensor(value)
-    of_keras = hasattr(value, "_read") and hasattr(value, "_gradient_leaf")
-    return value._to_tensor() if of_keras else value
 
 
 def _cast(spec: Any, value: Any) -> Any:
@@ -227,10 +179,8 @@ def _cast(spec: Any, value: Any) -> Any:
         return value
     tensor = value if isinstance(value, Tensor) else convert_to_tensor(value, as_dtype(spec.dtype))
     if tensor.dtype != spec.dtype or not spec.shape.is_compatible_with(tensor.shape):
-        raise TypeError(
-            f"Binding inputs to tf.function failed due to `Can not cast "
-            f"{TensorSpec(tensor.shape, tensor.dtype, spec.name)} to {spec}`."
-        )
+        given = TensorSpec(tensor.shape, tensor.dtype, spec.name)
+        raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {given} to {spec}`.")
     return tensor
 
 
@@ -243,11 +193,11 @@ def function(
 ) -> Any:
     """Makes a Python function run once for each kind of arguments: later calls compute what the first one recorded.
 
-    Tensors are told apart by dtype and shape, Python values by equality. Python side effects happen at first runs only.
-    Where Python branches on a tensor, another answer is another recording, 32 at most; ``tf.cond`` and
-    ``tf.while_loop`` are one.
-    ``input_signature`` checks dtypes and shapes; the other arguments have no effect. Gradients flow through calls, to
-    any order. See https://www.tensorflow.org/api_docs/python/tf/function.
+    Tensors are told apart by dtype and shape, Python values by equality. What Python alone does, such as print, happens
+    in a first run only. Where Python branches on a tensor, another answer is another recording, 32 at most
+    (RuntimeError); ``tf.cond`` and ``tf.while_loop`` are one. ``input_signature``, a list of ``tf.TensorSpec``, checks
+    dtypes and shapes (TypeError); the other arguments have no effect. Gradients flow through calls, to any order. See
+    https://www.tensorflow.org/api_docs/python/tf/function.
 
     >>> import minitape as tf
     >>> @tf.function
@@ -265,19 +215,3 @@ def function(
         return Function(inner, input_signature)
 
     return decorated if func is None else decorated(func)
-
-
-_times: dict[Any, int] = {}  # how often the code of a function was traced
-
-
-def _warn(function: Callable) -> None:
-    """Warns of a function that runs in Python again and again: at its fifth time."""
-    code = getattr(function, "__code__", function)
-    _times[code] = _times.get(code, 0) + 1
-    if _times[code] == 5:
-        logging.getLogger("tensorflow").warning(
-            "5 out of the last 5 calls to %r triggered tf.function retracing. Tracing is expensive and the excessive "
-            "number of tracings could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors with "
-            "different shapes, (3) passing Python objects instead of tensors.",
-            function,
-        )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from types import TracebackType
 from typing import Any
 
 from ..engine.recording.outlines import Outline, outline
+from ..engine.recording.record import Record
 from ..engine.recording.rows import LEAF, Call, call_of
 from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
@@ -49,7 +49,7 @@ class Table:
         found = call.primitive.forward(*[self.folded[i] for i in call.inputs], **call.attrs)
         return found[row - call.row] if type(found) is tuple else found
 
-    def needed(self, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Call] = ()) -> tuple[list, dict]:
+    def needed(self, fetches: Sequence, feeds: Sequence, effects: Sequence = ()) -> tuple:
         """The calls, in order, on which rows and effects depend, down to the fed rows; and the constants."""
         seen, stack = set(feeds), [*fetches, *(call.row for call in effects)]
         calls: dict[int, Call] = {}
@@ -62,14 +62,16 @@ class Table:
             if row in self.folded:
                 constants[row] = self.folded[row]
                 continue
-            call = self.calls[row]
+            call, notes = self.calls[row], self.calls[row].row + self.calls[row].outputs - 1
+            if notes in feeds and (repeat := getattr(call.primitive, "repeat", None)) is not None:
+                call = Call(call.row, repeat, (*call.inputs, notes), {}, call.outputs)  # without its effects
             if call.row not in calls:
                 calls[call.row] = call
                 stack += call.inputs
         return [calls[row] for row in sorted(calls)], constants
 
 
-@fast.instead
+@fast.rows
 class Rows:
     """The needed rows, applied one after the other: ``function`` takes the arrays of the fed rows and gives those of
     the fetched ones. ``speed/`` compiles them, see :class:`minitape.speed.programs.CompiledRows`.
@@ -78,7 +80,7 @@ class Rows:
     warns = True  # whether NumPy's warnings can come of it
 
     def __init__(
-        self, table: Table, calls: Sequence[Call], constants: dict, fetches: Sequence, feeds: Sequence, runner: Callable
+        self, table: Table, calls: Sequence, constants: dict, fetches: Sequence, feeds: Sequence, runner: Callable
     ) -> None:
         read = {*fetches, *(row for call in calls for row in call.inputs)}
         self.steps = [
@@ -98,18 +100,11 @@ class Rows:
         """After so many runs; whether there is nothing to do after more."""
         return True
 
-    def failed(self, trace: TracebackType) -> tuple | None:
-        """The call that ran in a frame of the function."""
-        local = trace.tb_frame.f_locals
-        return (local["call"],) if trace.tb_frame.f_code is Rows.function.__code__ else None
-
 
 class Program:
     """What some rows are for arrays of others: ``run(arrays of the fed rows) -> arrays of the fetched rows``."""
 
-    def __init__(
-        self, table: Table, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Call] = ()
-    ) -> None:
+    def __init__(self, table: Table, fetches: Sequence, feeds: Sequence, effects: Sequence = ()) -> None:
         self.runs, self.next = 0, OFTEN
         self.table, self.fetches, self.feeds, self.effects = table, list(fetches), list(feeds), effects
 
@@ -118,50 +113,46 @@ class Program:
         """What computes them, made when it first runs."""
         self.table.grow()
         calls, constants = self.table.needed(self.fetches, self.feeds, self.effects)
-        return Rows(self.table, calls, constants, self.fetches, self.feeds, runner)
+        return Rows(self.table, calls, constants, self.fetches, self.feeds, partial(runner, self.table.record))
 
-    def run(self, arrays: Sequence) -> tuple:
-        """Computes the fetched rows."""
+    def ready(self) -> Callable:
+        """What computes the fetched rows, for who runs it in a row of another program."""
         rows = self.rows
         self.runs += 1
         if self.runs == self.next:
             self.next = 0 if rows.fuse(self.runs) else ONCE_MORE
-        if not rows.warns:  # compiled as a whole
-            return rows.function(*arrays)
+        return rows.function
+
+    def run(self, arrays: Sequence) -> tuple:
+        """Computes the fetched rows."""
+        function = self.ready()
+        if not self.rows.warns:  # compiled as a whole
+            return function(*arrays)
         before = WARNINGS[OFF]
         try:
-            return rows.function(*arrays)
-        except Exception as error:
-            self._locate(error)
-            raise
+            return function(*arrays)
         finally:
             restore_fp_errors(before)
 
-    def _locate(self, error: Exception) -> None:
-        """Notes at an error which line of the function it is from."""
-        trace = error.__traceback__
-        while trace is not None:
-            failed = self.rows.failed(trace)
-            place = None if failed is None else self.table.record.place_of(failed[0].row)
-            if place is not None:
-                error.add_note(f"This is from a traced function: {place[0]}, line {place[1]}")
-            trace = trace.tb_next
 
-
-def runner(call: Call, notes: bool = True) -> Callable:
+def runner(record: Record, call: Call, notes: bool = True) -> Callable:
     """The function on arrays that one call runs, with the checks that the eager function makes of values; ``notes``:
     its last output is read, see :class:`.rows.Row`.
     """
-    primitive, forward = call.primitive, call.primitive.forward
+    primitive: Any = call.primitive
     if notes and getattr(primitive, "notes", False):
         return primitive.noted
-    check = CHECKS.get(primitive.op)
-    if check is not None and len(call.inputs) == 2:
-        forward = partial(_checked, primitive, check)
-    return partial(forward, **call.attrs) if call.attrs else forward
+    check, forward = CHECKS.get(primitive.op), primitive.forward
 
+    def checked(x: Any, y: Any, **attrs: Any) -> Any:
+        if x.dtype.kind in "iu" or not primitive.code:
+            try:
+                check(primitive, new_tensor(x), new_tensor(y), **attrs)  # type: ignore[misc]
+            except Exception as error:
+                path, line, _ = record.place_of(call.row) or ("?", 0, None)
+                error.add_note(f"This is from a traced function: {path}, line {line}")
+                raise
+        return forward(x, y, **attrs)
 
-def _checked(primitive: Any, check: Callable, x: Any, y: Any, **attrs: Any) -> Any:
-    if x.dtype.kind in "iu" or not primitive.code:
-        check(primitive, new_tensor(x), new_tensor(y), **attrs)
-    return primitive.forward(x, y, **attrs)
+    function = forward if check is None or len(call.inputs) != 2 else checked
+    return partial(function, **call.attrs) if call.attrs else function

@@ -14,7 +14,7 @@ from ..engine.recording.block import During, no_tapes
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import finish
-from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
+from ..engine.tensor.tensor import Tensor, from_array
 from ..engine.values import nest
 from .rows import Row, write
 from .trace import tracing
@@ -40,7 +40,7 @@ CUSTOM = CustomRow(
 def custom_row(f: Callable, args: Sequence, kwargs: dict) -> Any:
     """A call of a function with its own gradient in a trace."""
 
-    def made(call: CustomCall, results: list, inputs: list) -> list[EagerTensor]:
+    def made(call: CustomCall, results: list, inputs: list) -> list:
         outputs = [from_array(t._value) for t in results]
         finish(CUSTOM, (*results, *inputs), {"call": call, "results": len(results)}, tuple(outputs))
         return outputs
@@ -65,7 +65,7 @@ def python_row(func: Callable, inp: Any, Tout: Any, stateful: bool = True) -> An
         note_run(func, call)
         return [*(o._value for o in call.outputs), call]
 
-    def sweep(flows: Sequence[int], inputs: Sequence, gs: Sequence, call: Any) -> list:
+    def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, call: Any) -> list:
         found = iter(call.run_gradient([g if isinstance(g, Tensor) else from_array(g) for g in gs]))
         shares = [next(found)._value if i < count else None for i in flows]
         shares = [

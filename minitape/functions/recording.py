@@ -15,19 +15,18 @@ from weakref import ref
 import numpy as np
 
 from ..engine.back.backward import gradients_of
-from ..engine.derivatives.custom import for_batches
-from ..engine.recording.block import During
+from ..engine.derivatives.custom import with_list
 from ..engine.recording.evidence import ASSIGNED, ValueOrigin, clock, origin_of_new, stack
 from ..engine.recording.outlines import outline
-from ..engine.recording.rows import Call
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.operation import apply, finish
+from ..engine.tensor.operation import finish
 from ..engine.tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from ..engine.values import nest
+from . import inside
 from .program import Program, Table
-from .trace import Feed, Trace
+from .trace import Again, Feed, Trace
 
 
 class Recording:
@@ -38,10 +37,10 @@ class Recording:
     def __init__(
         self,
         table: Table,
-        feeds: Sequence[Feed],
-        results: Sequence[int],
-        assigned: Sequence[tuple[Any, int]] = (),
-        effects: Sequence[Call] = (),
+        feeds: Sequence,
+        results: Sequence,
+        assigned: Sequence = (),
+        effects: Sequence = (),
     ) -> None:
         self.table, self.trace, self.name = table, table.trace, table.trace.name
         self.feeds, self.results, self.assigned = list(feeds), list(results), list(assigned)
@@ -51,8 +50,13 @@ class Recording:
         self.arguments = sum(feed.variable is None and feed.captured is None for feed in self.feeds)
         self.varying = [feed.row for feed in self.feeds if feed.varies]
         self.plain = not effects and not assigned and self.arguments == len(self.feeds)  # a call is its program alone
-        # what a run has that is all its own
-        self.drawn = [c.row + k for c in effects if not getattr(c.primitive, "checks", False) for k in range(c.outputs)]
+        # rows that a run has all its own: what is drawn, or the notes of a branch or loop with effects
+        self.drawn = [
+            call.row + k
+            for call in effects
+            if not call.primitive.checks
+            for k in range(call.outputs - 1 if call.primitive.bodies else 0, call.outputs)
+        ]
         self._grads: Gradient | None = None
         self._sites: dict[int, tuple] = {}  # where the user assigned, by row
 
@@ -71,7 +75,7 @@ class Recording:
 
     # -- calls -------------------------------------------------------------------------------------
 
-    def inputs(self, arguments: Sequence[EagerTensor]) -> list[EagerTensor]:
+    def inputs(self, arguments: Sequence) -> list:
         """A tensor for each feed: arguments, states of variables, and tensors from outside."""
         waiting = iter(arguments)
         found: list = []
@@ -85,81 +89,50 @@ class Recording:
                 found.append(new_tensor(self.table.folded[feed.row]) if tensor is None else tensor)
         return found
 
-    def call(self, arguments: Sequence[EagerTensor]) -> list[EagerTensor]:
+    def call(self, arguments: Sequence) -> list:
         """The results for these arguments."""
         record = state.record
-        if record is not None:
-            inputs = self.inputs(arguments)
-            if state.within:
-                return self.again(inputs, ())[: len(self.results)]
-            if any((row := record.find(t)) is not None and row not in record.untracked for t in inputs):
-                gradient = self.gradient
-                found = gradient.forward.run(self._arrays(inputs))
-                return self._finish(inputs, found, found[len(self.fetches) :])
-            return self._finish(inputs, self.program.run(self._arrays(inputs)), ())  # a row for `explain`
-        if self.plain:
-            inputs = arguments  # type: ignore[assignment]
-        else:
-            inputs = self.inputs(arguments)
-        found = self.program.run(self._arrays(inputs))
-        if self.plain and not any([t._record for t in arguments]):  # there is nothing to note
-            return [*map(from_array, found)]
-        return self.outputs(inputs, found)
-
-    def _arrays(self, inputs: Sequence[EagerTensor]) -> list:
-        return [t._value for t, feed in zip(inputs, self.feeds, strict=True) if feed.varies]
-
-    def _finish(self, inputs: list[EagerTensor], found: Sequence, saved: Sequence) -> list[EagerTensor]:
-        """The results of a call that is a row of an open recording."""
+        inputs = self.inputs(arguments)
+        arrays = self.varied([t._value for t in inputs])
+        if record is None:
+            return self.outputs(inputs, self.program.run(arrays))
+        taped = any((row := record.find(t)) is not None and row not in record.untracked for t in inputs)
+        found = (self.gradient.forward if taped else self.program).run(arrays)
         outputs = self.outputs(inputs, found)
-        if outputs:
-            finish(FUNCTION, tuple(inputs), {"recording": self, "saved": saved}, tuple(outputs))
+        if outputs:  # a row of the recording; no gradient comes to one that is not taped, but `explain` asks
+            finish(FUNCTION, tuple(inputs), {"recording": self, "saved": found[len(self.fetches) :]}, tuple(outputs))
         return outputs
 
-    def outputs(self, inputs: Sequence[EagerTensor], found: Sequence) -> list[EagerTensor]:
+    def varied(self, values: Sequence) -> Sequence:
+        """Of a value for each feed those of the feeds that vary."""
+        if len(values) == len(self.varying):
+            return values
+        return [value for value, feed in zip(values, self.feeds, strict=True) if feed.varies]
+
+    def again(self, inputs: Sequence, saved: Sequence = ()) -> list[EagerTensor]:
+        """The results and then new states as operations that are recorded now, see :func:`.inside.again`."""
+        return inside.again(self, inputs, saved)
+
+    def outputs(self, inputs: Sequence, found: Sequence) -> list:
         """The results as tensors, with a note for `explain`; the variables get their new states."""
         outputs = [*map(from_array, found[: len(self.results)])]
         place = sum(stack(), ())
-        changed = {id(v) for v, _ in self.assigned}
         if state.record is None:
             origin = origin_of_new("op", inputs, FUNCTION, place)
             for tensor in outputs:
                 tensor._origin = origin
         if self.assigned:
-            fixed = [t for t, feed in zip(inputs, self.feeds, strict=True) if id(feed.variable) not in changed]
+            fixed = [t for t, feed in zip(inputs, self.feeds, strict=True) if id(feed.variable) not in self.sets]
             known = origin_of_new("assign", fixed, None, place, ASSIGNED)
             for (variable, row), value in zip(self.assigned, found[len(outputs) :], strict=False):
-                at = self._sites[row] if row in self._sites else self._sites.setdefault(row, self._site(variable, row))
+                at = (
+                    self._sites[row]
+                    if row in self._sites
+                    else self._sites.setdefault(row, inside.site_of(self, variable, row))
+                )
                 origin = ValueOrigin(clock(), "assign", (*at, *place), known.values, ref(variable), known.depth)
                 variable._take(from_array(value), origin)
         return outputs
-
-    def _site(self, variable: Any, row: int) -> tuple:
-        """The user's statement whose assignment is a row, also inside of a branch or loop."""
-        call = self.table.calls[row]
-        for body in getattr(call.primitive, "bodies", ()):
-            if id(variable) in body.sets:
-                return body._site(variable, body.sets[id(variable)])
-        return self.table.record.site_of(call.row) or ()
-
-    # -- looking inside ----------------------------------------------------------------------------
-
-    def again(self, inputs: Sequence[EagerTensor], saved: Sequence) -> list[EagerTensor]:
-        """The results of a call and new states as operations that are recorded now: to look inside. Effects are not
-        repeated.
-        """
-        kept = dict(zip(self.gradient.saved, saved, strict=False))
-        values: dict[int, Any] = dict(zip((feed.row for feed in self.feeds), inputs, strict=True))
-        values |= {row: new_tensor(kept[row]) for row in self.drawn if row in kept}
-        calls, constants = self.table.needed(self.fetches, list(values))
-        values |= {row: new_tensor(value) for row, value in constants.items() if row not in values}
-        for call in calls:
-            with During(state, site=self.table.record.site_of(call.row)):
-                given = tuple([values[row] for row in call.inputs])
-                replay = getattr(call.primitive, "replay", None)
-                out = apply(call.primitive, given, call.attrs) if replay is None else tuple(replay(given))
-            values.update(enumerate(out if isinstance(out, tuple) else (out,), call.row))
-        return [values[row] for row in self.fetches]
 
 
 class Gradient:
@@ -194,40 +167,54 @@ class Gradient:
         kept = {row for row in read if row < border and row not in table.folded} - {feed.row for feed in feeds}
         self.saved = sorted(kept | set(recording.drawn))
         self.forward = Program(table, [*recording.fetches, *self.saved], recording.varying, recording.effects)
-        self.backward = Program(table, rows, [*recording.varying, *self.saved, *(feed.row for feed in starts)])
+        effects = [call for row, call in table.calls.items() if row == call.row >= border and call.primitive.stateful]
+        self.backward = Program(table, rows, [*recording.varying, *self.saved, *(feed.row for feed in starts)], effects)
         given = [*(feed._replace(variable=None, captured=None) for feed in feeds), *map(Feed, recording.drawn)]
-        # as functions of the inputs and of what each run has of its own: the results; of the adjoints, too, the gradient
-        self.repeated, self.pure = Recording(table, given, recording.fetches), Recording(table, [*given, *starts], rows)
+        # as functions of the inputs and of what each run has of its own: the results, and, of adjoints, too, the gradient
+        self.repeated, self.pure = (
+            Recording(table, given, recording.fetches),
+            Recording(table, [*given, *starts], rows, (), effects),
+        )
 
     def shares(self, gs: Sequence, inputs: Sequence, saved: Sequence) -> list:
         """The shares of the inputs: of arrays, or of tensors."""
         if self.error is not None:
             raise self.error
         if any(isinstance(g, Tensor) for g in gs):
-            tensors = [t if isinstance(t, Tensor) else new_tensor(t) for t in (*inputs, *gs)]
-            at = len(inputs)
-            found: Any = self.pure.call([*tensors[:at], *self.drawn(saved), *tensors[at:]])
+            given = (*inputs, *self.drawn(saved), *gs)
+            found: Any = self.pure.call([x if isinstance(x, Tensor) else new_tensor(x) for x in given])
         else:
-            varying = [x for x, feed in zip(inputs, self.recording.feeds, strict=True) if feed.varies]
-            found = self.backward.run([*varying, *saved, *gs])
+            try:
+                found = self.backward.run([*self.recording.varied(inputs), *saved, *gs])
+            except Again:
+                self.recording.trace.raise_refusal("sizes in its gradient")
         values = iter(found)
         return [None if part is None else next(values) for part in self.parts]
 
-    def drawn(self, saved: Sequence) -> list[EagerTensor]:
+    def drawn(self, saved: Sequence) -> list:
         """What a run has of its own, of what it saved."""
         kept = dict(zip(self.saved, saved, strict=True))
-        return [new_tensor(kept[row]) for row in self.recording.drawn]
+        return [kept[row] for row in self.recording.drawn]
+
+    def again(self, values: Sequence, saved: Sequence) -> Sequence:
+        """Results and new states for these arrays or tensors, without effects: of what a run saved."""
+        given = [*values, *self.drawn(saved)]
+        if not any(isinstance(x, Tensor) for x in values):
+            return self.repeated.program.run(self.repeated.varied(given))
+        return self.repeated.call([x if isinstance(x, Tensor) else new_tensor(x) for x in given])
 
 
 def _stand_in(table: Table, row: int) -> EagerTensor:
     """The tensor of a row whose value is not known any more: zeros have its shape."""
     made = EagerTensor()
-    made._value = table.folded[row] if row in table.folded else outline(*table.shape_dtypes[row]).zeros[()]
+    shape, dtype = table.shape_dtypes[row]
+    zeros = outline(shape, dtype).zeros
+    made._value = table.folded[row] if row in table.folded else zeros if dtype.kind == "O" else zeros[()]
     made._record, made._row, made._origin = table.record, row, None
     return made
 
 
-@for_batches
+@with_list
 def _rule(gs: Any, z: Any, *inputs: Any, recording: Recording, saved: Sequence) -> list:
     return recording.gradient.shares(gs, inputs, saved)
 
@@ -240,7 +227,7 @@ FUNCTION = Primitive(
 # -- the first run ---------------------------------------------------------------------------------
 
 
-def record(trace: Trace, function: Callable, tensors: Sequence[EagerTensor], names: Sequence[str] = ()) -> tuple:
+def record(trace: Trace, function: Callable, tensors: Sequence, names: Sequence = ()) -> tuple:
     """Runs a function on copies of tensors: (its recording, what packs results as it returned them, arrays of results
     and new states of this run).
     """
@@ -248,7 +235,7 @@ def record(trace: Trace, function: Callable, tensors: Sequence[EagerTensor], nam
         arguments = [trace.enter(t._value) for t in tensors]
         trace.names = dict(zip((t._row for t in arguments), names, strict=False))
         returned = function(*arguments)
-        flat = [None if t is None else as_result(trace.name, t) for t in nest.flatten(returned)]
+        flat = [as_result(trace.name, t) for t in nest.flatten(returned)]
         there = [t for t in flat if t is not None]
         results = [trace.record.row_or_new_leaf(t) for t in there]
         values = [t._value for t in (*there, *(trace.states[key] for key in trace.assigned))]
@@ -267,10 +254,10 @@ def _is_alive(feed: Feed) -> bool:
     return tensor is not None and (feed.varies or tensor.dtype.differentiable)
 
 
-def as_result(name: str, value: Any) -> Tensor:
-    """What a function returns as a tensor; TypeError for what is none."""
+def as_result(name: str, value: Any) -> Any:
+    """What a function returns as a tensor, or None; TypeError for anything else."""
     try:
-        return value if isinstance(value, Tensor) else convert_to_tensor(value)
+        return value if value is None or isinstance(value, Tensor) else convert_to_tensor(value)
     except (TypeError, ValueError):
         raise TypeError(
             "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or "
@@ -278,12 +265,10 @@ def as_result(name: str, value: Any) -> Tensor:
         ) from None
 
 
-def _packer(returned: Any, present: Sequence[bool]) -> Callable[[Sequence], Any]:
+def _packer(returned: Any, present: Sequence) -> Callable:
     """What puts results into the structure that was returned."""
     if isinstance(returned, Tensor):
         return itemgetter(0)
-    if type(returned) in (list, tuple) and all(isinstance(t, Tensor) for t in returned):
-        return type(returned)
     shape = nest.map_structure(lambda t: None, returned)
 
     def pack(outs: Sequence) -> Any:

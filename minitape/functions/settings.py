@@ -24,7 +24,7 @@ def init_scope() -> Iterator[None]:
     True
     """
     trace = tracing()
-    with nullcontext() if trace is None else trace.hidden(), Elsewhere(record=None, tapes=[], by=None):
+    with nullcontext() if trace is None else trace.hidden(), Elsewhere(record=None, tapes=[]):
         yield
 
 

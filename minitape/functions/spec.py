@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..engine.tensor.tensor import Tensor
@@ -10,9 +11,10 @@ from ..engine.values import dtypes
 from ..engine.values.shape import TensorShape
 
 if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, ShapeLike, Value
+    from ..engine.types import Value
 
 
+@dataclass(frozen=True)
 class TensorSpec:
     """The dtype and static shape of a tensor, for signatures.
 
@@ -21,26 +23,16 @@ class TensorSpec:
     TensorSpec(shape=(None, 2), dtype=tf.float32, name=None)
     """
 
-    __slots__ = ("_shape", "_dtype", "_name")
+    shape: Any
+    dtype: Any = dtypes.float32
+    name: str | None = None
 
-    def __init__(self, shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> None:
-        self._shape, self._dtype, self._name = TensorShape(shape), dtypes.as_dtype(dtype), name
-
-    shape = property(lambda self: self._shape, doc="The static shape.")
-    dtype = property(lambda self: self._dtype, doc="The type of the elements.")
-    name = property(lambda self: self._name, doc="The name of the argument, or None.")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TensorSpec) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> Any:
-        return self._shape, self._dtype, self._name
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", TensorShape(self.shape))
+        object.__setattr__(self, "dtype", dtypes.as_dtype(self.dtype))
 
     def __repr__(self) -> str:
-        return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
 
 class Identity:
@@ -64,20 +56,12 @@ class Identity:
 
 def key_of(value: Value) -> Any:
     """The key of a call of a function: dtype and shape of tensors, values of Python numbers and text."""
-    if isinstance(value, (Tensor, TensorSpec)):
-        shape = value.shape
-        return TensorSpec, value.dtype, shape._dims
-    if isinstance(value, (int, float, str, bytes, complex, type(None))) or (
-        isinstance(value, TensorShape) and value.is_fully_defined()
-    ):
+    if isinstance(value, Tensor):
+        return value.dtype, value.shape._dims
+    if value is None or isinstance(value, (int, float, str, bytes, complex)):
         return value if value == value else repr(value)  # one nan is as good as another
     if isinstance(value, (list, tuple, range)):
         return type(value), *[key_of(v) for v in value]
     if isinstance(value, dict):
         return dict, *[(k, key_of(value[k])) for k in sorted(value, key=str)]
-    if isinstance(value, (set, bytearray, slice)):
-        raise TypeError(
-            f"Could not generate a generic TraceType for {value}.Please verify that it is immutable/hashable. "
-            "Otherwise, consider implementing the Tracing Protocol for it."
-        )
     return Identity(value)

@@ -16,9 +16,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..engine.back.tape import GradientTape
 from ..engine.recording.block import Elsewhere, block
-from ..engine.recording.columns import CONTINUOUS
 from ..engine.recording.outlines import Outline, outline
-from ..engine.recording.record import Record
+from ..engine.recording.record import CONTINUOUS, Record
 from ..engine.recording.recorder import Recorder
 from ..engine.recording.rows import LEAF, Leaf, operation_of
 from ..engine.recording.state import state
@@ -73,7 +72,7 @@ class Feed(NamedTuple):
 
     row: int
     variable: Any = None
-    captured: Callable[[], EagerTensor | None] | None = None
+    captured: Callable[[], Any] | None = None
     varies: bool = True  # whether it is another value in each call; a tensor from outside all functions is not
 
 
@@ -97,7 +96,7 @@ class Trace(Recorder):
     def __init__(self, name: str, decide: Callable[[EagerTensor], None] | None = None) -> None:
         self.name, self.around = name, tracing()
         # notes that Python branches on a tensor; without it the run only tries, without effects: a branch, say
-        self.decide, self.quiet = decide, decide is None
+        self.decide = decide
         self.record = Record()
         self.record.trace, self.record.open = self, False
         self.first = True  # whether values are those of the first run, not zeros in their place
@@ -111,6 +110,11 @@ class Trace(Recorder):
         self._given: set[int] = set()  # rows of feeds that vary
         self._marks = bytearray()  # by row: whether it hangs on them
 
+    @property
+    def quiet(self) -> bool:
+        """Whether effects are not for now: it only tries, or values are zeros."""
+        return self.decide is None or not self.first
+
     @block
     def recording(self) -> Iterator[None]:
         """Operations in the block become rows; tapes outside do not see them."""
@@ -118,7 +122,7 @@ class Trace(Recorder):
         leaked = [(t, t._value) for t in (*self._alive(), *outside) if type(t._value) is Leaked]
         for tensor, value in leaked:
             tensor._value = value.restored()
-        with Elsewhere(record=self.record, tapes=[], by=None, site=None):
+        with Elsewhere(record=self.record, tapes=[], site=None):
             try:
                 yield
             finally:
@@ -140,7 +144,7 @@ class Trace(Recorder):
             for tensor, value in before:
                 tensor._value = value
 
-    def _alive(self) -> list[EagerTensor]:
+    def _alive(self) -> list:
         found = [tensor for held in self.made if (tensor := held()) is not None]
         self.made = [*map(weakref.ref, found)]
         return found
@@ -161,10 +165,25 @@ class Trace(Recorder):
         tensor = from_array(value)
         owner, version = (None, 0) if variable is None else (weakref.ref(variable), variable._version)
         leaf = Leaf(weakref.ref(tensor), owner, version, None, None if variable is None else variable._state._origin)
-        row = self.record.write_leaf(tensor, leaf, self.record.current_site())
+        row = self._write_leaf(tensor, leaf, self.record.current_site())
         self._feed(Feed(row, variable))
         self.made.append(weakref.ref(tensor))
         return tensor
+
+    def _write_leaf(self, tensor: EagerTensor, leaf: Leaf, site: int, old: Any = None, tapes: Any = ()) -> int:
+        """The new row of a leaf, which these tapes watch. The tensor knows it from now on, where it belongs to ``old``
+        until then.
+        """
+        record = self.record
+        row = record.append(LEAF, 0, 0, None, site, tensor._value)
+        record.leaves[row] = leaf
+        for tape in tapes:
+            tape.watched[row] = row + 1
+        if not tapes:
+            record.untracked.add(row)
+        if tensor._record is old:
+            tensor._record, tensor._row = record, row
+        return row
 
     def enter_from_outside(self, tensor: EagerTensor, site: int | None, tapes: Any) -> int:
         """The new row of a tensor that was made elsewhere, which these tapes watch."""
@@ -172,7 +191,7 @@ class Trace(Recorder):
             tensor._value.refuse()
         leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
         site = self.record.current_site() if site is None else site
-        row = self.record.write_leaf(tensor, leaf, site, self.record, tapes)  # it stays what it is outside
+        row = self._write_leaf(tensor, leaf, site, self.record, tapes)  # it stays what it is outside
         self.record.leaf_of[id(tensor)] = row
         inner = tensor._record is not None and tensor._record.trace is not None
         self._feed(Feed(row, None, (lambda: tensor) if inner else leaf.held, inner))
@@ -198,10 +217,9 @@ class Trace(Recorder):
 
     def raise_refusal(self, how: str) -> NoReturn:
         """The error for Python that asks for a value."""
-        asked = {"array": "for its value", "asarray": "for an array"}.get(how, f"by {how}")
         raise OperatorNotAllowedInGraphError(
-            f"In the traced function {self.name!r} Python asked a tensor {asked}, which later calls do not repeat: "
-            "compute with tensors, or let tf.py_function look at the value."
+            f"In the traced function {self.name!r} Python asked for the value of a tensor ({how}), which later calls "
+            "do not repeat: compute with tensors, print with tf.print, or let tf.py_function look at the value."
         )
 
     def varies(self, row: int) -> bool:
@@ -218,7 +236,7 @@ class Trace(Recorder):
                 elif call.primitive.name in OF_SHAPES:
                     marks.append(False)
                 else:
-                    marks.append(call.primitive.stateful or any([marks[i] for i in call.inputs]))
+                    marks.append(call.primitive.stateful or any(marks[i] for i in call.inputs))
         return bool(self._marks[row])
 
     def name_of(self, row: int) -> str | None:
@@ -256,10 +274,6 @@ class Trace(Recorder):
                 tape._watch_row(tensor._row)
         return tensor
 
-    def look_at(self, variable: Any) -> NoReturn:
-        """Python asks for the value of a variable."""
-        self.raise_refusal("numpy")
-
     def assign(self, variable: Any, change: Any, how: str, read_value: bool) -> Any:
         """The new state is a row."""
         old = self.read(variable, accessed=False)
@@ -267,12 +281,6 @@ class Trace(Recorder):
             raise invalid(f"A tensor of shape {change.shape} cannot change a variable of shape {old.shape}", how)
         new = apply(CHANGES[how], (change,) if how == "assign" else (old, change), {})
         return self.set_state(variable, new, how, read_value)
-
-    def update(self, variable: Any, primitive: Primitive, inputs: Any, attrs: Any, how: str, prepare: Any) -> Any:
-        """The same for what a primitive makes of the old state."""
-        made = Primitive("assign", primitive.forward, None, op=primitive.op, keep="")
-        new = apply(made, (self.read(variable, accessed=False), *prepare(*inputs)), attrs)
-        return self.set_state(variable, new, how)
 
     def set_state(self, variable: Any, new: EagerTensor, how: str = "assign", read_value: bool = True) -> Any:
         """A row is the state of a variable from now on."""

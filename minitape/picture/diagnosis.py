@@ -14,11 +14,23 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..common.texts import paragraph
+from .short import some
+from .torn import torn_of
 from .words import word
 
 if TYPE_CHECKING:
     from ..engine.types import Object
-    from .fields import Alarm, EventFields, Fields, ResultFields, Shown, SnapshotStep, SweepFields
+    from .fields import (
+        Alarm,
+        EventFields,
+        Fields,
+        ResultFields,
+        Shown,
+        Snapshot,
+        SnapshotStep,
+        SourceFields,
+        SweepFields,
+    )
 
 VANISHED = 1e-6  # of what left the target
 SEVERAL = 2  # steps that make a gradient smaller: one alone is a factor
@@ -28,16 +40,9 @@ FEW = 4  # of one kind
 _COMPARE = ("subtract", "squared_difference", "sub", "Sub", "SquaredDifference")
 
 
-def alarms_of(
-    tape: Object,
-    rows: Sequence[Fields],
-    sweep: SweepFields | None,
-    results: Sequence[ResultFields],
-    events: Iterable[EventFields] = (),
-    ends: tuple[Object, Object] | None = None,
-) -> list[Alarm]:
-    """The ALARMs of these rows and of the sweep that is shown, the gravest first; ``ends`` are its target and sources,
-    where the tape was not asked.
+def wrong_with(tape: Object, snapshot: Snapshot, ends: tuple[Object, Object] | None = None) -> Snapshot:
+    """The ALARMs of a snapshot, the gravest first, and its TORNs; ``ends`` are target and sources of its sweep, where
+    the tape was not asked.
 
     >>> import minitape as tf
     >>> x = tf.Variable([0.0, 4.0], name="x")
@@ -47,14 +52,17 @@ def alarms_of(
     >>> [alarm["title"] for alarm in tf.snapshot(tape)["alarms"]]
     ['The gradient is infinite from row 2, line 2']
     """
+    rows, sweep, results, events = snapshot["rows"], snapshot["sweep"], snapshot["results"], snapshot["events"]
+    torn = torn_of(rows, results, events, snapshot["sources_text"], sweep)
     shown = next((result for result in results if result.get("shown")), None)
-    return [
+    alarms = [
         *_nonfinite(rows, sweep, lambda: _words(tape, shown, ends)),
         *_missing(rows, shown),
         *_assigned(tape, rows, sweep, events),
         *_broadcast(rows),
         *_vanished(rows, sweep),
     ]
+    return {"alarms": alarms, "torn": torn}
 
 
 def _alarm(kind: str, title: str, text: str, row: Fields | None, back: bool = False) -> Alarm:
@@ -121,18 +129,23 @@ def _words(tape: Object, shown: ResultFields | None, ends: tuple[Object, Object]
 
 
 def _missing(rows: Sequence[Fields], shown: ResultFields | None) -> list[Alarm]:
-    found = []
+    """Of each reason for which gradients are None or zero one: with the names of all that have it."""
+    alike: dict[tuple[object, ...], list[SourceFields]] = {}
     for source in [] if shown is None or not shown["known"] else shown["sources"]:
-        if source["gradient"] is None and source["reason"]:
-            at = source.get("blame")
-            row = rows[at] if at is not None and 0 <= at < len(rows) else None
-            name = source["name"] or word("a source")
-            title = (
-                word("The gradient for {name} is None", name=name)
-                if row is None
-                else word("The gradient for {name} is None: see {place}", name=name, place=_place(row))
-            )
-            found.append(_alarm("none", title, source["reason"], row))
+        if source["reason"]:
+            said = re.sub(rf"(?<![\w.]){re.escape(str(source['name']))}(?!\w)", "", source["reason"])
+            alike.setdefault((source["gradient"] is None, source["blame"], said), []).append(source)
+    found = []
+    for (none, at, _), sources in alike.items():
+        row = rows[at] if isinstance(at, int) and 0 <= at < len(rows) else None
+        name = some([source["name"] or word("a source") for source in sources], FEW)
+        titles = (
+            ("The gradient for {name} is None", "The gradient for {name} is None: see {place}")
+            if none
+            else ("The gradient for {name} is zero", "The gradient for {name} is zero: see {place}")
+        )
+        title = word(titles[0], name=name) if row is None else word(titles[1], name=name, place=_place(row))
+        found.append(_alarm("none" if none else "zero", title, str(sources[0]["reason"]), row))
     return found[:FEW]
 
 

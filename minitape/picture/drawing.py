@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..common.write_beside import write
+from .diagnosis import wrong_with
 from .figure import PORTS, Drawing, links, total_of
 from .graph import GraphDrawing
 from .ink import COLOURS, colours_of, title_of
-from .listing import ListDrawing
 from .marks import brief
 from .programs import DOTS, converted
 from .reading import followed, reader_of, spaces
@@ -77,6 +77,8 @@ def draw(
     snapshot = reader.frame_of([row.full() for row in read], 0)
     snapshot["sweep"] = sweep_steps(tape, target, sources, reader.held)
     snapshot["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
+    if len(read) == snapshot["total"]:
+        snapshot |= wrong_with(tape, snapshot, None if target is None else (target, sources))
     return Picture(snapshot, step, fold, rows)
 
 
@@ -92,15 +94,18 @@ class Picture:
             self.drawing()  # refuses what is not there
 
     def drawing(self, width: float | None = None) -> Drawing:
-        """What is drawn, so many millimetres wide: a graph where it fits into a line, without products; else a list."""
-        how = (self.step, None if width is None else width * DOTS, self.fold, self.rows)
-        graph = GraphDrawing(self.snapshot, *how)
-        return graph if graph.current is None and graph.is_one_line else ListDrawing(self.snapshot, *how)
+        """What is drawn, so many millimetres wide."""
+        return GraphDrawing(self.snapshot, self.step, None if width is None else width * DOTS, self.fold, self.rows)
 
     @property
     def svg(self) -> str:
         """The picture as SVG text."""
-        return self.drawing().svg()
+        return self._svg(None)
+
+    def _svg(self, width: float | None) -> str:
+        drawing = self.drawing(width)
+        drawing.title, drawing.said = repr(self), self.alt
+        return drawing.svg(width)
 
     @property
     def source(self) -> str:
@@ -117,7 +122,7 @@ class Picture:
         path = Path(path)
         ending = path.suffix.lower()
         millimetres = None if width is None else _millimetres(width)
-        svg = self.drawing(millimetres).svg(millimetres)
+        svg = self._svg(millimetres)
         if ending == ".svg":
             write(path, svg)
         elif ending in (".dot", ".gv"):

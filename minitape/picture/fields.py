@@ -112,6 +112,16 @@ class EndFields(TypedDict):
     row: int
 
 
+class Why(TypedDict):
+    """Where a gradient ends or becomes zero: a line."""
+
+    file: str | None
+    line: int | None
+
+
+Torn = TypedDict("Torn", {"kind": str, "from": int, "to": int, "line": int, "text": str})  # a TORN
+
+
 class SourceFields(TypedDict):
     """A source of a gradient call, and what it gave."""
 
@@ -119,7 +129,9 @@ class SourceFields(TypedDict):
     rows: list[int]
     parts: list[Shown | None]
     gradient: Shown | None
+    at: int
     reason: str | None
+    why: Why | None
     blame: int | None
     now: Shown | None
     assigned: int
@@ -181,6 +193,7 @@ class Snapshot(TypedDict, total=False):
     sweep: SweepFields | None
     results: list[ResultFields]
     alarms: list[Alarm]
+    torn: list[Torn]
     missing: int
     broken: list[int]
     differs: dict[str, int | str | list[int]]

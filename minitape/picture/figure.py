@@ -1,14 +1,16 @@
 """What every figure of a snapshot has: nodes, with what is folded, the adjoints of a step, and what the gradient gave.
 
-:mod:`.graph` and :mod:`.listing` place the nodes and draw what is between them. A figure is always light; any viewer
-shows it, :mod:`.programs` makes a PDF of it, and :mod:`.tikz` a picture for LaTeX.
+:mod:`.graph` places the nodes and draws what is between them. A figure is always light; any viewer shows it,
+:mod:`.programs` makes a PDF of it, and :mod:`.tikz` a picture for LaTeX.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING
 
 from .folds import Part, parts_of
@@ -17,25 +19,25 @@ from .ink import (
     BROKEN,
     COLOURS,
     CUT,
-    HEIGHT,
     HERE,
+    INK,
     MONO,
     MUTED,
     SANS,
     SERIF,
-    WIDTH,
     box_of,
     colours_of,
     sparkline,
     text_at,
     title_of,
 )
-from .marks import brief, magnitude, shape_text, small_map, written
+from .lines import HEIGHT, WIDTH
+from .marks import brief, magnitude, shape_text, size_of, small_map, written
 from .short import elide, short_name, wide
 from .words import word
 
 if TYPE_CHECKING:
-    from .fields import Fields, Share, Shown, Snapshot, SnapshotStep, SourceFields
+    from .fields import Fields, ResultFields, Share, Shown, Snapshot, SnapshotStep, SourceFields
 
 LONGEST = 60  # letters of a name among the results
 MARGIN = 8
@@ -47,6 +49,7 @@ MOST = 60  # nodes that are drawn; of a longer tape the first and the last ones
 FEW_INPUTS = 4  # of a function, which are named
 SIGNS = {sign: f" {sign} " for sign in "×+÷/><≥≤@"}  # between two inputs
 SIGNS |= {"-": " − ", "xʸ": "^", "@ᵀ": " @ ", "ᵀ@": "ᵀ @ ", "ᵀ@ᵀ": "ᵀ @ "}
+NESTED = 14  # letters of an expression that is part of another one
 POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 FEW = 24  # where the figure has a width: more are folded
 
@@ -89,8 +92,6 @@ class Drawing:
     :func:`.folds.parts_of` takes; ``rows`` are the numbers of the rows that are drawn, with what they read.
     """
 
-    says_inputs = False  # also of what has no name
-
     def __init__(
         self,
         snapshot: Snapshot,
@@ -113,14 +114,23 @@ class Drawing:
         self.before = final_adjoints(steps[: step - 1] if step else ())
         self.adjoints = final_adjoints(steps if step is None else steps[:step])
         self.final = final_adjoints(steps)
-        self.sent = {(one["row"], edge["input"]) for one in steps[: step or 0] for edge in one["edges"]}
+        made = steps if step is None else steps[:step]
+        self.sent = {(one["row"], edge["port"]): edge["product"] for one in made for edge in one["edges"]}
+        come = {edge["input"] for one in steps[len(made) :] for edge in one["edges"]}
+        self.waiting = {number for number in self.adjoints if number in come}  # a later step adds to them
+        sources = [source for call in calls if call["known"] for source in call["sources"]]
+        done = len(made) == len(steps)
+        self.nones = {one["at"] for one in sources if done and one["gradient"] is None and one["at"] >= 0}
+        self.torn = snapshot.get("torn", [])
+        self._carded: set[tuple[int, int, int]] = set()
         self.nodes: list[Node] = []
         self.at: dict[int, int] = {}  # row -> node
         all_rows = snapshot["rows"]
         self.by_number = {row["row"]: row for row in all_rows}
         chosen = all_rows if rows is None else _chosen(all_rows, set(rows))
-        # with a fixed width, constants are part of the text of their reader
-        self.rows = [row for row in chosen if room is None or not row.get("literal")] or chosen
+        # numbers of the program are part of the text of their reader
+        self.rows = [row for row in chosen if not row.get("literal")] or chosen
+        self.readers = Counter(number for row in all_rows for number in row["inputs"])
         gap = rows is None and total_of(snapshot) > len(all_rows)
         jump = next((k for k in range(1, len(self.rows)) if gap and self.rows[k]["row"] > len(all_rows) // 2), None)
         for part in parts_of(self.rows, fold, MOST if room is None or rows is not None else FEW, jump):
@@ -166,17 +176,21 @@ class Drawing:
         if width is not None:
             size = f'width="{width}mm" height="{width * high / self.width}mm"'
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {self.width} {high}" font-family="{SANS}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {self.width} {high}" font-family="{SANS}" '
+            'role="img">',
+            f"<title>{escape(self.title)}</title><desc>{escape(self.said)}</desc>",
             f'<rect width="{self.width}" height="{high}" rx="6" fill="#ffffff"/>',
         ]
         if not self.nodes:
             parts.append(f'<text x="{MARGIN}" y="25" font-size="12" fill="{MUTED}">{word("nothing recorded")}</text>')
         return re.sub("<[^>]+>", _with_short_numbers, "".join([*parts, *self.body(), *results])) + "</svg>"
 
+    title = said = ""  # the picture in a line, and in words
+
     def _written_results(self) -> Iterator[str]:
         """What the gradient gave, as many in a line as fit."""
         lengths = [
-            (ITALIC * wide(name) + 4, 6.05 * wide(number) + 14, 44 if value else 0)
+            (ITALIC * wide(name) + 4, 6.7 * wide(number) + 14, 44 if value else 0)
             for name, number, value in self.results
         ]
         self.width = self.room or max(self.width, *(2 * MARGIN + sum(one) for one in lengths), 0)
@@ -191,10 +205,10 @@ class Drawing:
             style = f'font-size="12" font-style="italic" text-anchor="end" font-family="{SERIF}"'
             yield text_at(x - 6 * bool(number), y, name, style)
             if number:
-                yield text_at(x, y, "=" if value else f"= {number}", f'font-size="10.5" font-family="{MONO}"')
+                yield text_at(x, y, "=" if value else f"= {number}", f'font-size="11" font-family="{MONO}"')
             if value:
                 yield small_map(value, x + 14, y - 10, 40, 13)
-                yield text_at(x + 58, y, number, f'font-size="10.5" font-family="{MONO}" fill="{MUTED}"')
+                yield text_at(x + 58, y, number, f'font-size="11" font-family="{MONO}" fill="{MUTED}"')
             x += text + picture + 16
         self.height = y + 14 if self.results else self.foot
 
@@ -205,11 +219,20 @@ class Drawing:
             if not call.get("shown") or not call["known"]:
                 continue
             target = ", ".join(
-                short_name(end["name"] or "", LONGEST) or word("row {row}", row=end["row"]) for end in call["target"]
+                short_name(end["name"] or "", LONGEST) or self._called(end["row"]) for end in call["target"]
             )
             of = "" if call.get("call", "gradient") == "gradient" else f"{call['call']}: "
+            if element := call.get("element"):  # it has a sweep for each: whose adjoints these are
+                lines.append(
+                    (
+                        word("{target}: the steps are those of this element", target=f"{target}{element}"),
+                        "",
+                        None,
+                    )
+                )
             lines += [
-                self._result(f"{of}∂{target}/∂", source, source["gradient"]) for source in call["sources"][:SOURCES]
+                self._result(f"{of}∂{target}/∂", source, source["gradient"], call)
+                for source in call["sources"][:SOURCES]
             ]
             if (more := len(call["sources"]) + call["more"] - SOURCES) > 0:
                 lines.append((word("and {n} more", n=more), "", None))
@@ -218,14 +241,29 @@ class Drawing:
             for source in list(self.updates.values())[:SOURCES]
         ]
 
-    def _result(self, before: str, source: SourceFields, value: Shown | None) -> tuple[str, str, Shown | None]:
-        row = self.by_number.get(source["rows"][-1]) if source["rows"] else None
+    def _called(self, number: int) -> str:
+        """What a target without a name is called: by its expression where that is short."""
+        row = self.by_number.get(number)
+        text = self.operation(row)[0] if row is not None and row["kind"] == "operation" else ""
+        return f"({text})" if 0 < wide(text) <= NESTED else word("row {row}", row=number)
+
+    def _result(
+        self, before: str, source: SourceFields, value: Shown | None, call: ResultFields | None = None
+    ) -> tuple[str, str, Shown | None]:
+        row = self.by_number.get(source["rows"][-1] if source["rows"] else source["at"])
+        shape = list(row["shape"]) if row else []
+        kind = call.get("call") if call else None
+        first = self.by_number.get(call["target"][0]["row"]) if call and call["target"] else None
+        if first and kind == "jacobian":
+            shape = [*first["shape"], *shape]
+        elif first and kind == "batch_jacobian":
+            shape = [*first["shape"], *shape[1:]]
         room = LONGEST if self.room is None else int((self.room - 2 * MARGIN) / ITALIC) - 19
         name = str(source["name"] or (title_of(row) if row else word("a source")))
         text = "None" if value is None else written(value, 40 if self.room is None else 15)
         return (
             before + short_name(name, room - wide(before)),
-            text or (shape_text(row["shape"], 1000 if self.room is None else 10) if row else ""),
+            text or (shape_text(shape, 1000 if self.room is None else 10) if row else ""),
             None if text else value,
         )
 
@@ -242,7 +280,7 @@ class Drawing:
             )
         colour, fill = colours_of(row)
         broken = row["row"] in self.snapshot.get("broken", ())  # where `explain` puts the blame
-        colour = BROKEN if broken else CUT if row["cut"] else colour
+        colour = BROKEN if broken else CUT if row["cut"] or self.ink_of(row) == CUT else colour
         dash = "2 3" if row["status"] == "ghost" else "5 2" if row["by"] is not None else ""
         target = sweep is not None and row["row"] in sweep["target"]
         if here:
@@ -261,33 +299,89 @@ class Drawing:
         name, texts = node.title or None, [""]
         if row and row["kind"] == "operation":
             name, texts = row["name"], [title_of({**row, "name": None})]
-            if name or self.says_inputs or self.room is not None:
-                texts.insert(0, self.operation(row))
+            texts = self.operation(row)
         if not name:
             return text_at(x, y, fitting(texts, (right - x) / 6.6), 'font-size="12"')
         title = short_name(name, max(3, int((right - x) / 7.4)))
         left = x + 7.4 * wide(title) + 6
         bold = ' font-weight="600"' if row is None or row["name"] else ""
         return text_at(x, y, title, f'font-size="12"{bold}') + text_at(
-            left, y, fitting(texts, (right - left) / 5.6), f'font-size="10" fill="{MUTED}"'
+            left, y, fitting(texts, (right - left) / 5.8), f'font-size="11" fill="{MUTED}"'
         )
 
-    def operation(self, row: Fields) -> str:
-        """What an operation does to its inputs: `x × w`; what has no name is its row's number, `(3) × w`."""
+    def operation(self, row: Fields) -> list[str]:
+        """What an operation does to its inputs, in forms from long to short: `(p − 1)²`, `x × ⑦`, `×`."""
         label = title_of({**row, "name": None})
-        names = []
-        for number in row["inputs"]:
-            one = self.by_number.get(number)
-            name = "" if one is None else brief(one["value"], one, 6) if one.get("literal") else one["name"] or ""
-            names.append(short_name(name.rpartition("/")[2].removesuffix(":0"), 9) if name else f"({number})")
-        if label in SIGNS and len(names) == 2:
-            power = names[1].removesuffix(".0")
+        forms = [self._expression(row, depth)[0] for depth in (2, 1, 0)] if len(row["inputs"]) < FEW_INPUTS else []
+        return [*dict.fromkeys([*forms, label])]
+
+    def _expression(self, row: Fields, depth: int) -> tuple[str, int]:
+        """The text of a row's operation, and how tightly it holds: 0 a sum, 1 a product, 2 a power, 3 a name."""
+        label = title_of({**row, "name": None})
+        parts = [self._operand(number, depth) for number in row["inputs"]]
+        if label in SIGNS and len(parts) == 2:
+            tight = 0 if label in "+-><≥≤" else 2 if label == "xʸ" else 1
+            power = parts[1][0].removesuffix(".0")
+            left = _inside(*parts[0], tight + (tight == 2))
             if label == "xʸ" and power.isdigit():
-                return names[0] + power.translate(POWERS)
-            return SIGNS[label].join(names) + "ᵀ" * label.endswith("@ᵀ")
-        if len(names) == 1 and names[0].startswith("("):
-            return f"{label} {names[0]}"
-        return f"{label}({', '.join(names)})" if 0 < len(names) < FEW_INPUTS else label
+                return left + power.translate(POWERS), 2
+            right = _inside(*parts[1], tight + (label not in "+×"))
+            return left + SIGNS[label] + right + "ᵀ" * label.endswith("@ᵀ"), tight
+        if len(parts) == 1 and label in ("x²", "neg"):
+            return (f"{_inside(*parts[0], 3)}²", 2) if label == "x²" else (f"−{_inside(*parts[0], 2)}", 1)
+        return (f"{label}({', '.join(text for text, _ in parts)})", 3) if parts else (label, 3)
+
+    def _operand(self, number: int, depth: int) -> tuple[str, int]:
+        """An input: its name, a number of the program, its own expression, or the number of its row in a circle."""
+        one = self.by_number.get(number)
+        if one is not None and one.get("literal"):
+            return brief(one["value"], one, 6), 3
+        name = ("" if one is None else one["name"] or "").rpartition("/")[2].removesuffix(":0")
+        if name:
+            return short_name(name, 9), 3
+        once = one is not None and self.readers[number] == 1 and 0 < len(one["inputs"]) < FEW_INPUTS
+        if one is not None and one["kind"] == "operation" and depth and once:
+            text, tight = self._expression(one, depth - 1)
+            if wide(text) <= NESTED:
+                return text, tight
+        return circled(number), 3
+
+    def ink_of(self, row: Fields) -> str:
+        """The colour of a row's value: one that is not a number is marked."""
+        return CUT if row["value"] and re.search(r"\bnan\b", row["value"].get("text", "")) else INK
+
+    def _product_over(self, start: int, index: int, port: int) -> Shown | None:
+        """What the sweep has sent over an edge by now; of what is folded the last of it."""
+        node, source = self.nodes[index], self.nodes[start]
+        if node.row is not None and source.row is not None:
+            ports = [k for k, number in enumerate(node.row["inputs"]) if self.at.get(number) == start]
+            before = sum(other == start for other in node.inputs[:port])
+            return self.sent.get((node.row["row"], ports[before])) if before < len(ports) else None
+        found = [
+            product
+            for (reader, k), product in self.sent.items()
+            if self.at.get(reader) == index and self.at.get(self.by_number[reader]["inputs"][k]) == start
+        ]
+        return found[-1] if found else None
+
+    def added(self) -> Iterator[tuple[int, str]]:
+        """By input of this step what was added up there, where there was more than one: `0.1411 + (-2.97) = -2.829`."""
+        edges = self.current["edges"] if self.current else []
+        for number in dict.fromkeys(edge["input"] for edge in edges):
+            row, before = self.by_number.get(number), self.before.get(number)
+            parts = [one for one in [before, *(e["product"] for e in edges if e["input"] == number)] if one]
+            if (
+                row is None
+                or row["shape"]
+                or len(parts) < 2
+                or number not in self.at
+                or self.nodes[self.at[number]].row is None
+            ):
+                continue
+            texts = [size_of(one, 8) for one in parts]
+            texts = [f"({text})" if k and text.startswith("-") else text for k, text in enumerate(texts)]
+            shown = texts if len(texts) < 4 else [texts[0], "…", texts[-1]]
+            yield number, f"{' + '.join(shown)} = {size_of(self.adjoints[number] or {}, 8)}"
 
     def profile(self, node: Node, x: float, y: float, w: float, h: float) -> str:
         """The adjoint of each turn of a folded loop as a line of logarithms; "" where there is none."""
@@ -310,13 +404,27 @@ class Drawing:
         assert self.current is not None
         row = self.by_number[edge["input"]]
         product = edge["product"] and written(edge["product"], ON_EDGE)
-        texts = [f"= {product}" if product else shape_text(row["shape"], ON_EDGE)]
+        texts = [f"= {product}" if product else f"= {size_of(edge['product'] or {}, ON_EDGE)}"]
         factors = [written(one, ON_EDGE) if one else None for one in (edge["local"], self.current["adjoint"])]
         if all(factors):
             texts[:0] = [str(factors[0]), f"× {factors[1]}"]
-        if again:
-            texts.append(f"Σ {brief(edge['sum'], row, ON_EDGE)}")
+        if again and row["shape"]:
+            texts.append(f"Σ {size_of(edge['sum'] or {}, ON_EDGE)}")
         return texts, None if product else edge["product"]
+
+
+def circled(number: int) -> str:
+    """The number of a row, which is no number of the program: in a circle.
+
+    >>> circled(7), circled(0), circled(53)
+    ('⑦', '⓪', '⟨53⟩')
+    """
+    return "⓪" if number == 0 else chr(0x2460 + number - 1) if number <= 20 else f"⟨{number}⟩"
+
+
+def _inside(text: str, tight: int, around: int) -> str:
+    """An expression with the brackets that it needs where something holds that tightly."""
+    return text if tight >= around and not (tight < 3 and around == 3) else f"({text})"
 
 
 def _with_short_numbers(tag: re.Match[str]) -> str:

@@ -1,56 +1,70 @@
-"""A figure as a graph: columns run with time from the left to the right, all in one line."""
+"""A figure as the view draws it: columns run with time, in lines, or below each other where it is narrow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil, inf
 
 from .figure import MARGIN, Drawing, Node
-from .ink import BACK, HEIGHT, INK, MONO, MUTED, WIDTH, cross, line_at, text_at, value_at
-from .marks import brief
+from .ink import BACK, COLOURS, CUT, MONO, MUTED, cross, line_at, text_at, value_at
+from .lines import DOWN, HEIGHT, WIDTH, Lines, Piece, Places, TurnedLines, path_of, points_of
+from .marks import brief, size_of, small_map
 from .placement import FAR, Placement
+from .short import short_name, wide
+from .torn import is_zero
 from .words import word
 
-COLUMN, HALF = 182, 35  # distance of columns and of half-slots
+COLUMN, CARDS = 182, 218  # distance of columns, and where there are products on the edges
 TIGHT = 156  # the least of a figure with a width
-COLUMNS = 6  # of a figure without one
+ONE_LINE, PER = 6, 5  # columns of a figure without a width: in one line, and in each of several
+LETTER, LINE, MAP = 6.7, 14, 12  # of the texts on edges: width of a letter, height of a line, and of an array's picture
+ASIDE = (0, 6, -6, 12, -12, 20, -20, 30, -30, 42, -42)  # how far a card may be from its edge
+TAPES = ("#0072b2", "#a34a7e", "#00805c", "#8a5c00")  # the frames of tapes
+FREE = 100  # a number on an edge that would cost more is left out
+WAY = 92.0  # between two columns of a turned figure, with products
+GAP = 16  # around a figure in several lines
 
 
 class GraphDrawing(Drawing):
-    """Nodes placed by :class:`.Placement`."""
+    """Nodes placed by :class:`.Placement`, in :class:`.Lines`."""
 
     def place(self) -> None:
         """Gives each node its place, and the figure its size."""
-        self.placement = Placement()
+        edges = [(i, k) for k, node in enumerate(self.nodes) for i in node.inputs]
+        pitch = CARDS if self.current else COLUMN
+        room = inf if self.room is None else self.room - 2 * MARGIN
+        for far in (FAR, 2, 1):
+            placed = self._placement(far)
+            columns = 1 + max(placed.column, default=0)
+            if columns <= ONE_LINE if self.room is None else columns * pitch - (pitch - WIDTH) <= room:
+                self.lines = Lines(placed, edges, pitch)
+            elif self.room is None or room >= 3 * TIGHT + 60:
+                most = PER if self.room is None else int((room - 60 - WIDTH) // TIGHT) + 1
+                per = ceil(columns / ceil(columns / most))
+                free = pitch if self.room is None else (room - 80 - WIDTH) / max(1, per - 1)
+                self.lines = Lines(placed, edges, max(TIGHT, min(free, pitch)), per)
+            else:
+                self.lines = TurnedLines(placed, edges, room, WAY if self.current else DOWN)
+            lines = self.lines
+            if lines.right - lines.left <= room:
+                break
+        frames = GAP if len(self.snapshot["tapes"]) > 1 else 0
+        dx, dy = MARGIN - lines.left + frames, MARGIN + frames + 14 * bool(self.current or frames)
+        if self.room is not None and lines.turned:
+            dx = max(dx, self.room / 2 - (lines.left + lines.right) / 2)
+        self.shift = dx, dy
+        for node, (x, y) in zip(self.nodes, lines.at, strict=True):
+            node.x, node.y = x + dx, y + dy
+        self.width = lines.right - lines.left + 2 * MARGIN + 2 * frames
+        self.foot = lines.bottom + dy + MARGIN + frames + 14 * bool(self.current)
+
+    def _placement(self, far: int) -> Placement:
+        placed = Placement(far)
         for node in self.nodes:
             leaf = node.row is not None and node.row["kind"] != "operation" and not node.inputs
-            self.placement.add(node.inputs, leaf=leaf, section=self._section(node))
-        self.placement.settle()
-        columns, slots = self.placement.column, self.placement.slot
-        self.columns = 1 + max(columns, default=0)
-        self.column: float = COLUMN
-        if self.room is not None:
-            free = (self.room - 2 * MARGIN - WIDTH) / max(1, self.columns - 1)
-            self.column = max(TIGHT, min(free, COLUMN))
-        passed = [slot for points in self.placement.via.values() for _, slot in points]
-        self.top = MARGIN - HALF * min([*slots, *passed], default=0)
-        for node, column, slot in zip(self.nodes, columns, slots, strict=True):
-            node.x, node.y = MARGIN + column * self.column, self.top + slot * HALF
-        self.width = 2 * MARGIN + WIDTH + (self.columns - 1) * self.column
-        below = [node.y + HEIGHT for node in self.nodes] + [self.top + slot * HALF + HALF for slot in passed]
-        self.foot = max(below, default=MARGIN) + MARGIN
-
-    @property
-    def is_one_line(self) -> bool:
-        """Whether the graph fits into one line of the allowed width, and no variable has several states."""
-        columns, read = self.placement.column, ((i, k) for k, node in enumerate(self.nodes) for i in node.inputs)
-        if self.ways or any(columns[k] - columns[i] > FAR for i, k in read):
-            return False
-        return self.columns <= COLUMNS if self.room is None else self.width <= self.room
-
-    def body(self) -> Iterator[str]:
-        """The SVG of nodes and edges."""
-        yield from (self._edges(index, node) for index, node in enumerate(self.nodes))
-        yield from (self._node(node) for node in self.nodes)
+            placed.add(node.inputs, leaf=leaf, section=self._section(node))
+        placed.settle()
+        return placed
 
     def _section(self, node: Node) -> tuple[int | None, int, int | None]:
         row = node.row or node.last
@@ -61,63 +75,236 @@ class GraphDrawing(Drawing):
         last = row["op"] == "custom_gradient" and row["scope"][-1:] == [row["label"]]  # behind what the function did
         return (row["by"], passed, number if last else None)
 
+    # -- drawing -------------------------------------------------------------------------------------------------
+
+    def body(self) -> Iterator[str]:
+        """The SVG of frames, edges, nodes and what is on the edges."""
+        dx, dy = self.shift
+        middles = ((node.x + WIDTH / 2, node.y + HEIGHT / 2, WIDTH, HEIGHT) for node in self.nodes)
+        self.places = Places(middles, 2, self.width - 2, self.lines.turned)
+        self.curves: dict[tuple[int, int, int], list[Piece]] = {}
+        for index, node in enumerate(self.nodes):
+            for port, start in enumerate(node.inputs):
+                if not self.lines.is_far(start, index):
+                    curve = self.lines.curve(start, index, port, len(node.inputs))
+                    key = (start, index, port)
+                    self.curves[key] = [_moved(piece, dx, dy) for piece in curve]
+                    self.places.points[key] = points_of(self.curves[key])
+        yield from self._frames()
+        yield from (self._edges(index, node) for index, node in enumerate(self.nodes))
+        yield from (self._way(start, end, crossed) for start, end, crossed in self.ways)
+        yield from (self._node(node) for node in self.nodes)
+        sums = list(self._sums())
+        cards = list(self._cards())
+        yield from self._torn()
+        yield from self._numbers()
+        yield from cards
+        yield from sums
+
+    def _frames(self) -> Iterator[str]:
+        """A frame around what each tape recorded, where there are several; in each line a part."""
+        tapes = self.snapshot["tapes"]
+        for k, tape in enumerate(tapes if len(tapes) > 1 else []):
+            away = 4 + 4 * (len(tapes) - k)
+            lines: dict[int, list[Node]] = {}
+            for index, node in enumerate(self.nodes):
+                number = self.rows[node.part.first]["row"]
+                if any(first <= number < last for first, last in tape["spans"]):
+                    lines.setdefault(0 if self.lines.turned else self.lines.line[index], []).append(node)
+            colour = TAPES[k % len(TAPES)]
+            for part, inside in enumerate(lines.values()):
+                x, y = min(node.x for node in inside) - away, min(node.y for node in inside) - away - 8
+                w = max(node.x for node in inside) + WIDTH + away - x
+                h = max(node.y for node in inside) + HEIGHT + away - y
+                yield (
+                    f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="9" fill="none" stroke="{colour}" '
+                    'stroke-width="1"/>'
+                )
+                name = f'font-size="11" font-weight="600" fill="{colour}"'
+                yield text_at(x + 8 + 60 * k, y + 10, "" if part else short_name(tape["name"], 9), name)
+
     def _node(self, node: Node) -> str:
         row, x, y = node.row, node.x, node.y
+        shown = row or node.last or {}
+        number = shown.get("row", -1)
+        adjoint = self.adjoints.get(number)
+        arrived = self._arrived(node, number)
         if row is None:
-            last = node.last or {}
-            number = last.get("row", -1)
             inside = self.profile(node, x + 10, y + 24, WIDTH - 20, HEIGHT - 30) or (
-                value_at(x, y + 32, 10, "", last.get("value"), last, MUTED)
-                + value_at(x, y + 45.5, 10, "∂ ", self.adjoints.get(number), last, BACK)
-                if node.part.sign
-                else ""
+                value_at(x, y + 32, 10, "", shown.get("value"), shown, MUTED) + arrived if node.part.sign else ""
             )
             return self.border(node) + self.titled(node, x + 10, y + 17, x + WIDTH - 8) + inside
-        kind, number = row["kind"], row["row"]
-        pad = 16 if kind == "source" else 10
+        pad = 16 if row["kind"] == "source" else 10
         update = self.updates.get(number)
         value, before = (
             (row["value"], "")
             if update is None
             else (update["now"], "→ " if row["shape"] else f"{brief(row['value'], row, 6)} → ".lstrip())
         )
+        released = word("released") if row["released"] else ""
         return "".join(
             [
                 self.border(node),
-                self.titled(node, x + pad, y + 17, x + WIDTH - pad - 6 * len(str(number))),
-                text_at(x + WIDTH - pad + 2, y + 16, str(number), f'font-size="9.5" text-anchor="end" fill="{MUTED}"'),
-                value_at(x, y + 32, pad, before, value, row, INK)
-                or text_at(
-                    x + pad, y + 32, word("released") if row["released"] else "", f'font-size="11" font-family="{MONO}"'
-                ),
-                value_at(x, y + 45.5, pad, "∂ ", self.adjoints.get(number), row, BACK),
+                self.titled(node, x + pad, y + 17, x + WIDTH - pad - 7 * len(str(number))),
+                text_at(x + WIDTH - pad + 2, y + 16, str(number), f'font-size="11" text-anchor="end" fill="{MUTED}"'),
+                value_at(x, y + 32, pad, before, value, row, self.ink_of(row))
+                or text_at(x + pad, y + 32, released, f'font-size="11" font-family="{MONO}"'),
+                arrived if adjoint is not None or number in self.nones else "",
             ]
         )
 
+    def _arrived(self, node: Node, number: int) -> str:
+        """The adjoint: how large an array is, with its picture; what is not complete has a sign for more."""
+        x, y, adjoint = node.x + (16 if node.row and node.row["kind"] == "source" else 10), node.y + 45.5, None
+        adjoint = self.adjoints.get(number)
+        empty = number in self.nones
+        text = "None" if empty else size_of(adjoint, 13) if adjoint else ""
+        if not text:
+            return ""
+        waits = number in self.waiting
+        weight = "" if waits else ' font-weight="600"'
+        style = f'font-size="11" font-family="{MONO}" fill="{CUT if empty else BACK}"{weight}'
+        text = f"∂ {text}{' + …' if waits else ''}"
+        left = max(58.0, 6.7 * len(text) + 4)
+        picture = "" if empty or left > 84 else small_map(adjoint, x + left, y - 10, node.x + WIDTH - x - left - 8, 12)
+        return text_at(x, y, text, style) + picture
+
+    # -- edges ---------------------------------------------------------------------------------------------------
+
     def _edges(self, index: int, node: Node) -> str:
-        count = len(node.inputs)
-        heights = [node.y + HEIGHT * (port + 1) / (count + 1) for port in range(count)]
-        parts = [self._curve(source, index, y) for source, y in zip(node.inputs, heights, strict=True)]
-        if node.row and node.row["cut"] and count:
-            parts.append(cross(node.x - 12, heights[0]))
+        parts = []
+        for port, start in enumerate(node.inputs):
+            curve = self.curves.get((start, index, port))
+            product = self._product_over(start, index, port)
+            if curve is None:
+                parts.append(self._reference(start, index, port))
+                continue
+            now = self._is_now(start, index)
+            path = path_of(curve, product is not None, self.lines.turned)
+            parts.append(line_at(path, node.row, None if product is None else is_zero(product), now))
+        torn = any(self.at.get(one["to"]) == index and one["kind"] == "cut" for one in self.torn)
+        if node.row and node.row["cut"] and node.inputs and not torn:
+            x, y = self.lines.entry(index, 0, len(node.inputs), 12)
+            parts.append(cross(x + self.shift[0], y + self.shift[1]))
         return "".join(parts)
 
-    def _curve(self, source: int, index: int, y: float) -> str:
-        start, end = self.nodes[source], self.nodes[index]
-        at = (start.x + WIDTH, start.y + HEIGHT / 2)
-        path = f"M{at[0]} {at[1]}"
-        for column, slot in self.placement.via.get((source, index), ()):
-            x, height = MARGIN + column * self.column, self.top + slot * HALF + HALF / 2
-            path += _bent(at, (x - 10, height)) + f"L{x + WIDTH + 10} {height}"
-            at = (x + WIDTH + 10, height)
-        path += _bent(at, (end.x - 2, y))
-        return line_at(path + "m-5.5 -3.5l5.5 3.5l-5.5 3.5", end.row)
+    def _is_now(self, start: int, end: int) -> bool:
+        now = self.current
+        return now is not None and self.at.get(now["row"]) == end and self.nodes[end].row is not None
+
+    def _reference(self, start: int, index: int, port: int) -> str:
+        """An edge that comes from far away: the name of its row, or the number."""
+        row = self.nodes[start].row
+        text = "…" if row is None else short_name((row["name"] or str(row["row"])).removesuffix(":0"), 6)
+        x, y = self.lines.entry(index, port, len(self.nodes[index].inputs), 2)
+        x, y = x + self.shift[0], y + self.shift[1]
+        w = 6.2 * wide(text) + 8
+        arrow = "m-5.5 -3.5l5.5 3.5l-5.5 3.5"
+        if self.lines.turned:
+            x, y, arrow = x - 9, y - 12, ""
+        box = f'<rect x="{x - w - 9}" y="{y - 8}" width="{w}" height="16" rx="8" fill="#f2f3f5" stroke="#b3bac2"/>'
+        line = f'<path d="M{x - 9} {y}L{x} {y}{arrow}" fill="none" stroke="#97a0aa" stroke-width="1.2"/>'
+        return line + box + text_at(x - w / 2 - 9, y + 4, text, f'font-size="11" text-anchor="middle" fill="{MUTED}"')
+
+    def _way(self, start: int, end: int, crossed: bool) -> str:
+        """A dashed curve to a state of a variable, below the nodes; crossed where it comes from what was assigned."""
+        one, other = self.nodes[start], self.nodes[end]
+        (x0, y0), (x1, y1) = (one.x + WIDTH / 2, one.y + HEIGHT), (other.x + WIDTH / 2, other.y + HEIGHT)
+        low = max(y0, y1) + 24
+        colour = COLOURS["variable"][0]
+        path = f"M{x0} {y0}C{x0} {low} {x1} {low} {x1} {y1 + 2}m-3.5 5.5l3.5 -5.5l3.5 5.5"
+        middle = (x0 + x1) / 2, (y0 + y1) / 8 + 0.75 * low
+        return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.2" stroke-dasharray="4 4"/>' + (
+            cross(*middle) if crossed else ""
+        )
+
+    # -- on the edges --------------------------------------------------------------------------------------------
+
+    def _torn(self) -> Iterator[str]:
+        """Where a gradient ends: the torn edge, and what did it."""
+        for number, one in enumerate(self.torn):
+            start, end = self.at.get(one["from"]), self.at.get(one["to"])
+            if one["kind"] == "zero" or start is None or start == end:
+                continue
+            line = word("line {0}").replace("{0}", str(one["line"]))
+            key: object = next((key for key in self.curves if key[:2] == (start, end)), None)
+            drawn = ""
+            if key is None:
+                node = self.nodes[start]
+                other = None if end is None else self.nodes[end]
+                a = (node.x + WIDTH / 2, node.y + HEIGHT) if other else (node.x + WIDTH, node.y + HEIGHT / 2)
+                b = (other.x + WIDTH / 2, other.y - 2) if other and other.y > node.y else (a[0] + 30, a[1])
+                if other and other.y <= node.y:
+                    b = (other.x + WIDTH / 2, other.y + HEIGHT + 2)
+                path = f"M{a[0]} {a[1]}L{b[0]} {b[1]}"
+                drawn = f'<path d="{path}" fill="none" stroke="{CUT}" stroke-width="1.4" stroke-dasharray="4 4"/>'
+                self.places.points[key := ("torn", number)] = points_of([Piece(a, b)])
+            w = LETTER * max(wide(one["text"]), wide(line)) + 6
+            x, y = self.places.find(key, w, 38, ASIDE) or self.places.points[key][0]
+            style = f'font-size="11" font-weight="600" font-family="{MONO}" text-anchor="middle" fill="{CUT}"'
+            yield drawn + f'<rect x="{x - w / 2}" y="{y - 19}" width="{w}" height="38" fill="#ffffff"/>'
+            yield cross(x, y - 11) + text_at(x, y + 5, one["text"], style) + text_at(x, y + 17, line, style)
+
+    def _sums(self) -> Iterator[str]:
+        """Below an input at which products of the step met others: what was added up."""
+        for number, text in self.added():
+            yield self._below(self.nodes[self.at[number]], text)
+
+    def _below(self, node: Node, text: str) -> str:
+        w = LETTER * wide(text) + 4
+        x = min(max(node.x + WIDTH / 2, w / 2 + 2), self.width - w / 2 - 2)
+        self.places.boxes.append((x, node.y + HEIGHT + 9, w, 14))
+        style = f'font-size="11" font-weight="600" font-family="{MONO}" text-anchor="middle" fill="{BACK}"'
+        back = f'<rect x="{x - w / 2}" y="{node.y + HEIGHT + 3}" width="{w}" height="13" fill="#ffffff"/>'
+        return back + text_at(x, node.y + HEIGHT + 13, text, style)
+
+    def _cards(self) -> Iterator[str]:
+        """The products of the step, each on its edge: local derivative, what came in, the product."""
+        now = self.at.get(self.current["row"]) if self.current else None
+        for edge, texts, picture in self.shares():
+            start = self.at.get(edge["input"])
+            ports = [key for key in self.curves if key[:2] == (start, now)]
+            key = next((one for one in ports if one not in self._carded), ports[-1] if ports else None)
+            if key is None:  # it is inside of what is folded, or comes from far away
+                if now is not None and not self._carded:
+                    yield self._below(self.nodes[now], " ".join(texts))
+                continue
+            self._carded.add(key)
+            lines = [" ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts
+            if len(lines[0]) > 15 and len(texts) > 2:
+                lines = texts
+            w = LETTER * max(map(wide, lines)) + 10
+            h = LINE * len(lines) + 4 + (MAP + 3) * bool(picture)
+            x, y = self.places.find(key, w, h, ASIDE) or (0.0, 0.0)
+            yield (
+                f'<rect x="{x - w / 2}" y="{y - h / 2}" width="{w}" height="{h}" rx="4" fill="#ffffff" '
+                f'stroke="{BACK}" stroke-width="0.9"/>'
+            )
+            for k, line in enumerate(lines):
+                last = k == len(lines) - 1
+                style = f'font-size="11" font-family="{MONO}" text-anchor="end" fill="{BACK if last else MUTED}"'
+                weight = ' font-weight="600"' if last else ""
+                yield text_at(x + w / 2 - 5, y - h / 2 + 12 + LINE * k, line, style + weight)
+            if picture:
+                yield small_map(picture, x - w / 2 + 5, y + h / 2 - MAP - 3, w - 10, MAP)
+
+    def _numbers(self) -> Iterator[str]:
+        """On each edge over which the sweep went before what it carried."""
+        for key in self.curves:
+            product = self._product_over(*key)
+            if product is None or self._is_now(*key[:2]):
+                continue
+            text = size_of(product, 7)
+            w = LETTER * len(text) + 4
+            at = self.places.find(key, w, 13, (0,), FREE)
+            if at is not None:
+                yield f'<rect x="{at[0] - w / 2}" y="{at[1] - 7}" width="{w}" height="14" fill="#ffffff"/>'
+                style = f'font-size="11" font-family="{MONO}" text-anchor="middle" fill="{BACK}"'
+                yield text_at(at[0], at[1] + 4, text, style)
 
 
-def _bent(start: tuple[float, float], end: tuple[float, float]) -> str:
-    """From one point to another, level at both."""
-    (x0, y0), (x1, y1) = start, end
-    if abs(y1 - y0) < 0.5:
-        return f"L{x1} {y1}"
-    bend = max(14.0, (x1 - x0) / 2)
-    return f"C{x0 + bend} {y0} {x1 - bend} {y1} {x1} {y1}"
+def _moved(piece: Piece, dx: float, dy: float) -> Piece:
+    def move(at: tuple[float, float]) -> tuple[float, float]:
+        return at[0] + dx, at[1] + dy
+
+    return Piece(move(piece.start), move(piece.end), piece.bend and (move(piece.bend[0]), move(piece.bend[1])))

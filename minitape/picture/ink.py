@@ -8,6 +8,7 @@ from html import escape
 from math import isfinite, log10
 from typing import TYPE_CHECKING
 
+from .lines import HEIGHT, WIDTH
 from .marks import rounded, shape_text, small_map, written
 from .short import elide, printable
 from .words import word
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from .fields import Fields, Shown
     from .figure import Node
 
-WIDTH, HEIGHT = 120, 52  # of a node
 ROOM = 15  # characters of a value in a node
 DECADES = 3  # powers of ten that fill the height of a profile, at least
 
@@ -29,6 +29,7 @@ COLOURS = {
     "gap": ("#b3bac2", "#ffffff"),
 }
 INK, MUTED, EDGE, BACK, HERE, CUT, BROKEN = "#1f2328", "#57606a", "#97a0aa", "#b34700", "#fdeee4", "#a8447f", "#c62828"
+SENT = "#c9703c"  # an edge over which an earlier step went
 SANS = "Helvetica, Arial, sans-serif"
 SERIF = "'Times New Roman', Times, serif"
 MONO = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"
@@ -56,10 +57,13 @@ def colours_of(row: Fields) -> tuple[str, str]:
     return colour, fill if row["kind"] != "variable" or row["watched"] else COLOURS["constant"][1]
 
 
-def line_at(path: str, row: Fields | None) -> str:
+def line_at(path: str, row: Fields | None, sent: bool | None = None, now: bool = False) -> str:
+    """An edge; ``sent`` says that the sweep went over it, and whether it carried zeros, ``now`` that this step did."""
     cut = row is not None and row["cut"]
     dash = ' stroke-dasharray="3 4"' if row is not None and (cut or row["status"] == "ghost") else ""
-    return f'<path d="{path}" fill="none" stroke="{CUT if cut else EDGE}" stroke-width="1.3"{dash}/>'
+    dash = ' stroke-dasharray="1 4"' if sent else dash
+    colour = CUT if cut else EDGE if sent is None else BACK if now else SENT
+    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{2.2 if now else 1.3}"{dash}/>'
 
 
 def text_at(x: float, y: float, text: str, style: str) -> str:

@@ -83,7 +83,7 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
         try:
             with GradientTape(persistent=True) as tape:
                 tape.watch([i for i in inputs if i.dtype.differentiable])
-                outputs = recording.again(inputs, call.attrs["saved"])
+                outputs = recording.again(inputs, call.attrs["saved"])[: len(recording.results)]
         except Exception:  # it ran once: what is different now is nothing that a picture should raise
             return None
     if not _same(record, call, outputs):
@@ -128,7 +128,7 @@ def _name_reads(rows: list[PictureRow]) -> None:
 
 def _names(reader: Reader, call: Call) -> list[str]:
     """The names of a call's inputs: of its parameters, then those of the variables and tensors that it reads."""
-    parameters = call.attrs["recording"].trace.names
+    parameters = call.attrs["recording"].trace.names.values()
     leaves = reader._known.leaves
     others = [getattr(getattr(leaves.get(row), "variable", None), "name", "") for row in call.inputs[len(parameters) :]]
     return [*parameters, *(name.removesuffix(":0") for name in others)]

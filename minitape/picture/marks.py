@@ -91,14 +91,29 @@ def brief(value: Shown | None, row: Fields, room: int) -> str:
     )
 
 
+def size_of(value: Shown, room: int) -> str:
+    """A number, or a small array written out; of a larger one how large its numbers are (value.ts: ``sizeOf``).
+
+    >>> size_of({"text": "", "data": [[0.5, -2.0]] * 5}, 9), size_of({"text": "0.25", "data": 0.25}, 9)
+    ('±2', '0.25')
+    """
+    text = written(value, room)
+    if text is not None or ("stats" not in value and not isinstance(value.get("data"), list)):
+        return text or elide(value.get("text", ""), room)
+    size = magnitude(value)
+    return f"±{rounded(repr(float(f'{size:.3g}')), 3).removesuffix('.0')}" if math.isfinite(size) else "NaN"
+
+
 def magnitude(value: Shown) -> float:
     """The largest magnitude in a value, NaN where it is not known.
 
     >>> magnitude({"text": "", "data": [1.0, -3.0]})
     3.0
     """
-    lines = _lines(value)
+    lines, stats = _lines(value), value.get("stats")
     with suppress(ValueError):
+        if stats is not None:
+            return math.nan if stats["nans"] else max(abs(float(str(stats[end]))) for end in ("min", "max"))
         return float(np.abs(lines).max() if lines.size else abs(float(value.get("text", ""))))
     return math.nan
 

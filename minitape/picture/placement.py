@@ -27,7 +27,8 @@ class Placement:
     ([0, 1], [0, 0])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, far: int = FAR) -> None:
+        self.far = far  # an edge that goes further is no long line: no room is kept for it
         self.column: list[int] = []
         self.slot: list[int] = []
         self.via: dict[tuple[int, int], list[tuple[int, int]]] = {}  # (from, to) -> points that the edge passes
@@ -87,7 +88,7 @@ class Placement:
         """Keeps one half-slot free in each column that a near edge passes."""
         first = self.column[start]
         span = self.column[end] - first
-        if not 2 <= span <= FAR:
+        if not 2 <= span <= self.far:
             return
         points = []
         for step in range(1, span):

@@ -10,17 +10,19 @@ from ..common.texts import paragraph
 from ..engine.back.endpoints import GradientQuestion, ends_of
 from .short import short_name
 from .stepping import adjoints_of, element_of, stepper_of
+from .torn import is_zero
 from .values import show_value
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import Array, End, Object, Structure
-    from .fields import EndFields, ResultFields, Shown, SourceFields
+    from .fields import EndFields, ResultFields, Shown, SourceFields, Why
 
 CALLS = 16  # of one tape that are shown, the last ones
 SOURCES = 64  # of one call
 LONG = 2000  # rows: what a longer sweep gave is known when its steps are
 OF_THE_SOURCE = ("not_watched", "not_trainable", "integer_dtype", "not_accessed_watched")  # causes
+ASKED = 16  # sources of a call about which `explain` is asked
 STEPS = 4000  # of earlier calls' sweeps that are shown with them
 
 
@@ -61,6 +63,7 @@ def results_of(
         calls = [
             (one, call) for one in (*tapes, tape) for call in [*one.questions[-CALLS:]] or [*filter(None, [one.last])]
         ]
+    calls[:-1] = sorted(calls[:-1], key=lambda one: max((one[0]._rows_of(t)[-1:] or (-1,))[0] for t in one[1].targets))
     names = PythonNames(namespaces)
     found = [_result(*call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
     room = STEPS
@@ -81,26 +84,32 @@ def _result(
     known = sweep is not None
     parts = stepper.parts() if stepper is not None and known else [[] for _ in sources]
     shown: list[SourceFields] = []
+    asked = 0
     for source, own in zip(sources[:SOURCES], parts, strict=False):
         row: SourceFields = {
             "name": names.of(source),
             "rows": list(tape._rows_of(source)),
             "parts": [show_value(p) for _, p in own],
             "gradient": show_value(sum((p for _, p in own[1:]), own[0][1])) if own else None,
+            "at": (tape._rows_of(source) or (-1,))[-1],
             "reason": None,
+            "why": None,
             "blame": None,
             "now": None,
             "assigned": 0,
             "slices": 0,
         }
         if known and not own:
-            row["rows"], (row["reason"], row["blame"]) = [], _reason(tape, targets, source)
+            row["rows"] = []
         elif own:
             row["rows"] = [r for r, _ in own]
         row["now"], row["assigned"] = _stored(tape, row["rows"])
         if jacobian:
             returned = call.results[len(shown)] if len(shown) < len(call.results) else None  # it may be too large
             row["parts"], row["gradient"] = [], None if returned is None else show_value(returned.numpy())
+        if known and (not own or (last and is_zero(row["gradient"]))) and asked < ASKED:
+            asked += 1
+            row["reason"], row["why"], row["blame"] = _reason(tape, targets, source)
         shown.append(row)
     ends: list[EndFields] = [{"name": names.of(t), "row": (tape._rows_of(t) or (-1,))[-1]} for t in targets[:SOURCES]]
     result: ResultFields = {
@@ -135,14 +144,22 @@ def _stored(tape: GradientTape, rows: list[int]) -> tuple[Shown | None, int]:
     return None, 0
 
 
-def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | None, int | None]:
-    """Why a gradient is None, in the words of ``tape.explain``; and the row that is to blame, where there is one."""
+def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | None, Why | None, int | None]:
+    """Why a gradient is None or zero, see :func:`said_by`; and the row that is to blame, where `explain` names one."""
     with suppress(Exception):  # the picture goes on without words
         found: Object = tape.explain(targets[0] if len(targets) == 1 else targets, source)
         leaf = tape._record.find(source) if found.cause in OF_THE_SOURCE and tape._record is not None else None
-        blame = next(iter(found._rows), None) if leaf is None else leaf
-        return (None, None) if found.connected else (paragraph(found.message, found.fix), blame)
-    return None, None
+        return *said_by(found), next(iter(found._rows), None) if leaf is None else leaf
+    return None, None, None
+
+
+def said_by(found: Object) -> tuple[str | None, Why | None]:
+    """What an explanation of a gradient that is None or zero says, and the line that it blames; None where it finds
+    nothing.
+    """
+    if found.connected and found.kind != "zero":
+        return None, None
+    return paragraph(found.message, found.fix), {"file": found.filename, "line": found.line}
 
 
 class PythonNames:

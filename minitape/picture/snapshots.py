@@ -18,6 +18,7 @@
      "sweep": null | SWEEP,       not in a live delta in which it is the same as before
      "results": [RESULT, ...],    one for each gradient call, the last ones; travels with the sweep
      "alarms": [ALARM, ...],      what is wrong, the gravest first; the same
+     "torn": [TORN, ...],         where a gradient ends; the same
      "differs": {"row": 3, "text": "...", "rows": [3, 5]},    only in a comparison: the first row that is another one in
                                   the other tape, and those that have other values
      "insides": [{"row": 3, "name": "f", "snapshot": {...}}],   of calls of tf.function: the rows inside, as a
@@ -69,8 +70,10 @@ A RESULT is what a ``gradient`` call gave::
      "sources": [{"name": "v" | null, "rows": [0, 4],          the states that something has arrived at
                   "parts": [VALUE, VALUE],                     what has arrived at each
                   "gradient": VALUE | null,                    their sum, which the call returned
-                  "reason": null | "...",                      why it is None,
-                  "blame": null | 3,                           and because of which row
+                  "at": 4,                                     the last row that stands for it, -1 for none
+                  "reason": null | "...",                      why it is None or zero,
+                  "why": null | {"file": "...", "line": 6},    because of which line
+                  "blame": null | 3,                           and of which row
                   "now": null | VALUE,                         what the variable holds now, after the optimizer's step,
                   "assigned": 1,                       and how often it was assigned after its last state on the tape
                   "slices": 0}],                       indices of the IndexedSlices that the program got in place of
@@ -84,7 +87,11 @@ A RESULT is what a ``gradient`` call gave::
 
 An ALARM is ``{"kind": "gradient", "title": "The gradient is NaN from row 4, line 9", "text": "..." (in the words of
 explain), "row": 4, "line": 9, "back": true}``; ``back`` says that the step of the sweep shows it. Kinds: gradient,
-value, none, state, broadcast, vanished.
+value, none, zero, state, broadcast, vanished.
+
+A TORN is ``{"kind": "left", "from": 2, "to": 5, "line": 6, "text": "numpy()"}``: the value of row 2 left the framework
+there and came back as row 5 (-1 where the program's text does not tell as which). Of the kinds "cut" and "zero" it is
+the edge from row 2 to row 5, over which no gradient goes back, or zeros where something else had arrived.
 """
 
 from __future__ import annotations
@@ -92,7 +99,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from .diagnosis import alarms_of
+from .diagnosis import wrong_with
 from .reading import followed, reader_of, spaces
 from .results import results_of
 from .stepping import sweep_steps
@@ -134,13 +141,4 @@ def snapshot(
     result["sweep"] = sweep_steps(tape, target, sources, reader.held)
     result["insides"] = reader.insides(target, sources)
     result["results"] = results_of(tape, target, sources, reader.held, reader.namespaces, others=True)
-    if not since:
-        result["alarms"] = alarms_of(
-            tape,
-            result["rows"],
-            result["sweep"],
-            result["results"],
-            result["events"],
-            None if target is None else (target, sources),
-        )
-    return result
+    return result if since else result | wrong_with(tape, result, None if target is None else (target, sources))

@@ -176,7 +176,7 @@ class Stepper:
         with look_only(), np.errstate(all="ignore"):
             if self._sweep is None:
                 self._sweep = Sweep(
-                    self.record, self._starts, self._wanted, self.reachable, stepwise=True, held=self.held
+                    self.record, self._starts, self._wanted, self.reachable, held=self.held
                 )
                 self._rows = self._sweep.steps()
             try:

@@ -39,13 +39,17 @@ WRITTEN = r"""
 ≈ $\approx$
 ≥ $\geq$
 ≤ $\leq$
+± $\pm$
+⟨ $\langle$
+⟩ $\rangle$
 > $>$
 < $<$
 \ \textbackslash{}
 ~ \textasciitilde{}
 ^ \textasciicircum{}
 """
-SIGNS = {sign: rf"\{sign}" for sign in "&%$#_{}"} | dict(map(str.split, WRITTEN.strip().splitlines()))
+SIGNS = {chr(0x2460 + k): rf"\textcircled{{\tiny {k + 1}}}" for k in range(20)} | {"⓪": r"\textcircled{\tiny 0}"}
+SIGNS |= {sign: rf"\{sign}" for sign in "&%$#_{}"} | dict(map(str.split, WRITTEN.strip().splitlines()))
 
 
 def tikz(svg: str) -> str:
@@ -61,10 +65,16 @@ def tikz(svg: str) -> str:
     <BLANKLINE>
     """
     root = fromstring(svg)
-    drawn = [line for element in list(root)[1 if len(root) > 1 else 0 :] for line in _commands(element)]
+    drawn = [line for element in _drawn(root) for line in _commands(element)]
     colours = sorted({found for line in drawn for found in re.findall(r"tape-(\w{6})", line)})
     names = [rf"\definecolor{{tape-{colour}}}{{HTML}}{{{colour.upper()}}}" for colour in colours]
     return HEAD % {"p": POINT} + "\n".join([*names, *drawn, r"\end{tikzpicture}", ""])
+
+
+def _drawn(root: Element) -> list[Element]:
+    """What is drawn: not the words for who cannot see it, nor the background."""
+    found = [element for element in root if element.tag.split("}")[-1] not in ("title", "desc")]
+    return found[1 if len(found) > 1 else 0 :]
 
 
 def _commands(element: Element) -> Iterator[str]:

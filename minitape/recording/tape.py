@@ -124,7 +124,7 @@ class TapeRules:
     def value(self, node: TapeNode) -> Array:
         """The array of a value, None when it is gone."""
         if node.tensor is not None:
-            return node.tensor.array
+            return getattr(node.tensor, "array", None)  # a traced tensor may have no value yet
         return None if node.record is None or node.caller is not None else node.record.value(node.row)
 
     def origin(self, source: End) -> ValueOrigin | None:

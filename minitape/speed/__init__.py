@@ -32,14 +32,26 @@ class Speed(Accelerator):
         # of the table: a primitive, its plain function, the fast one, and how that differs
         self.functions: list[tuple[Any, Any, Any, dict[str, Any]]] = []
 
-    def instead(self, plain: Any) -> Any:
-        """The fast form of a function or a class of the engine."""
-        name = f"{plain.__module__.removeprefix('minitape.engine.')}.{plain.__name__}"
-        if name not in _INSTEAD:
-            return plain
-        made = getattr(_module(_INSTEAD[name]), plain.__name__)(plain)
-        self.pairs[name] = plain, made
+    def _instead(self, module: str, plain: Any) -> Any:
+        """What the function of a module of this package, called as ``plain`` is, makes of it."""
+        made = getattr(_module(module), plain.__name__)(plain)
+        self.pairs[plain.__name__] = plain, made
         return made
+
+    def record(self, plain: Any) -> Any:
+        return self._instead("packed", plain)
+
+    def apply(self, plain: Any) -> Any:
+        return self._instead("operators", plain)
+
+    def propagate(self, plain: Any) -> Any:
+        return self._instead("packed", plain)
+
+    def run_sweep(self, plain: Any) -> Any:
+        return self._instead("sweeps", plain)
+
+    def rows(self, plain: Any) -> Any:
+        return self._instead("programs", plain)
 
     def function(self, plain: Any, primitive: Any, name: str, **how: Any) -> Any:
         """See :func:`minitape.speed.operators.function_of`."""
@@ -52,14 +64,3 @@ class Speed(Accelerator):
 def _module(name: str) -> Any:
     """A part of this package that long tapes, or functions, alone need."""
     return import_module(f"{__name__}.{name}")
-
-
-_INSTEAD = {
-    "back.sweep.run_sweep": "sweeps",
-    "recording.columns.ColumnStore": "packed",
-    "tensor.operation.apply": "operators",
-    "back.values.column": "packed",
-    "back.values.operations": "packed",
-    "back.reach.propagate": "packed",
-    "minitape.functions.program.Rows": "programs",
-}  # what is replaced -> the module of this package that has a maker of the same name

@@ -40,7 +40,7 @@ class LongSweep(Sweep):
             if self._add_share(row, adjoint):
                 del self.adjoints[row]
 
-    def _cells(self) -> Iterator:
+    def cells(self) -> Iterator:
         """The rows that the loop does not know, calls and arrays. It continues below each of them."""
         record, low = self.record, self.low
         for first, block, _, calls in reversed(record.blocks):
@@ -60,12 +60,10 @@ class LongSweep(Sweep):
         self.column[row] += share
         return True
 
-    def _add(self, row: int, share: Any, as_given: bool = False) -> None:
-        value = self.values[row]
-        if share.shape != value.shape or share.dtype is not value.dtype:
-            share = match_input(share, value)
-        if not self._add_share(row, share):
-            super()._add(row, share)
+    def add(self, row: int, share: Any, as_given: bool = False) -> Any:
+        if self._add_share(row, match_input(share, self.values[row])):
+            return self.adjoint(row)
+        return super().add(row, share, as_given)
 
     def adjoint(self, row: int) -> Any:
         """The adjoint that has arrived at a row, None when none has."""

@@ -16,7 +16,7 @@ from numpy import ndarray
 
 from ..engine.recording.evidence import origin_of_result
 from ..engine.recording.frames import _OWN
-from ..engine.recording.rows import REALS, WIDTH
+from ..engine.recording.rows import FULL, REALS, WIDTH
 from ..engine.recording.state import state
 from ..engine.table.code import define
 from ..engine.table.fp import ignore_fp_errors, run_number
@@ -24,7 +24,6 @@ from ..engine.table.primitives import Primitive
 from ..engine.table.primitives.elementwise import LARGE, form_of
 from ..engine.tensor.functions import SIGNS, number, real
 from ..engine.tensor.tensor import EagerTensor, from_array
-from .packed import FULL
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -40,9 +39,9 @@ def {name}({signature}):
 {named}    {begin}
     kind = type({x})
     if record is not None and (site := {site}) is not None:
-{known}        if {numbers}{entered} and (place := len(record.rows)) < FULL:
+{known}        if {numbers}{entered} and (place := len(cells := record.rows)) < FULL:
 {number_row}            return made
-        if ({arrays}){entered} and (place := len(record.rows)) < FULL:
+        if ({arrays}){entered} and (place := len(cells := record.rows)) < FULL:
 {row}            if {constant}:
                 record.untracked.add(made._row)
             return made
@@ -61,7 +60,7 @@ def {name}({signature}):
 """
 _ROW = """
             value = {formula}
-            record.put(({code}, {rows}, None, site, value))
+            cells += {code}, {rows}, None, site, value
             made = EagerTensor()
             made._value, made._record = value, record
             made._row, made._origin = record.base + place // WIDTH, None

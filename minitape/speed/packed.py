@@ -6,59 +6,27 @@ from __future__ import annotations
 
 import struct
 from _thread import get_ident
-from collections.abc import Iterable, Sequence
-from itertools import chain, compress, repeat
-from operator import is_
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..engine.recording.block import leave_ended
-from ..engine.recording.rows import CHUNK, REALS, WIDTH
+from ..engine.recording.rows import REALS, WIDTH
 from ..engine.recording.state import appended
 from ..engine.table.primitives.elementwise import FIRST_CODE
 
-FULL = WIDTH * CHUNK
 ARRAY_ROW = 256  # added to the op of packed elementwise rows whose values are no numbers: kernels hand them over
 
 
-def ColumnStore(plain: Any) -> Any:
-    """The fast form of :class:`minitape.engine.recording.columns.ColumnStore`."""
-    from ..engine.recording.columns import last_from
+def Record(plain: Any) -> Any:
+    """The fast form of :class:`minitape.engine.recording.record.Record`."""
+    from ..engine.recording.record import last_from
 
     class Packed(plain):
         """Rows of which all but the last are packed."""
 
-        # (first row, int32 rows x 4, values, calls by row)
-        blocks: Sequence[tuple[int, np.ndarray, Any, dict[int, Any]]] = ()
-
-        def __init__(self) -> None:
-            self.rows: list = []
-            self.base, self.thread = 0, get_ident()  # base: packed rows
-            self.kinds: set = set()  # types of values
-            self.put = self.rows.extend
-
-        def __len__(self) -> int:
-            return self.base + len(self.rows) // WIDTH
-
-        def append(self, op: int, a: int, b: int, call: Any, site: int, value: Any = None) -> int:
-            if (place := len(self.rows)) >= FULL and self.pack():
-                place = 0
-            if (kind := type(value)) not in self.kinds:
-                self.kinds.add(kind)
-            self.put((op, a, b, call, site, value))
-            return self.base + place // WIDTH
-
-        def column(self, which: int) -> list:
-            return self.columns()[which] if self.base else self.rows[which::WIDTH]
-
-        def large_arrays(self) -> dict[int, np.ndarray]:
-            values = self.column(5)
-            arrays = compress(enumerate(values), map(is_, map(type, values), repeat(np.ndarray)))
-            return {row: value for row, value in arrays if value.size > self.small}
-
-        def clear(self) -> None:
-            self.rows, self.blocks, self.base = [], (), 0
+        blocks: Sequence[tuple[int, np.ndarray, Any, dict[int, Any]]]  # first row, int32 rows x 4, values, calls by row
 
         def pack(self) -> bool:
             """Moves the rows since the last block into a block; numbers of one type become an array.
@@ -72,11 +40,7 @@ def ColumnStore(plain: Any) -> Any:
             if not cells:
                 return True
             values: Any = cells[5::WIDTH]  # a list, or an array of numbers
-            calls = (
-                {row: call for row, call in enumerate(cells[3::WIDTH], self.base) if call is not None}
-                if self.called
-                else {}
-            )
+            calls = {at: call for at, call in enumerate(cells[3::WIDTH], self.base) if call} if self.called else {}
             del cells[5::WIDTH]
             del cells[3 :: WIDTH - 1]
             block = np.frombuffer(bytearray(struct.pack(f"{len(cells)}i", *cells)), np.int32).reshape(-1, WIDTH - 2)
@@ -109,15 +73,12 @@ def ColumnStore(plain: Any) -> Any:
             ]
             return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-        def cell(self, row: int) -> tuple[int, int, int, int]:
+        def row(self, row: int) -> Sequence[Any]:
             if row >= self.base:
-                return super().cell(row - self.base)
-            first, block, _, _ = last_from(self.blocks, row)
+                return super().row(row - self.base)
+            first, block, values, calls = last_from(self.blocks, row)
             op, a, b, site = block[row - first].tolist()
-            return op & (ARRAY_ROW - 1), a, b, site
-
-        def call_at(self, row: int) -> Any:
-            return super().call_at(row - self.base) if row >= self.base else last_from(self.blocks, row)[3].get(row)
+            return op & (ARRAY_ROW - 1), a, b, calls.get(row), site, values[row - first]
 
         def stored(self, row: int) -> Any:
             if row >= self.base:
@@ -127,7 +88,7 @@ def ColumnStore(plain: Any) -> Any:
 
         def store(self, row: int, value: Any) -> None:
             if row >= self.base:
-                self.rows[WIDTH * (row - self.base) + 5] = value
+                super().store(row - self.base, value)
             else:
                 first, _, values, _ = last_from(self.blocks, row)
                 values[row - first] = value
@@ -135,63 +96,24 @@ def ColumnStore(plain: Any) -> Any:
         def columns(self, low: int = 0, high: int | None = None) -> Any:
             while True:
                 base, blocks = self.base, self.blocks
-                columns = super().columns(max(low - base, 0), None if high is None else max(high - base, 0))
+                late = super().columns(max(low - base, 0), None if high is None else max(high - base, 0))
                 if self.base == base:
                     break
             if low >= base:
-                return columns
+                return late
+            found: Any = [[], [], [], [], [], []]
             stop = base if high is None else min(base, high)
-            packed: Any = [[], [], [], [], [], []]
             for first, block, values, calls in list(blocks):
                 start, end = max(first, low), min(first + len(block), stop)
                 if start < end:
                     part = slice(start - first, end - first)
-                    packed[0] += (block[part, 0] & (ARRAY_ROW - 1)).tolist()
-                    for at, numbers in zip((1, 2, 4), block[part, 1:].T, strict=True):
-                        packed[at] += numbers.tolist()
-                    packed[3] += map(calls.get, range(start, end)) if calls else [None] * (end - start)
-                    packed[5].extend(values[part])
-            return [early + late for early, late in zip(packed, columns, strict=True)]
+                    ops, left, right, sites = block[part].T.tolist()
+                    cells = [op & (ARRAY_ROW - 1) for op in ops], left, right, map(calls.get, range(start, end)), sites
+                    for known, more in zip(found, (*cells, values[part]), strict=True):
+                        known.extend(more)
+            return [early + more for early, more in zip(found, late, strict=True)]
 
     return Packed
-
-
-class LongColumn:
-    """The column of values of a long recording, of which few are read."""
-
-    def __init__(self, record: Any) -> None:
-        self.record = record
-
-    def __getitem__(self, row: int) -> Any:
-        return self.record.stored(row)
-
-
-def column(plain: Any) -> Any:
-    """The fast form of :func:`minitape.engine.back.values.column`."""
-    return lambda record: LongColumn(record) if record.base else record.rows[5::WIDTH]
-
-
-def operations(plain: Any) -> Any:
-    """The fast form of :func:`minitape.engine.back.values.operations`."""
-
-    def run(record: Any, low: int, high: int) -> Iterable:
-        if record.base:
-            return chain.from_iterable(_chunk(record, low, end) for end in range(high + 1, low, -CHUNK))
-        rows, at = record.rows, WIDTH * high
-        ops, left, right = rows[at::-WIDTH], rows[at + 1 :: -WIDTH], rows[at + 2 :: -WIDTH]
-        cells = zip(range(high, low - 1, -1), ops, left, right, rows[at + 3 :: -WIDTH])  # noqa: B905 - down to low
-        return compress(cells, ops)
-
-    return run
-
-
-def _chunk(record: Any, low: int, end: int) -> Iterable:
-    """Those before ``end`` in a recording that is packed, at most ``CHUNK`` of them."""
-    first = max(low, end - CHUNK)
-    ops, left, right, calls, _, _ = record.columns(first, end)
-    return compress(
-        zip(range(end - 1, first - 1, -1), ops[::-1], left[::-1], right[::-1], calls[::-1], strict=True), ops[::-1]
-    )
 
 
 def propagate(plain: Any) -> Any:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,7 +59,6 @@ class Writer:
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
         self.scope |= ARRAY
         self.lines: list[str] = []
-        self.where: dict[int, Any] = {}  # line of the program -> the call that it runs
         self.warns = False  # whether some of it is NumPy's, which warns of infinities
         self.written = 0  # runs
         self.readers = self._find_readers()
@@ -241,7 +239,6 @@ class Writer:
             self.lines.append(f"    {', '.join(outs)}, = {formula}\n")
         else:
             self.lines.append(f"    {outs[0]} = {formula}\n")
-        self.where[len(self.lines) + 1] = call  # the first line is the function's head
         self.warns = True
         self._drop(call.inputs, [call])
 
@@ -358,7 +355,7 @@ class CompiledRows:
 
     def _write(self, fused: bool = False) -> None:
         writer = self.writer(fused)
-        self.function, self.where, self.warns = writer.write(), writer.where, writer.warns
+        self.function, self.warns = writer.write(), writer.warns
         self.numbers = len(writer.scalars)
 
     def fuse(self, runs: int) -> bool:
@@ -371,13 +368,6 @@ class CompiledRows:
             return False
         self._write(fused=True)
         return True
-
-    def failed(self, trace: TracebackType) -> tuple[Call, Callable[[int], Any]] | None:
-        """The call that ran in a frame of the function, and what finds the array of a row there."""
-        if trace.tb_frame.f_code is not self.function.__code__ or trace.tb_lineno not in self.where:
-            return None
-        values = trace.tb_frame.f_locals
-        return self.where[trace.tb_lineno], lambda row: values.get(f"v{row}")
 
 
 def Rows(plain: type) -> type[CompiledRows]:

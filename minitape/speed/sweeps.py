@@ -1,7 +1,7 @@
 """The sweeps that most gradients need, written out: of numbers, of arrays and calls, and of long tapes.
 
-Each does what :class:`minitape.engine.back.sweep.Sweep` does, which says what is computed; rows that need more are
-handed to it.
+Each does what :class:`minitape.engine.back.sweep.Sweep` does, which says what is computed; calls whose outputs share a
+rule are handed to it.
 """
 
 from __future__ import annotations
@@ -12,135 +12,56 @@ from numpy import ndarray
 
 from ..engine.back.reach import TERMINAL
 from ..engine.back.sweep import Sweep
-from ..engine.back.values import add_adjoints, column, match_input, operations, unbroadcast
-from ..engine.recording.rows import REALS, call_of
+from ..engine.back.values import Tensors, add_adjoints, column, match_input, operations, unbroadcast
+from ..engine.recording.rows import CALL, REALS, WIDTH
 from ..engine.table.code import compile_text, define
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
-from ..engine.table.primitives import BATCHES
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS, as_calls
 from ..engine.table.primitives.formula import ARRAY, SCALAR
 from ..engine.tensor.functions import recorded_functions
 from ..engine.tensor.tensor import EagerTensor
 from .long import long_sweep
+from .number_rows import sweep_rows
 
 if TYPE_CHECKING:
-    from ..engine.recording.record import Record
     from ..engine.recording.rows import Call
     from ..engine.types import Adjoint, Function, Object
 
-FEW = 24  # rows from which on a compiled loop may pay
+FEW, WIDE = 24, 512  # rows from which on a compiled loop may pay: of numbers, of numbers among arrays
 
 
 def run_sweep(plain: Function) -> Function:
     """The fast form of :func:`minitape.engine.back.sweep.run_sweep`."""
 
     def run(
-        record: Any,
-        starts: dict[int, Adjoint],
-        sources: set[int],
-        reachable: bytearray | None,
-        recorded: bool,
-        mandatory: set[int] | None,
-    ) -> tuple[Function, Sweep | None]:
-        batched = BATCHES and not BATCHES.isdisjoint(map(type, starts.values()))
-        # mandatory: functions of the user, in TensorFlow's order
-        if mandatory or batched:
-            return plain(record, starts, sources, reachable, recorded, mandatory)
-        if not recorded:
-            high, low = max(starts), min(sources)
-            if high - low >= FEW and (long := long_sweep(record, starts, sources, reachable)) is not None:
+        record: Any, starts: dict[int, Adjoint], sources: set[int], reachable: bytearray | None, recorded: bool
+    ) -> Function:
+        high, low, numbers = max(starts), min(sources), record.kinds <= REALS
+        if not recorded and high - low >= (FEW if numbers else WIDE):
+            long = long_sweep(record, starts, sources, reachable)
+            if long is not None:
                 long.run()
-                return long.adjoint, long
-            if reachable is None and record.kinds <= REALS:
-                number_sweep(record, starts, sources, high, low)
-                return starts.get, None
-        found = ArraySweep(record, starts, sources, reachable, recorded=recorded)
-        if found.late:
-            return plain(record, starts, sources, reachable, recorded, mandatory)
-        found.run()
-        return found.adjoints.get, found
+                return long.adjoint
+        if numbers and not (recorded or reachable or record.base):
+            number_sweep(record.rows, starts, sources, high, low)
+        elif not (recorded and numbers and sweep_rows(record, starts, sources, reachable, high, low)):
+            _array_sweep(record, starts, sources, reachable, recorded, high, low)
+        return starts.get
 
     return run
 
 
-class ArraySweep(Sweep):
-    """The sweep over numbers, arrays and calls, written out; a row that needs more is handed on as in the plain one.
-
-    It reads what the recording holds where a rule reads no elements: a recorded sweep makes no tensor of it then.
-    """
-
-    def run(self) -> None:
-        """Runs the sweep to its end."""
-        values: Object = self.values
-        sources, adjoints, recorded = self.sources, self.adjoints, self.recorded
-        matters = b"\1" * (self.high + 1) if self.reachable is None else self.reachable
-        arrived: Function = adjoints.get
-        value_of = values.__getitem__
-        held, foreign = values.column.__getitem__ if recorded else value_of, TERMINAL in matters
-        before = WARNINGS[OFF]
-        try:
-            for row, op, a, b, call in operations(self.record, self.low, self.high):
-                g = arrived(row)
-                if (g is None and (call is None or call.outputs == 1)) or (foreign and matters[row] == TERMINAL):
-                    continue
-                if call and (call.outputs > 1 or not call.primitive.each):
-                    call = call or call_of(row, op, a, b)
-                    if call.row == row and self._call(call):  # of several outputs, the first is met last
-                        self._drop(row, call.outputs)
-                    continue
-                if call:
-                    self._rule_by_rule(call, g, matters, value_of, held)
-                elif recorded:
-                    primitive = BY_CODE[op - FIRST_CODE]
-                    z, read = value_of(row) if primitive.keeps_output else None, value_of if primitive.keeps else held
-                    STEPS[EagerTensor, op, matters[a], matters[b]](g, z, read(a), read(b), a, b, adjoints)
-                else:
-                    z = values[row]
-                    kind = type(z) if type(z) in SCALAR else ndarray if g.size < LARGE else None
-                    STEPS[kind, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
-                if row not in sources:
-                    del adjoints[row]
-        finally:
-            restore_fp_errors(before)
-
-    def _rule_by_rule(
-        self, call: Call, g: Adjoint, matters: bytes | bytearray, value_of: Function, held: Function
-    ) -> None:
-        """Hands on the adjoint of a call with one output and a rule for each input."""
-        primitive: Object = call.primitive
-        rows, adjoints = call.inputs, self.adjoints
-        z = value_of(call.row) if primitive.keeps_output else held(call.row)
-        inputs = [*map(held if primitive.keeps == () else value_of, rows)]
-        for to, like, rule in zip(rows, inputs, primitive.rules):  # noqa: B905 - slow
-            if rule is None or not matters[to]:
-                continue
-            share = rule(g, z, *inputs, **call.attrs)
-            kind = type(share)
-            if kind is ndarray or kind in SCALAR:
-                if share.shape != like.shape or share.dtype is not like.dtype:
-                    share = match_input(share, like)
-            elif kind is EagerTensor:
-                if share._value.shape != (shape := held(to).shape):
-                    share = unbroadcast(share, shape)
-            elif share is None:
-                continue
-            else:
-                share = match_input(share, like)
-            total = adjoints.get(to)
-            adjoints[to] = share if total is None else add_adjoints(total, share)
-
-
-def number_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int], high: int, low: int) -> None:
+def number_sweep(rows: list, adjoints: dict[int, Adjoint], sources: set[int], high: int, low: int) -> None:
     """The sweep over a tape of numbers: what an operation hands on to its inputs is computed at once."""
-    values, arrived = column(record), adjoints.get
+    arrived = adjoints.get
     before = WARNINGS[OFF]
     try:
-        for row, op, a, b, _ in operations(record, low, high):
-            g = arrived(row)
-            if g is None:
+        for at in range(WIDTH * high, WIDTH * low - 1, -WIDTH):
+            op = rows[at]
+            if not op or (g := arrived(row := at // WIDTH)) is None:
                 continue
-            z, to = values[row], a
-            for share in SHARES[type(z)][op](g, z, values[a], values[b]):
+            to, b, z = rows[at + 1], rows[at + 2], rows[at + 5]
+            for share in SHARES[type(z)][op](g, z, rows[WIDTH * to + 5], rows[WIDTH * b + 5]):
                 if share is not None:
                     total = arrived(to)
                     adjoints[to] = share if total is None else total + share
@@ -149,6 +70,86 @@ def number_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int]
                 del adjoints[row]
     finally:
         restore_fp_errors(before)
+
+
+def _array_sweep(
+    record: Any,
+    adjoints: dict[int, Adjoint],
+    sources: set[int],
+    reachable: bytearray | None,
+    recorded: bool,
+    high: int,
+    low: int,
+) -> None:
+    """The sweep over numbers, arrays and calls, and over the rows that an outer tape records.
+
+    It reads what the recording holds where a rule reads no elements: a recorded sweep makes no tensor of it then.
+    """
+    matters = b"\1" * (high + 1) if reachable is None else reachable
+    arrived, general = adjoints.get, None
+    foreign = TERMINAL in matters
+    values: Any = column(record)
+    held = value_of = values.__getitem__
+    if recorded:
+        value_of = Tensors(record, values).__getitem__
+    before = WARNINGS[OFF]
+    try:
+        for row, op, a, b, call in operations(record, low, high):
+            g = arrived(row)
+            if (g is None and (op > CALL or call.outputs == 1)) or (foreign and matters[row] == TERMINAL):
+                continue
+            if op > CALL:
+                if recorded:
+                    primitive = BY_CODE[op - FIRST_CODE]
+                    z, read = value_of(row) if primitive.keeps_output else None, value_of if primitive.keeps else held
+                    STEPS[EagerTensor, op, matters[a], matters[b]](g, z, read(a), read(b), a, b, adjoints)
+                else:
+                    z = values[row]
+                    kind = type(z) if type(z) in SCALAR else ndarray if g.size < LARGE else None
+                    STEPS[kind, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
+            elif call.outputs == 1 and call.primitive.each:
+                hand_on(call, g, matters, value_of, held, adjoints)
+            else:
+                if general is None:
+                    general = Sweep(record, adjoints, sources, reachable, recorded=recorded)
+                    general.adjoints = adjoints
+                if call.row != row or not general.hand_on(call):  # of several outputs, the first is met last
+                    continue
+                for each in range(row, row + call.outputs):
+                    if each not in sources:
+                        adjoints.pop(each, None)
+                continue
+            if row not in sources:
+                del adjoints[row]
+    finally:
+        restore_fp_errors(before)
+
+
+def hand_on(
+    call: Call, g: Adjoint, matters: bytes | bytearray, value_of: Function, held: Function, adjoints: dict[int, Adjoint]
+) -> None:
+    """Hands on the adjoint of a call with one output and a rule for each input."""
+    primitive: Object = call.primitive
+    rows = call.inputs
+    z = value_of(call.row) if primitive.keeps_output else held(call.row)
+    inputs = [*map(held if primitive.keeps == () else value_of, rows)]
+    for to, like, rule in zip(rows, inputs, primitive.rules):  # noqa: B905 - slow
+        if rule is None or not matters[to]:
+            continue
+        share = rule(g, z, *inputs, **call.attrs)
+        kind = type(share)
+        if kind is ndarray or kind in SCALAR:
+            if share.shape != like.shape or share.dtype is not like.dtype:
+                share = match_input(share, like)
+        elif kind is EagerTensor:
+            if share._value.shape != (shape := held(to).shape):
+                share = unbroadcast(share, shape)
+        elif share is None:
+            continue
+        else:
+            share = match_input(share, like)
+        total = adjoints.get(to)
+        adjoints[to] = share if total is None else add_adjoints(total, share)
 
 
 class _Steps(dict["Object", "Function"]):
@@ -216,20 +217,14 @@ _RECORDED = """
 STEPS = _Steps()
 
 
-_NONE: Object = None  # in the places of leaves and calls
-
-
 class _Shares(dict["Object", "list[Function]"]):
     """By the kind of a number and by code: what gives the shares of all inputs at once, None for one that gets
     nothing.
     """
 
     def __missing__(self, kind: Object) -> list[Function]:
-        texts = [
-            ", ".join("None" if text == "-" else text for text in p.texts[1:]) + "," * (len(p.texts) == 2)
-            for p in BY_CODE
-        ]
-        self[kind] = found = [_NONE] * FIRST_CODE + [compile_text(f"({text})", SCALAR[kind]) for text in texts]
+        texts = [", ".join("None" if t == "-" else t for t in p.texts[1:]) for p in BY_CODE]
+        self[kind] = found = [*[None] * FIRST_CODE, *(compile_text(f"({text},)", SCALAR[kind]) for text in texts)]
         return found
 
 

@@ -136,7 +136,7 @@ def fill(module: dict[str, Object], space: str) -> None:
 
     def find(name: str) -> Object:
         if name in homes:
-            module[name] = found = _offered(module["__name__"], name, homes[name])
+            module[name] = found = _wrap(name, load(*homes[name]))
             return found
         if not space and name in TOOLS:
             return importlib.import_module(f"minitape.{name}")
@@ -177,13 +177,4 @@ def wrap_functions(wrap: Callable[[str, Object], Object]) -> None:
         module = sys.modules.get(f"minitape.{space}".removesuffix("."))
         for name, home in () if module is None else homes_of(space).items():
             if name in vars(module):
-                vars(module)[name] = _offered(module.__name__, name, home)
-
-
-def _offered(space: str, name: str, home: tuple[str, str]) -> Object:
-    """The object of a name: a function that is wrapped is said to be the namespace's, where pickle finds it again."""
-    found = load(*home)
-    made = _wrap(name, found)
-    if made is not found:
-        made.__module__, made.__qualname__ = space, name
-    return made
+                vars(module)[name] = wrap(name, load(*home))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ..engine.derivatives.pyfunction import call_numpy
+from ..engine.derivatives.pyfunction import numpy_function
 from ..engine.recording.block import block
-from ..engine.recording.logs import deprecated
+from ..engine.recording.frames import user_frame
+from ..engine.recording.logs import log_first_n
 from ..engine.tensor.variable import Variable
 from ..engine.values import dtypes
 from .keras import initial_value
@@ -37,8 +39,10 @@ def py_func(func: Callable, inp: Structure, Tout: Structure, stateful: bool = Tr
     >>> print(tf.compat.v1.py_func(lambda x: x * 2, [tf.constant(2.0)], tf.float32).numpy())
     4.0
     """
-    deprecated(_DEPRECATED)
-    return call_numpy(func, inp, Tout, stateful)
+    frame = user_frame(sys._getframe(1))
+    where = "unknown:0" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    log_first_n("py_func", f"From {where}: {_DEPRECATED}", 1)
+    return numpy_function(func, inp, Tout, stateful)
 
 
 @block

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from minitape.explain.fixes.edit_site import stepped
+from minitape.explain.fixes.site import stepped
 
 from .cases import blamed, broken, fixed
 from .frameworks import FRAMEWORKS, arrived, every_case
@@ -49,7 +49,6 @@ TORCH, TENSORFLOW, JAX = FRAMEWORKS
 PATCHES = [  # None: one line is not enough, or there are several ways
     (TORCH, "draw_of_a_latent", "z = torch.distributions.Normal(w, 1.0).rsample()"),
     (TORCH, "list_of_losses_made_a_tensor", "parts = torch.stack(parts)"),
-    (TORCH, "state_that_a_loop_hands_on", "h = torch.tanh(w * x + h.detach())"),
     (TORCH, "data_of_the_output", "loss = (out ** 2).mean()"),
     (TORCH, "torch_tensor_of_a_list", "v = torch.stack([a * 2, w * 3])"),
     (TORCH, "in_place_relu_after_sigmoid", "y = y.clone()\ny[0] = 0.0"),
@@ -62,10 +61,8 @@ PATCHES = [  # None: one line is not enough, or there are several ways
     (TENSORFLOW, "numpy_in_the_middle", "z = tf.math.log1p(h)"),
     (TENSORFLOW, "floor_of_a_value", "q = w + tf.stop_gradient(tf.floor(w) - w)"),
     (JAX, "softplus_by_hand", "return jnp.mean(jax.nn.softplus(w * x))"),
-    (JAX, "product_of_small_numbers", "return -jnp.sum(jnp.log(p))"),
     (JAX, "stop_gradient_on_the_way", "h = w * 3.0"),
     (JAX, "integer_weights", "w = jnp.array([1.0, 2.0, 3.0])"),
-    (JAX, "softmax_of_rows_far_apart", "e = jnp.exp(w - jnp.max(w, axis=-1, keepdims=True))"),
 ]
 
 
@@ -103,32 +100,13 @@ def test_every_cause_has_words_and_a_program(framework):
 
 
 FIXES = [  # how they end where the lines to change are not the one to blame
-    (TORCH, "backward_twice", "Line 4 should be `first.backward(retain_graph=True)`."),
-    (TORCH, "nan_in_the_data", "Line 3 should be `loss = ((torch.nan_to_num(x) @ w) ** 2).mean()`."),
     (TORCH, "forward_under_no_grad", "Delete line 3 (`with torch.no_grad():`), and move line 4 one level to the left."),
-    (
-        TORCH,
-        "numpy_in_the_middle",
-        "Line 4 should be `z = torch.log1p(y)`. Line 5 should be `loss = z.sum().requires_grad_()`.",
-    ),
     (
         TORCH,
         "index_of_an_embedding",
         "is an index, which has no gradient. Ask about what it takes elements of: space['net'].weight.",
     ),
-    (
-        TORCH,
-        "limit_of_a_clamp_as_a_number",
-        "Line 3 should be `limit = w`. Line 4 should be `loss = torch.clamp(x, torch.tensor(0.0), max=limit).sum()`.",
-    ),
-    (
-        TORCH,
-        "dead_relu",
-        "it also changes the values: Line 5 should be `loss = torch.nn.functional.leaky_relu(net(torch.randn(5, "
-        "3))).mean()`.",
-    ),
     (TORCH, "detached_hidden_state", "Delete line 3."),
-    (JAX, "if_on_a_value", "Lines 3 to 5 should be `return jnp.where(jnp.sum(w) > 1.0, jnp.sum(w ** 2), jnp.sum(w))`."),
 ]
 
 
@@ -147,21 +125,11 @@ def test_patches(framework, name, patch):
 
 
 OPERATIONS = [  # a line whose operation has words of its own: they hold what to write for what
-    (TORCH, "y = torch.argmax(w, dim=1).float()"),
-    (TORCH, "y = torch.argmin(w, dim=0).float()"),
-    (TORCH, "y = torch.max(w, dim=1)[1].float()"),
-    (TORCH, "y = w.argsort(dim=-1).argsort(dim=-1).float()"),
     (TORCH, "y = (w < 0.3).float()"),
     (TORCH, "y = (torch.sigmoid(w) > 0.3).float()"),
-    (TORCH, "y = torch.argmax(torch.softmax(w, dim=1), dim=1).float()"),
     (TORCH, "y = torch.floor(w)"),
-    (TORCH, "y = torch.bernoulli(w)"),
-    (TORCH, "y = w * (1.0 + torch.ones(1).std())"),
     (TORCH, "y = torch.softmax(w[:, :1], dim=1)"),
-    (TENSORFLOW, "h = tf.cast(tf.argmax(w, axis=1), tf.float32)"),
     (TENSORFLOW, "h = tf.cast(tf.greater(w, 0.3), tf.float32)"),
-    (JAX, "y = jax.random.bernoulli(jax.random.key(0), w).astype(jnp.float32)"),
-    (JAX, "y = jnp.argsort(jnp.argsort(w, axis=-1), axis=-1).astype(jnp.float32)"),
     (JAX, "y = w // 0.2"),
 ]
 VALUES = "[[0.1, 0.7, 0.4], [0.9, 0.2, 0.3]]"

@@ -1,6 +1,4 @@
-"""A patch is carried out on the recorded values before it is offered: it makes derivatives finite, and changes no
-finite number.
-"""
+"""A patch passes the gradient or makes derivatives finite, and changes no finite number."""
 
 import pytest
 
@@ -49,7 +47,6 @@ LINES = [  # the statements, and the patch of the first that is to blame
     ),
     (TORCH, "y = torch.round(w - 0.2)", "y = w - 0.2 + (torch.round(w - 0.2) - (w - 0.2)).detach()"),
     (TORCH, "y = torch.round(w).long().float()", None),  # two steps on one line
-    (TORCH, "y = torch.log(torch.prod(w * 1e-30))", "y = torch.sum(torch.log(w * 1e-30))"),
     (TORCH, "y = torch.log1p(torch.exp(100 * w))", "y = torch.nn.functional.softplus(100 * w)"),
     (TENSORFLOW, "y = 1.0 / (1.0 + tf.exp(-(w - 90.0)))", "y = tf.sigmoid(w - 90.0)"),
     (TORCH, "y = torch.round(w)", "y = w + (torch.round(w) - w).detach()"),
@@ -74,7 +71,7 @@ def test_a_patch_changes_no_finite_number(framework, line, patch):
 
 ALIKE = [  # what a program of ``tf`` makes its target of, and the patch: the same for a tape and for TensorFlow
     ("x = tf.constant([1.5, 2.5])", "y = x * 2.0", "tape.watch(x)\ny = x * 2.0"),
-    ("x = tf.Variable([1, 2])", "y = tf.cast(x, tf.float32) ** 2", "x = tf.Variable([1, 2], dtype=tf.float32)"),
+    ("x = tf.Variable([1, 2])", "y = tf.cast(x, tf.float32) ** 2", "x = tf.Variable([1.0, 2.0])"),
     ("x = tf.Variable([1.5, 2.5], trainable=False)", "y = x * 2.0", "x = tf.Variable([1.5, 2.5], trainable=True)"),
     ("x = tf.Variable([1.5, 2.5])", "y = tf.stop_gradient(x * 2.0) * 3.0", "y = x * 2.0 * 3.0"),
     (

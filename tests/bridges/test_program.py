@@ -92,6 +92,28 @@ def test_a_finding_is_told_and_is_the_exit_status(tmp_path):
     assert "broadcast: sub (train.py, line 9) combines the shapes (8, 1) and (8,)" in done.stderr
 
 
+@pytest.mark.parametrize("module", ["train", "package.train", "package"])
+def test_a_module_runs_as_python_runs_it(tmp_path, module):
+    pytest.importorskip("torch")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "train.py").write_text(HEALTHY + "print(__name__, __package__)\n")
+    (tmp_path / "package" / "train.py").write_text("from . import data\n" + HEALTHY + "print(__name__, __package__)\n")
+    (tmp_path / "package" / "__main__.py").write_text("from . import train\n")
+    (tmp_path / "package" / "data.py").touch()
+    ends = [
+        subprocess.run([*command, "-m", module, "2"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        for command in ([sys.executable], [sys.executable, "-m", "minitape", "explain"])
+    ]
+    assert [end.returncode for end in ends] == [0, 0], ends
+    assert ends[0].stdout == ends[1].stdout and "Healthy: " in ends[1].stderr
+
+
+def test_an_option_behind_the_program_is_the_programs_and_that_is_said(tmp_path):
+    done = explained(tmp_path, HEALTHY, arguments=("2", "--steps=9"))
+    assert (done.returncode, done.stdout) == (0, "done --steps=9\n")
+    assert done.stderr.startswith(f"--steps behind {tmp_path / 'train.py'} is an option of the program; those of")
+
+
 def test_a_healthy_program_is_one_line(tmp_path):
     done = explained(tmp_path, HEALTHY, "--every", "3")
     assert (done.returncode, done.stdout) == (0, "done --verbose\n")
@@ -101,9 +123,11 @@ def test_a_healthy_program_is_one_line(tmp_path):
 
 def test_a_program_in_a_function_is_asked_about_when_it_has_ended(tmp_path):
     lines = ("    " + line for line in BROKEN.splitlines())
-    done = explained(tmp_path, "def main():\n" + "\n".join(lines) + "\nmain()\n", "--json", arguments=("2",))
-    assert done.returncode == 1
-    answers = json.loads(done.stdout.partition("\n")[2])["answers"]
+    file = tmp_path / "answers.json"
+    text = "def main():\n" + "\n".join(lines) + "\nmain()\n"
+    done = explained(tmp_path, text, "--json", str(file), arguments=("2",))
+    assert (done.returncode, done.stdout) == (1, "done\n")
+    answers = json.loads(file.read_text())["answers"]
     assert [(answer["name"], answer["cause"], answer["line"]) for answer in answers] == [
         ("Linear.weight", "broadcast", 10),
         ("Linear.bias", "broadcast", 10),

@@ -419,3 +419,42 @@ def test_what_is_trained_and_blocked_is_a_finding_beside_its_like(framework):
             (net(torch.ones(1, 4)).detach() - slow(torch.ones(1, 4)) + 1).pow(2).sum().backward()
             optimizer.step()
     assert recording.explain().problems[0].kind == "cut"
+
+
+LAYERS_IN_A_LIST = """import torch, torch.nn as nn, torch.nn.functional as F
+class Net(nn.Module):
+    def __init__({this}):
+        super().__init__()
+        {this}.layers = [nn.Linear(4, 8), nn.Linear(8, 8)]
+        {this}.head = nn.Linear(8, 3)
+    def forward({this}, x):
+        for layer in {this}.layers:
+            x = torch.relu(layer(x))
+        return torch.softmax({this}.head(x), dim=1)
+torch.manual_seed(0)
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(16, 4), torch.randint(0, 3, (16,))
+for _ in range(3):
+    optimizer.zero_grad()
+    loss = F.cross_entropy(net(x), y)
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("this", ["self", "model"])
+def test_each_suspect_of_a_parameter_is_named(this):
+    pytest.importorskip("torch")
+    from minitape.bridges.torch import record
+
+    program = types.ModuleType("program")
+    program.__file__ = f"<layers in a list of {this}>"
+    with record() as recording:
+        exec(compiled(LAYERS_IN_A_LIST.format(this=this), program.__file__), vars(program))
+    page = recording.explain({"listed": program.net.layers[0].weight, "head": program.net.head.weight})
+    said = {name: [(one.cause, one.line) for one in (why, *why.others)] for name, why in page.items()}
+    twice = ("activation_twice", 17)
+    assert said == {"listed": [twice, ("not_optimized", 5)], "head": [twice]}
+    listed = page["listed"]
+    assert "nn.ModuleList" in str(listed) and "Leave out the softmax" in str(listed)

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from base64 import b64encode
-from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
@@ -17,7 +16,6 @@ from minitape.cli import main, report, rules
 from minitape.cli.check import Result, check_notebook, check_notebooks, find_notebooks
 from minitape.cli.lessons import lessons_folder, notebooks_in
 from minitape.cli.rules import CheckFinding, solution_of
-from minitape.cli.save import save
 
 from .conftest import run, small_notebook
 
@@ -56,7 +54,7 @@ def test_a_good_notebook_passes_blank_and_solved_and_is_not_changed(saved_notebo
     files = sorted(saved_notebook.parent.iterdir())
     result = check_notebook(saved_notebook)
     assert (result.findings, result.broken, result.exit_code) == ([], None, 0)
-    assert [run.variant for run in result.runs] == ["blank"] * 8 + ["solved"] * 8
+    assert sorted(variant for _, variant in result.runs) == ["blank"] * 8 + ["solved"] * 8
     assert saved_notebook.read_bytes() == before
     assert sorted(saved_notebook.parent.iterdir()) == files
 
@@ -65,7 +63,7 @@ def test_quiet_says_only_what_was_found(saved_notebook, spoiled):
     wrong = spoiled(stream(DIGITS, "[0.5, 1.6]\n"))
     for path in (saved_notebook, wrong):
         done = checked("--variant", "blank", "-q", path)
-        named = [line.split()[1] for line in done.output.splitlines() if line.startswith(tuple(report.STATES))]
+        named = [line.split()[1] for line in done.output.splitlines() if line.startswith(("ok", "failed", "broken"))]
         assert named == ([str(wrong)] if path == wrong else []) and done.exit_code == (path == wrong), done.output
     assert checked("--variant", "blank", "--quiet", saved_notebook).output == ""
 
@@ -93,25 +91,10 @@ DEFECTS = {
     "failing command, for its lines": ("!!exit 3", "failing-command"),
     "stderr, even when it is saved": ("import sys\nprint('oops', file=sys.stderr)", "stderr"),
     "an error that is not meant": ("nothing", "error"),
-    "a result that a ; keeps back": ("2 + 3;", "outputs-differ"),
-    "a result before what is printed": ("print('a')\n'b'", "outputs-differ"),
-    "a result that became a display": ("display(5)", "outputs-differ"),
-    "what is printed after a display": ("print('a')\ndisplay(5)\nprint('b')", "outputs-differ"),
     "a meant error that does not come": ("pass", "outputs-differ"),
 }
-FIVE = {"text/plain": "5"}
 SAVED = {
     "stderr, even when it is saved": [new_output("stream", name="stderr", text="oops\n")],
-    "a result that a ; keeps back": [new_output("execute_result", FIVE, execution_count=1)],
-    "a result before what is printed": [
-        new_output("execute_result", {"text/plain": "'b'"}, execution_count=1),
-        new_output("stream", name="stdout", text="a\n"),
-    ],
-    "a result that became a display": [new_output("execute_result", FIVE, execution_count=1)],
-    "what is printed after a display": [
-        new_output("stream", name="stdout", text="a\nb\n"),
-        new_output("display_data", FIVE),
-    ],
     "a meant error that does not come": [
         new_output("error", ename="ZeroDivisionError", evalue="division by zero", traceback=[])
     ],
@@ -196,7 +179,7 @@ def test_a_wrong_solution_is_found_in_the_solved_run_only(spoiled):
         notebook.cells[SOLVED].source = notebook.cells[SOLVED].source.replace("6.0", "7.0")
 
     result = check_notebook(spoiled(wrong))
-    assert [run.variant for run in result.runs] == ["blank"] * 8 + ["solved"] * 8
+    assert sorted(variant for _, variant in result.runs) == ["blank"] * 8 + ["solved"] * 8
     [finding] = result.findings
     assert (finding.rule, finding.cell, finding.variant) == ("exercise", EXERCISE, "solved")
     assert "7.0" in finding.new
@@ -252,11 +235,7 @@ def test_outputs_that_are_not_compared_are_told(spoiled):
     path = spoiled(stream(LAST, "another"), uncompared)
     result = check_notebook(path, ["blank"])
     assert result.exit_code == 0
-    assert (
-        "not compared (nbval-ignore-output or another mark, or a picture that grows after its cell has run), "
-        f"by cell: {LAST + 1}" in report.as_text(result)
-    )
-    assert f"by cell: {LAST + 1}" in report.as_html([result])
+    assert f"not compared (nbval-ignore-output or another mark), by cell: {LAST + 1}" in report.as_text(result)
 
 
 def written(path, *cells):
@@ -279,29 +258,6 @@ def test_each_mark_of_nbvals_is_told(tmp_path):
     both = ("# NBVAL_CHECK_OUTPUT\nprint(1)", "1\n", "nbval-ignore-output")  # the comment counts
     result = check_notebook(written(tmp_path / "marked.ipynb", *cells, both), ["blank"])
     assert (result.findings, result.uncompared) == ([], [*range(len(cells))])
-
-
-CHANGING = [
-    "from IPython.display import clear_output, display\nprint('a')\nclear_output()\nprint('b')",
-    "print('a')\nclear_output(wait=True)\ndisplay('b')\nprint('c')",
-    "print('a')\nclear_output(wait=True)",
-    "shown = display('a', display_id='one')\nprint('x')\ndisplay('c', display_id='two')\nshown.update('b')",
-    "shown = display('a', display_id='three')\nclear_output()\nprint('x')\nshown.update('b')\ndisplay('d')",
-    "display('a', display_id='four')\ndisplay('b', display_id='four')",
-]
-
-
-@pytest.mark.long
-def test_what_save_writes_passes(tmp_path):
-    """Also where outputs are cleared and displays change: of these what is left is compared."""
-    path = written(tmp_path / "changing.ipynb", *((source, None) for source in CHANGING))
-    save(path, 60)
-    assert found(path) == []
-    notebook = nbformat.read(path, 4)
-    for cell in notebook.cells:  # what was on the screen for a moment
-        cell.outputs = [new_output("stream", name="stdout", text="a\n"), *cell.outputs]
-    nbformat.write(notebook, path)
-    assert found(path) == [("outputs-differ", place) for place in range(len(CHANGING))]
 
 
 @pytest.mark.long
@@ -373,9 +329,9 @@ def test_no_grammars_of_addresses_are_compiled_before_a_notebook_is_run():
 def test_several_notebooks_come_back_in_order(saved_notebook, spoiled):
     bad = spoiled(stream(DIGITS, "[0.5, 1.6]\n"))
     seen = []
-    results = check_notebooks([bad, saved_notebook], ["blank"], progress=seen.append)
+    results = check_notebooks([bad, saved_notebook], ["blank"], done=lambda: seen.append(1))
     assert [result.exit_code for result in results] == [1, 0], "\n".join(map(report.as_text, results))
-    assert seen.count(bad) == seen.count(saved_notebook) == 8
+    assert seen == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -411,53 +367,6 @@ def test_folders_and_repeated_names_are_resolved(saved_notebook):
     assert find_notebooks([], "zh") == notebooks_in(lessons_folder("zh"))
 
 
-class _Cells(HTMLParser):
-    """Collects the text of a page's table cells, and the elements that appear."""
-
-    def __init__(self):
-        super().__init__()
-        self.elements, self.text = set(), ""
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.add(tag)
-
-    def handle_data(self, data):
-        self.text += data
-
-
-def test_the_page_shows_both_sides_escaped():
-    finding = CheckFinding(
-        "outputs-differ", 0, "differs <b>", saved="<script>alert(1)</script>\nsame\nmore", new="&amp;\nsame"
-    )
-    page = report.as_html([Result("a<b>.ipynb", findings=[finding], sources=["print('<i>')"], seconds=1.5)])
-    parsed = _Cells()
-    parsed.feed(page)
-    assert "script" not in parsed.elements
-    assert "<script>alert(1)</script>" in parsed.text
-    assert "&amp;" in parsed.text
-    assert "a<b>.ipynb" in parsed.text
-    assert "cell 1 (print('<i>'))" in parsed.text
-    assert page.count("class='differs'") == 2
-
-
-@pytest.mark.long
-def test_the_report_is_written(saved_notebook, tmp_path):
-    done = checked(saved_notebook, "--variant", "blank", "--html", tmp_path / "report.html")
-    assert (done.exit_code, done.stderr) == (0, "")  # a bar is for terminals only
-    page = (tmp_path / "report.html").read_text()
-    assert "8 cells ran in" in page
-    assert "http://" not in page
-
-
-def test_a_report_that_can_not_be_written_is_told_before_anything_runs(tmp_path, monkeypatch):
-    notebook = tmp_path / "a.ipynb"
-    notebook.touch()
-    monkeypatch.setattr("minitape.cli.report.with_progress", lambda *_: pytest.fail("a notebook ran"))
-    refused = CliRunner().invoke(main, ["check", str(notebook), "--html", str(tmp_path / "no" / "report.html")])
-    assert refused.exit_code == 1
-    assert "cannot write the report" in refused.stderr
-
-
 def test_a_long_line_is_cut_and_stays_recognisable():
     one, two = "x" * 1000, "x" * 999 + "y"
     assert len(report.shorten(one, 200)) < 220
@@ -469,37 +378,23 @@ def pictures(*colours):
     return [f'<img src="data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}" alt="Tape">' for svg in svgs]
 
 
-def test_pictures_that_differ_are_told_by_their_elements_and_shown_on_the_page():
-    green, grey = pictures("green", "grey")
+def test_pictures_that_differ_are_told_by_their_words_and_without_their_letters():
+    green, grey = pictures("green" * 20, "grey" * 20)
     finding = CheckFinding("outputs-differ", 0, "differs", saved=f"6.0\n{green}", new=f"6.0\n{grey}")
     result = Result("a.ipynb", findings=[finding], sources=["TapeView(tape)"])
-    told = report.as_text(result)
-    assert '-<rect fill="green"/>' in told and '+<rect fill="grey"/>' in told
-    assert "base64" not in told
-    page = report.as_html([result])
-    for image in (green, grey):
-        assert image.replace("Tape", "picture") in page
+    told = [line for line in report.as_text(result).splitlines() if "<img" in line]
+    assert len({*told}) == 2 and all(len(line) < 100 and 'alt="Tape"' in line for line in told)
 
 
-def test_a_notebook_that_was_never_saved_is_told_so_first_and_without_the_elements_of_its_pictures():
+def test_a_notebook_that_was_never_saved_is_told_so_first():
     saved, new = pictures("red", "blue")
     differs = CheckFinding("outputs-differ", 0, "text/html differs", saved, new)
     text = report.as_text(Result("a.ipynb", findings=[differs], sources=["", ""]))
-    assert "not saved yet" not in text and "rect" in text
+    assert "not saved yet" not in text
     unsaved = Result("a.ipynb", findings=[differs, CheckFinding("run-order", 1, "run out of order")], sources=["", ""])
     second, *others = report.as_text(unsaved).splitlines()[1:]
     assert second.strip() == "not saved yet: type minitape save a.ipynb first. Found meanwhile:"
-    assert len(others) == 2 and "rect" not in "".join(others)
-    page = report.as_html([unsaved])
-    assert page.index("not saved yet") < page.index("run out of order")
-
-
-def test_what_only_looks_like_a_picture_stays_text():
-    (picture,) = pictures("green")
-    odd = picture.replace("alt", "onerror=x alt")
-    finding = CheckFinding("outputs-differ", 0, "differs", saved='<img src="x">', new=odd.replace("PHN2", "!!!!"))
-    page = report.as_html([Result("a.ipynb", findings=[finding], sources={0: ""})])
-    assert "<img" not in page
+    assert "run out of order" in "".join(others)
 
 
 def test_who_names_no_notebook_is_told_what_runs(monkeypatch):

@@ -114,18 +114,20 @@ def package_page(repository):
 
 
 @pytest.mark.parametrize("repository_says", ["", "https://host.test/me/minitape"])
-def test_the_packages_page_leads_to_the_repository_where_that_is_known(
+def test_the_packages_page_leads_to_the_repository_and_has_no_dead_link_where_none_is_known(
     repository, package_page, monkeypatch, repository_says
 ):
     monkeypatch.setenv("MINITAPE_REPOSITORY", repository_says)
-    monkeypatch.setitem(package_page.repository_of.__globals__, "_origin", lambda root: "")
+    for place in ("_origin", "_setting"):
+        monkeypatch.setitem(package_page.repository_of.__globals__, place, lambda root: "")
     about = {"name": "minitape"}
     package_page.PackagePage(str(repository), {}).update(about)
     given = (repository / "README.md").read_text(encoding="utf-8")
-    if not repository_says:
-        assert about["readme"]["text"] == given and "urls" not in about
-        return
     text = about["readme"]["text"]
+    if not repository_says:
+        assert "urls" not in about and not re.search(r"<img|\]\((?!https?:)", text)
+        assert re.sub(r"\W", "", text) in re.sub(r"\]\([^)]+\)|<picture>.*?</picture>|\W", "", given, flags=re.DOTALL)
+        return
     links = re.findall(r"\]\(([^)]+)\)", text) + re.findall(r'(?:src|srcset)="([^"]+)"', text)
     assert len(links) > 10 and all(link.startswith("https://") for link in links)
     assert {f"{repository_says}/raw/HEAD/docs/{name}.gif" for name in ("sweep", "sweep-dark")} <= set(links)
@@ -149,6 +151,8 @@ def test_the_repository_is_the_one_that_git_names_and_then_the_one_of_the_sdist(
 ):
     monkeypatch.delenv("MINITAPE_REPOSITORY", raising=False)
     assert package_page.repository_of(tmp_path) == ""
+    (tmp_path / "pyproject.toml").write_text("[tool.minitape]\nrepository = 'https://host.test/setting/'\n")
+    assert package_page.repository_of(tmp_path) == "https://host.test/setting"
     (tmp_path / "PKG-INFO").write_text(
         "Metadata-Version: 2.4\nProject-URL: Repository, https://host.test/sdist\n\nText"
     )

@@ -35,23 +35,14 @@ NAME = "01_the_first_tape.ipynb"
 LESSON = f"lessons/{NAME}"
 ADVICE = "run that cell first: menu Run, Run All Above Selected Cell."
 EXERCISES = len(exercises_of("01"))
-LOCKED_OUT = "learner-locked-out"
 SETTINGS = """
 from jupyterhub.spawner import SimpleLocalProcessSpawner
-from minitape.cli.spawner import Watching
 load_subconfig({given!r})
-assert c.JupyterHub.spawner_class == "minitape.cli.spawner.ClassSpawner"  # the same, for learners who have accounts
-class WithoutAccounts(Watching, SimpleLocalProcessSpawner):
-    pass
-def as_if_locked_out(spawner):
-    if spawner.user.name == "learner-locked-out":
-        spawner.cmd = ["sh", "-c", "exit 126"]  # what a shell says of a program that may not be run
 c.JupyterHub.bind_url = "http://127.0.0.1:{port}"
 c.JupyterHub.hub_port = {hub_port}
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{proxy_port}"
 c.JupyterHub.authenticator_class = "dummy"  # learners have no accounts on this machine
-c.JupyterHub.spawner_class = WithoutAccounts
-c.Spawner.pre_spawn_hook = as_if_locked_out
+c.JupyterHub.spawner_class = SimpleLocalProcessSpawner
 c.SimpleLocalProcessSpawner.home_dir_template = {homes!r} + "/{{username}}"
 c.Spawner.args += {root!r}
 c.Spawner.env_keep = [*c.Spawner.env_keep, "PYTHONPATH"] if isinstance(c.Spawner.env_keep, list) else ["PATH", \
@@ -239,15 +230,6 @@ def learners(hub, teachers, pytestconfig):
         began = list(pool.map(hub.learner, names))
         list(pool.map(lambda who: who.pull(teachers), began))
     return began
-
-
-def test_a_learner_who_cannot_run_the_hubs_python_is_named_at_once(hub):
-    hub.text(f"api/users/{LOCKED_OUT}", {}, "POST")
-    with pytest.raises(urllib.error.HTTPError) as told:
-        hub.text(f"api/users/{LOCKED_OUT}/server", {}, "POST")
-    assert told.value.code == 500
-    said = f"The server of {LOCKED_OUT} ended with code 126 while it started: the learner cannot run the hub's Python."
-    assert said in (hub.base / "hub.log").read_text()
 
 
 def test_all_learners_run_lesson_1_at_once(hub, learners):

@@ -327,3 +327,36 @@ def test_nothing_after_an_open_question_can_be_read(path, page, server):
     question = page.locator(".minitape-open").last
     question.locator("button").first.click()
     page.wait_for_function("() => document.querySelectorAll('.minitape-choices:not(.minitape-open)').length > 0")
+
+
+WRONG = """\
+import minitape as tf
+from minitape.course import check
+from minitape_widgets import TapeView
+
+def derivative(f, value):
+    x = tf.constant(value)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x) * x
+    return tape.gradient(y, x)
+
+check("01.2", derivative)"""
+
+
+@pytest.mark.long
+def test_a_wrong_program_is_opened_beside_the_solution(page, server):
+    folder, address = server
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(WRONG)], metadata={"kernelspec": kernel})
+    nbformat.write(notebook, folder / "91_wrong.ipynb")
+    page.goto(address.replace("/tree/01_the_first_tape", "/workspaces/wrong/tree/91_wrong"))
+    opened_with_kernel(page)
+    cell(page, "import minitape as tf").locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    output = page.locator(".jp-OutputArea").first
+    expect(output).to_contain_text("Row 10 of your tape (y = f(x) * x): ×(row 9, row 0) = 6.0.", timeout=LONG)
+    expect(page.locator(".mt-view")).to_have_count(0)
+    output.get_by_text("Your tape beside the solution's").click()
+    expect(page.locator(".mt-view")).to_have_count(2, timeout=LONG)
+    expect(page.locator(".mt-view .mt-differs").first).to_be_attached(timeout=LONG)

@@ -26,7 +26,7 @@ needs_lite = pytest.mark.skipif(
 
 
 def lite(out, *options):
-    return CliRunner().invoke(main, ["site", str(out), "--lite", *options], catch_exceptions=False)
+    return CliRunner().invoke(main, ["site", str(out), "--lite", *map(str, options)], catch_exceptions=False)
 
 
 # What minitape needs there and what is no Python alone: Pyodide must have it, in a version that minitape takes.
@@ -66,13 +66,20 @@ def test_what_is_missing_or_in_the_way_is_said(tmp_path, monkeypatch):
         done.exit_code == 1
         and "needs the package no_such_package, which is not installed. Type: pip install" in done.output
     )
-    monkeypatch.setattr("minitape.cli.lite.NEEDS", ())
-    (tmp_path / "mine.txt").touch()
-    done = lite(tmp_path)
-    assert done.exit_code == 1 and "holds files that are no JupyterLite" in done.output
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
     done = CliRunner().invoke(main, ["site", str(tmp_path / "out"), "--offline"])
     assert done.exit_code == 2 and "go with --lite" in done.output
+
+
+@needs_lite
+def test_nothing_is_written_where_python_cannot_be_had_or_other_files_are(tmp_path):
+    (tmp_path / "python").mkdir()
+    done = lite(tmp_path / "out", "--pyodide", tmp_path / "python")
+    assert done.exit_code == 1 and "pyodide-lock.json of Pyodide cannot be had" in done.output
+    assert "--pyodide FOLDER" in done.output and not (tmp_path / "out").exists()
+    (tmp_path / "mine.txt").touch()
+    done = lite(tmp_path)
+    assert done.exit_code == 1 and "holds files that are no site" in done.output
+    assert {path.name for path in tmp_path.iterdir()} == {"mine.txt", "python"}
 
 
 def test_the_wheel_is_that_of_the_running_minitape_and_always_the_same(tmp_path):

@@ -22,7 +22,7 @@ def readme(repository):
 
 
 def test_the_example_prints_what_it_says(readme, tmp_path):
-    in_torch, example = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    example, in_torch = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
     assert "bridge.record()" in in_torch  # it is run in tests/bridges
     lines = example.splitlines()
     assert len(lines) == 10
@@ -44,12 +44,26 @@ def test_it_has_the_commands_for_lessons_own_programs_and_tests(readme):
     ]
 
 
+def test_the_hosted_lessons_are_the_first_link_once_they_have_an_address(readme, repository):
+    """It is one setting, in pyproject.toml."""
+    site = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["minitape"]["site"]
+    first = re.search(r"\]\(([^)]+)\)", readme.splitlines()[4])[1]
+    assert first == (site or "notebooks/en/01_the_first_tape.ipynb")
+
+
 def test_it_is_short_and_so_is_what_it_calls_small(readme, repository):
     assert len(readme.split()) <= 600
     files = re.findall(r"^\| \[`[\w/.]+`\]\((minitape/engine/[\w/.]+)\)", readme, re.MULTILINE)
     count = sum(len((repository / file).read_text(encoding="utf-8").splitlines()) for file in files)
     said = int(re.search(r"four\s+files,\s+fewer\s+than\s+([\d,]+)\s+lines", readme)[1].replace(",", ""))
     assert len(files) == 4 and said / 2 < count < said, count
+
+
+def test_pages_are_no_longer_than_one_reads(repository):
+    """A page that grows takes its words from another."""
+    words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in (repository / "docs").glob("*.md")}
+    assert sum(words.values()) <= 19_100, words
+    assert len((repository / "CHANGELOG.md").read_text(encoding="utf-8").split()) <= 600
 
 
 def test_the_table_lists_every_command(repository):

@@ -1,7 +1,5 @@
 """The folder that `minitape site` writes to is the user's: it may be a checkout with files beside the site."""
 
-import os
-
 import click
 import pytest
 
@@ -49,26 +47,6 @@ def test_a_site_that_fails_leaves_the_older_one(out, error):
         put(new, NEW)
         raise error
     assert files(out) == CHECKOUT | OLD
-
-
-@pytest.mark.parametrize("at", range(7))
-@pytest.mark.parametrize("done", [False, True])
-def test_a_swap_that_breaks_off_is_taken_back(out, at, done, monkeypatch):
-    rename, calls = os.rename, []
-
-    def broken(*pair):
-        calls.append(pair)
-        if len(calls) - 1 != at:
-            return rename(*pair)
-        if done:
-            rename(*pair)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("os.rename", broken)
-    with pytest.raises(KeyboardInterrupt), new_site(out) as new:
-        put(new, NEW)
-    assert files(out) == CHECKOUT | OLD
-    assert not [path for path in out.iterdir() if path.name.startswith(".minitape-site-")]
 
 
 @pytest.mark.parametrize("name", ["mine.txt", "index.html", "index.html/x"])

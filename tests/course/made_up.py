@@ -319,6 +319,7 @@ def other_forms(program: str, result: Any) -> list[str]:
     if isinstance(result, dict):  # a variable is asked for
         wraps = []
     numbers = isinstance(result, (list, tuple, np.ndarray)) and not any(one is None for one in result)
+    numbers = numbers and len({np.shape(one) for one in result}) == 1
     wraps += ["np.array({})"] if numbers else []
     if single or not numbers:
         kinds.append((_calls(".gradient", 2), lambda node: ast.Call(node.func, [], _named(node))))

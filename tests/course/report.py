@@ -25,6 +25,7 @@ import minitape as tf
 from minitape.course import Exercise
 from minitape.course.checker import feedback
 from minitape.course.lesson_13 import DISEASES
+from minitape.course.programs import saved_program
 
 BLANKS = {name: source.partition("\n\n\ncheck(")[0] for name, source, _ in exercise_cells()}
 AS_GOOD = {
@@ -34,6 +35,7 @@ AS_GOOD = {
         "direction).numpy()",
     ),  # a list is as good
     "07.6": ("range(10 + 1)", "range(10 - 1)", "range(11)", "/ abs(", ".numpy()"),  # nobody needs the tenth halving
+    "08.6": ("tf.where(x > 0.0, x, 2.0)", "tf.where(x > 0.0, x, 10.0)"),  # any number that f can take
     "09.2": ("tf.Variable(a).numpy()",),  # x is no source
     "09.6": (
         "range(500 + 1)",
@@ -45,7 +47,7 @@ AS_GOOD = {
         "penalty * x + 1.0",
         "[f(x) + penalty * x]",
     ),  # a constant has no slope; of one target in a list, it is the same
-    "10.4": ("return y + 1.0", "return [y]", "in range(times)"),  # a graph's loop, too: times is a tensor
+    "10.4": ("return y + 1.0", "return [y]", "k < times, lambda"),
     "10.6": ("return abs(angle)",),  # no angle is negative
     "11.3": ("return [0.5 * upstream]",),
     "11.6": ("return [tf.where", "where(abs("),
@@ -92,41 +94,18 @@ def variables() -> tuple[list[Any], list[tuple[str, Any]]]:
 
 
 def explanations() -> tuple[list[Any], list[tuple[str, Any]]]:
-    """Right and wrong answers to exercise 08.6, from its program."""
-    import nbformat
-
-    from minitape.cli.lessons import lessons_folder
-
-    cells = {
-        cell.id: cell.source
-        for cell in nbformat.read(lessons_folder() / "08_when_the_gradient_is_none.ipynb", as_version=4).cells
-    }
-    program = cells["ask-program"].rpartition("\nprint")[0].replace("\n", "\n    ")
-    tape, loss, w = made(f"def asked():\n    {program}\n    return tape, loss, w")()
-    other, whole = tf.Variable(1.0), tf.GradientTape(persistent=True)
-    with whole:
-        y = w * w
-    wrong = [
-        ("unfinished", ...),
-        ("None", None),
-        ("the gradient", tape),
-        ("a word", "integer_dtype"),
-        ("swapped", whole.explain(w, y)),
-        ("another one", whole.explain(y, w)),
-        ("another one", whole.explain(y, other)),
-        ("the variable", w),
-        ("the loss", loss),
-        ("a number", 17.0),
-        ("not called", tape.explain),
-        ("two", whole.explain(y, [w, other])),
-        ("the line", 11),
-    ]
-    why = tape.explain(loss, w)
-    return [why, [why], tape.explain(loss, [w])], wrong
+    """Right and wrong answers to exercise 14.9."""
+    w = tf.Variable(1.5, name="w")
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.round(w) ** 2
+    why, known = tape.explain(y, w), saved_program("torch").why
+    wrong = [("None", None), ("a word", why.cause), ("the tape", tape), ("not called", tape.explain), ("the line", 11)]
+    wrong += [("another one", known), ("another one", [why, known]), ("empty", []), ("a word", [why.cause])]
+    return [why, [why], {"w": why}], [("unfinished", ...), *wrong]
 
 
 def table_lines() -> tuple[list[Any], list[tuple[str, Any]]]:
-    """Right and wrong lines of the table of rules, for exercise 12.8."""
+    """Right and wrong lines of the table of rules, for exercise 12.9."""
     head, formula = "bump Bump bump", "exp(-x * x)"
     rules = {
         "a factor": ["g * (-x * z)", "g * (-4 * x * z)", "g * z"],
@@ -137,7 +116,8 @@ def table_lines() -> tuple[list[Any], list[tuple[str, Any]]]:
         "no path": ["-"],
         "misspelled": ["g * (-2 * x * zz)", "g * (-2 * x * epx(-x * x))", "h * (-2 * x * z)"],
         "another input": ["g * (-2 * x * y)"],
-        "unfinished": ["g * (-2 * x * z", ""],
+        "not closed": ["g * (-2 * x * z"],
+        "empty": [""],
     }
     wrong: list[tuple[str, Any]] = [
         (kind, f"{head} | {formula} | {rule}") for kind, some in rules.items() for rule in some
@@ -193,9 +173,9 @@ def answers_of(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]
         return good, ((kind, text) for kind, text in texts if not _as_good(name, text) and not _same(name, text))
     if name == "13.8":  # test_broken_networks has those that are cured
         return [], ((kind, value) for kind, value in other_values([1, 3, 4, 5, 6, 8, 9]))
-    if name == "12.8":
+    if name == "12.9":
         good, wrong = table_lines()
-    elif name == "08.6":
+    elif name == "14.9":
         good, wrong = explanations()
     elif name == "appendix.7":
         good, wrong = variables()

@@ -20,6 +20,7 @@ import minitape.course
 from minitape.course import Exercise, Mistake, add_exercise, check, is_right, predict, progress, reveal
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.exercise import ADDED
+from minitape.course.predict import Revealed
 from minitape.course.progress import note_try, progress_file, read_progress
 
 LESSONS = sorted(m.name for m in pkgutil.iter_modules(minitape.course.__path__) if m.name.startswith("lesson_"))
@@ -58,7 +59,9 @@ LISTED = [exercise for exercise in EXERCISES if not exercise.trials and not exer
 def test_each_exercise_knows_right_wrong_and_blank(exercise, monkeypatch):
     assert feedback(exercise.name, ...).startswith(f"Exercise {exercise.name}: not answered yet.")
     by_part = isinstance(exercise.expect, (dict, list)) and exercise.hints[1].count(": ") >= len(exercise.expect)
-    assert len(exercise.mistakes) >= 3 or by_part or exercise.cases  # what a function does is told by what it gives
+    assert (
+        len(exercise.mistakes) >= 3 or by_part or exercise.cases or exercise.of_wrong
+    )  # what a function does is told by what it gives
     assert len({mistake.hint for mistake in exercise.mistakes}) == len(exercise.mistakes)
     # Values are handed in as the view would give them; the lesson's solution hands in the real object.
     monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
@@ -183,7 +186,7 @@ def test_the_checker_never_raises(expect):
     ("expect", "right", "wrong"),
     [
         ([4.0, None], [[4.0, None], (tf.constant(4.0), None)], [[4.0, 0.0], [None, 4.0], [4.0], 4.0]),
-        ({"a": 1.0, "b": "x"}, [{"a": 1, "b": "x"}], [{"a": 1.0}, {"a": 1.0, "b": "y"}, [1.0, "x"]]),
+        ({"a": 1.0, "b": "x"}, [{"a": 1, "b": "x"}, [1.0, "x"]], [{"a": 1.0}, {"a": 1.0, "b": "y"}, ["x", 1.0]]),
         ("b", ["b"], ["a", 1, None]),
         (None, [None], [0.0, "None", []]),
         (True, [True, np.True_, tf.constant(True)], [1, False, "True"]),
@@ -494,14 +497,36 @@ def test_a_question_is_answered_before_the_answer_is_told(capsys, forgetful):
     question.commit("6.0")
     reveal("test.p", tf.constant(6.0), "Because.")
     assert capsys.readouterr().out == "You predicted 6.0, and so it is.\n\nBecause.\n"
-    question.commit("None")
+    assert question.commit("None") == "You predicted 6.0."
     reveal("test.p", tf.constant(6.0), "Because.")
-    assert capsys.readouterr().out.startswith("You predicted None. The answer: 6.0\n\nStop here for a moment")
+    said = capsys.readouterr().out
+    assert said.startswith("You predicted 6.0, and so it is.\n\nStop here"), "the first choice counts"
+    assert read_progress()["predictions"]["test.p"] == "6.0"
     with pytest.raises(ValueError, match="'7' is not a choice"):
         question.commit("7")
     reveal("test.p", 7.0, "Because.")  # a line of the program was changed
     said = capsys.readouterr().out
     assert said.startswith("The answer: 7.0\n\nThat was none of the choices.") and "Because" not in said
+
+
+def test_a_wrong_choice_is_answered_with_what_it_believes(capsys, forgetful):
+    beliefs = {"9.0": "9.0 is y itself.", "3.0": "3.0 is one factor's share."}
+    question = predict("test.p", "What is y?", [3.0, 6.0, 9.0])
+    question.commit("9.0")
+    reveal("test.p", tf.constant(6.0), "Because.", beliefs)
+    question.commit("6.0")
+    reveal("test.p", tf.constant(6.0), "Because.", beliefs)
+    assert capsys.readouterr().out == (
+        "You predicted 9.0. The answer: 6.0\n\n9.0 is y itself.\n\nBecause.\n"
+        "You predicted 9.0. The answer: 6.0\n\nBecause.\n"
+    )
+    forgetful()
+    predict("test.p", "What is y?", [3.0, 6.0, 9.0])
+    page = Revealed("test.p", 6.0, "Because.", beliefs)._repr_markdown_()
+    assert "- **9.0**: 9.0 is y itself.\n- **3.0**: 3.0 is one factor's share.\n\nBecause." in page
+    predict("01.p1", "What is y?", [3.0, 6.0, 9.0]).commit("9.0")
+    reveal("01.p1", 6.0)
+    assert "\n\n9.0 is y itself, at x = 3." in capsys.readouterr().out, "the lesson's own"
 
 
 def test_a_kernel_that_forgot_asks_again_and_says_what_was_predicted_before(capsys, forgetful):
@@ -575,8 +600,9 @@ def test_words_may_be_set_apart_by_blanks_and_lists_may_stand_in_any_order():
 
 
 def test_whole_numbers_are_counted_not_measured():
-    assert "not yet" in feedback("12.7", 20_000_001)
-    assert "correct" in feedback("12.7", 2e7)
+    add_exercise(Exercise("t.bytes", expect=20_000_000))
+    assert "not yet" in feedback("t.bytes", 20_000_001)
+    assert "correct" in feedback("t.bytes", 2e7)
     add_exercise(Exercise("t.about", expect=1_000_000, atol=5))
     assert "correct" in feedback("t.about", 1_000_004)
 

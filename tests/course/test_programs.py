@@ -6,6 +6,7 @@ import sys
 import nbformat
 import pytest
 
+import minitape as tf
 from minitape.cli.lessons import lessons_folder
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.programs import CALLED, framework_program, saved_program, text_of
@@ -37,8 +38,18 @@ def test_the_answers_are_what_the_recordings_have():
     arrived = {edge["input"] for step in snapshot["sweep"]["steps"] for edge in step["edges"]}
     named = sorted(row["name"] for row in snapshot["rows"] if row["row"] in arrived and row["name"])
     assert named == exercises_of("14")["14.1"].expect
-    why = saved_program("jax").why
-    assert {"cause": why.cause, "line": why.line} == exercises_of("14")["14.3"].expect
+    asked = {"14.3": "jax", "14.6": "torch_shapes", "14.7": "tensorflow_classes", "14.8": "jax_layers"}
+    for exercise, program in asked.items():
+        why = saved_program(program).why
+        assert {"cause": why.cause, "line": why.line} == exercises_of("14")[exercise].expect
+
+
+def test_an_explanation_of_ones_own_program_is_taken_alone_or_in_a_list():
+    w = tf.Variable([0.2, 2.7], name="w")
+    with tf.GradientTape(persistent=True) as tape:
+        share = tf.reduce_mean(tf.cast(w > 1.0, tf.float32))
+    for why in (tape.explain(share, w), tape.explain(share, [w]), {"w": tape.explain(share, w)}):
+        assert "correct" in feedback("14.9", why)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +71,15 @@ def test_the_answers_are_what_the_recordings_have():
         ("14.5", "CE", "correct"),
         ("14.5", ["A", "C", "E"], "'A' does not belong"),
         ("14.5", ["E", "C", "B"], "torch.tensor takes the numbers alone"),
+        ("14.6", {"cause": "broadcast", "line": 9}, "With what does that not fit?"),
+        ("14.6", {"cause": "saturated", "line": 10}, "look at what arrives at w"),
+        ("14.7", {"cause": "activation_twice", "line": 11}, "correct"),
+        ("14.7", {"cause": "activation_twice", "line": 10}, "z is what the loss wants"),
+        ("14.8", {"cause": "stop_gradient", "line": 7}, "Another path would be left"),
+        ("14.8", {"cause": "left", "line": 8}, "Look for the cross"),
+        ("14.9", "no_grad", "hand in what explain gives"),
+        ("14.9", None, "hand in what explain gives"),
+        ("14.9", saved_program("torch").why, "That is a program of this lesson"),
     ],
 )
 def test_answers_hear_what_they_should(name, given, words):

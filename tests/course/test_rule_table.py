@@ -15,14 +15,14 @@ def test_an_answer_under_a_name_of_minitape_is_refused_as_add_rule_refuses_it():
     for ask in (operation_of, add_rule):
         with pytest.raises(ValueError, match="has a line for 'exp'"):
             ask(taken)
-    told = feedback("12.8", taken)
+    told = feedback("12.9", taken)
     assert "not yet" in told and "has a line for 'exp'" in told
 
 
 def test_a_line_of_ones_own_is_replaced_and_stays_right():
     try:
         add_rule(BUMP.replace("-2", "0"))
-        assert "correct" in feedback("12.8", BUMP)
+        assert "correct" in feedback("12.9", BUMP)
         x = tf.Variable(0.5)
         with tf.GradientTape() as tape:
             y = add_rule(BUMP)(x)
@@ -44,4 +44,4 @@ def test_a_line_of_ones_own_is_replaced_and_stays_right():
     ],
 )
 def test_a_line_that_is_none_is_told_which_part_is_wrong(old, new, told):
-    assert told in feedback("12.8", BUMP.replace(old, new))
+    assert told in feedback("12.9", BUMP.replace(old, new))

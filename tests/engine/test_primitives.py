@@ -25,7 +25,7 @@ def passes_something(primitive):
 
 
 # tested in tests/ops: what takes or gives complex numbers
-IN_OPS = {"complex", "real", "imag", "complex_abs", "angle", "conj", "cholesky"}
+IN_OPS = {"complex", "real", "imag", "complex_abs", "conj"}
 ELEMENTWISE = [p for p in TABLE.values() if p.code]
 UNARY, BINARY = ([p for p in ELEMENTWISE if len(p.texts) == n] for n in (2, 3))
 OTHERS = [p for p in TABLE.values() if not p.code and p.rules is not None and passes_something(p)]
@@ -115,7 +115,7 @@ def test_scalar_rows_and_arrays_agree(primitive):
     assert results[0] == pytest.approx(results[1], rel=1e-12)
 
 
-@pytest.mark.parametrize("dtype", [tf.bfloat16, tf.float16], ids=lambda d: d.name)
+@pytest.mark.parametrize("dtype", [tf.float16], ids=lambda d: d.name)
 @pytest.mark.parametrize("shape", [(), (2,), (40_000,)], ids=str)
 def test_half_precision_stays_what_it_is(dtype, shape):
     for primitive in ELEMENTWISE:
@@ -131,10 +131,8 @@ def test_half_precision_stays_what_it_is(dtype, shape):
         assert {t.dtype.name for t in found if t is not None} == {dtype.name}, f"{primitive.name}: {found}"
 
 
-@pytest.mark.parametrize("dtype", [tf.bfloat16, tf.float16], ids=lambda d: d.name)
-@pytest.mark.parametrize(
-    "name", ["conv2d", "conv2d_input", "conv2d_filter", "matmul", "softmax", "reduce_mean", "cumprod"]
-)
+@pytest.mark.parametrize("dtype", [tf.float16], ids=lambda d: d.name)
+@pytest.mark.parametrize("name", ["matmul", "softmax", "reduce_mean"])
 def test_half_precision_of_arrays_stays_what_it_is(name, dtype):
     inputs, attrs, *_ = EXAMPLES[name](np.random.default_rng(3))
     x = [tf.cast(tf.constant(i), dtype) for i in inputs]

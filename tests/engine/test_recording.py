@@ -1,7 +1,6 @@
 """What a recording holds of large arrays, of places in programs, and how often it warns."""
 
 import ast
-import json
 import logging
 import warnings
 
@@ -40,11 +39,6 @@ def test_a_long_session_keeps_the_lines_of_few_programs(monkeypatch):
         code = compile(f"\n\nx = {number}", f"<cell {number}>", "exec")
         assert frames.place_of(code, 2)[:2] == (f"<cell {number}>", 3)
         assert len(frames._lines) <= 3
-
-
-def test_pythons_own_functions_are_not_traced_and_those_of_a_program_are():
-    assert not frames.traced_file(json.__file__) and not frames.traced_file(tf.__file__)
-    assert frames.traced_file(__file__) and frames.traced_file("<cell 1>")
 
 
 def test_what_python_has_to_say_of_a_text_it_says_once():

@@ -2,18 +2,16 @@
 
 import gc
 import signal
+import sys
 import threading
 import time
 import tracemalloc
 from importlib.util import find_spec
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.back import tape as tape_module
-from minitape.engine.recording.record import Record
 from minitape.engine.recording.state import state
 
 
@@ -55,21 +53,6 @@ def test_tapes_opened_together_but_closed_out_of_order():
     assert first.gradient(z, x).numpy() == 27.0
 
 
-def test_a_block_entered_again_inside_another_recording():
-    x = tf.Variable(3.0)
-    tape = tf.GradientTape(persistent=True)
-    with tape:
-        y = x * x
-    with tf.GradientTape() as other:
-        u = x * 2.0
-        with tape:
-            z = y * x
-        v = u * x
-    assert tape.gradient(z, x).numpy() == 27.0
-    assert tape.gradient(z, y).numpy() == 3.0
-    assert other.gradient(v, x).numpy() == 12.0
-
-
 def test_gradient_of_an_old_persistent_tape_is_recorded_on_a_new_one():
     x = tf.constant(3.0)
     with tf.GradientTape(persistent=True) as inner:
@@ -105,21 +88,6 @@ def test_an_exception_in_an_operation_leaves_the_tape_whole():
     assert tape.gradient(z, x).numpy().tolist() == [6.0, 12.0]
 
 
-@pytest.mark.parametrize("where", ["site", "weakref"])  # before and after it is among the active ones
-def test_ctrl_c_while_a_tape_is_entered_leaves_nothing_open(where, monkeypatch):
-    interrupted = interrupt if where == "site" else SimpleNamespace(ref=interrupt)
-    x = tf.Variable(2.0)
-    tape = tf.GradientTape()
-    with monkeypatch.context() as patched:
-        patched.setattr(tape_module, where, interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            tape.__enter__()
-    assert state.record is None and not state.tapes
-    with tape:
-        y = x * x
-    assert tape.gradient(y, x).numpy() == 4.0
-
-
 @pytest.mark.parametrize("value", [3.0, [1.0, 2.0]])
 def test_a_leaf_stays_one_when_the_recording_that_it_comes_from_is_released(value):
     x = tf.constant(value)
@@ -136,19 +104,6 @@ def test_a_leaf_stays_one_when_the_recording_that_it_comes_from_is_released(valu
     np.testing.assert_array_equal(second.gradient(z, y), np.full(np.shape(value), 5.0))
 
 
-@pytest.mark.parametrize("kind", ["pause", "resume"])
-def test_ctrl_c_at_the_ends_of_a_pause_leaves_nothing_open(kind, monkeypatch):
-    x = tf.Variable(3.0)
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Record, "note", lambda self, what, subject=None: interrupt() if what == kind else None)
-        with tf.GradientTape() as tape:
-            y = x * x
-            with tape.stop_recording():
-                y.numpy()
-    assert state.record is None and not state.tapes
-    assert tape.gradient(y, x).numpy() == 6.0
-
-
 def test_ctrl_c_before_a_pause_ends_leaves_nothing_open():
     x = tf.Variable(3.0)
     with tf.GradientTape() as tape:
@@ -157,15 +112,6 @@ def test_ctrl_c_before_a_pause_ends_leaves_nothing_open():
         pause.__enter__()  # and nothing leaves it: what an interrupt in the first step of __exit__ comes to
     assert state.record is None and not state.tapes
     del pause
-    assert state.record is None and not state.tapes
-    assert tape.gradient(y, x).numpy() == 6.0
-
-
-def test_ctrl_c_while_a_block_is_left_leaves_nothing_open(monkeypatch):
-    x = tf.Variable(3.0)
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt), tf.GradientTape() as tape:
-        y = x * x
-        patched.setattr(Record, "close", lambda self: (patched.undo(), interrupt()))
     assert state.record is None and not state.tapes
     assert tape.gradient(y, x).numpy() == 6.0
 
@@ -182,19 +128,30 @@ def test_ctrl_c_while_an_accumulator_is_entered_leaves_nothing_open(monkeypatch)
     assert accumulator.jvp(y).numpy().tolist() == [2.0, 4.0]
 
 
-def test_ctrl_c_while_a_tape_is_let_go_of_is_not_lost(monkeypatch):
+def test_ctrl_c_while_a_tape_is_let_go_of_is_not_lost():
     """Python drops what is raised in ``__del__``."""
     tape = tf.GradientTape()
     with tape:
         pass
-    monkeypatch.setattr(tape_module, "release", interrupt)
+    seen = []
+
+    def interrupt_in_del(frame, event, arg):
+        if frame.f_code.co_name == "__del__" or seen:
+            seen.append(frame.f_code)
+            if len(seen) > 1:  # a function that it calls
+                sys.settrace(None)
+                raise KeyboardInterrupt
+
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     try:
         with pytest.raises(KeyboardInterrupt):
+            sys.settrace(interrupt_in_del)
             del tape
             _run_for(20)
     finally:
+        sys.settrace(None)
         signal.signal(signal.SIGINT, before)
+    assert len(seen) == 2
 
 
 def _run_for(seconds):
@@ -411,20 +368,6 @@ def test_a_result_watched_after_an_operation_that_was_not_recorded():
     assert tape.gradient(z, x).numpy().tolist() == [6.0, 8.0]
 
 
-def test_a_tape_of_other_numbers_moves_here():
-    a, b = tf.constant(2.0, tf.float64), tf.constant(3.0)
-    with tf.GradientTape(persistent=True) as other:
-        other.watch(a)
-        y = a * a
-    with tf.GradientTape() as tape:
-        tape.watch(b)
-        z = b * b
-        with other:
-            y = y * a
-        z = z * b
-    assert tape.gradient(z, b).numpy() == 27.0 and other.gradient(y, a).numpy() == 12.0
-
-
 def test_a_tape_says_how_it_is():
     x, tape = tf.Variable(3.0), tf.GradientTape()
     assert repr(tape) == "<GradientTape: 0 rows, 0 watched>"
@@ -460,34 +403,3 @@ def test_a_tangent_that_does_not_fit_its_primal_is_refused_in_words(shape):
         tf.autodiff.ForwardAccumulator(x, tf.ones(shape)) as forward,
     ):
         forward.jvp(x * x)
-
-
-def test_a_constant_that_is_target_and_source_gets_none_where_an_operation_of_the_tape_reads_it():
-    """As in TensorFlow, which drops what has arrived at an input that is not watched."""
-    c, v = tf.constant([2.0, 3.0]), tf.Variable([1.0, 1.0])
-    with tf.GradientTape(persistent=True) as tape:
-        z = v * c
-        behind, stopped, alone = tf.exp(z), tf.stop_gradient(z) * c, v * 2.0
-
-    def given(*targets, **more):
-        got = tape.gradient(list(targets), [c, v], **more)
-        return [None if g is None else g.numpy().tolist() for g in got]
-
-    assert given(c, z) == [None, [2.0, 3.0]] == given(z, c, output_gradients=[tf.ones(2), tf.ones(2)])
-    assert given(c, behind)[0] is None
-    assert given(c) == [[1.0, 1.0], None] == given(c, stopped)
-    assert given(c, alone) == [[1.0, 1.0], [2.0, 2.0]]
-
-
-@pytest.mark.parametrize("function", [tf.linalg.matrix_transpose, lambda x: tf.reverse(x, [0]), lambda x: x + 1.0])
-def test_a_tangent_of_a_tangent_of_a_linear_operation_is_zeros(function):
-    """As in TensorFlow, whose tangents are computed from the primals, too; where those have none, it is None."""
-    x, q = tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant(2.0)
-    for primal, expected in ((x, np.zeros((2, 2))), (q, None)):
-        with tf.autodiff.ForwardAccumulator(primal, tf.ones_like(primal)) as outer:
-            with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as inner:
-                y = function(x)
-            tangent = inner.jvp(y)
-            found = [outer.jvp(tangent), outer.jvp(tf.reverse(tangent, [1]))]
-        assert np.array_equal(tangent, np.ones((2, 2)))
-        assert found[0] is found[1] is None if expected is None else np.array_equal(found[0], expected)

@@ -72,10 +72,6 @@ def test_one_line(cause: str, line: str, patch: str | None) -> None:
     ("body", "patch"),
     [
         ("return tf.square(tf.stop_gradient(tf.sin(x * self.w)))", "return tf.square(tf.sin(x * self.w))"),
-        (
-            "return tf.foldl(lambda a, v: a + tf.stop_gradient(v * self.w), x, 0.0)",
-            "return tf.foldl(lambda a, v: a + v * self.w, x, 0.0)",
-        ),
     ],
 )
 def test_a_line_of_a_method(body: str, patch: str) -> None:
@@ -98,7 +94,7 @@ LINES = [
         "",
         "y = tf.cast(xs[1], tf.float32)",
         "xs[1]",
-        "xs = [tf.Variable(2.0), tf.Variable(3, dtype=tf.float32)]",
+        "xs = [tf.Variable(2.0), tf.Variable(3.0)]",
     ),
     (
         "x, parts = tf.Variable(2.0), []",
@@ -133,13 +129,8 @@ IN_WORDS = [  # what breaks, what the fix says, and the same line when the words
     ),
     (
         "y = tf.gather(t, tf.argmax(w))",
-        "`tf.nn.softmax(w, axis=0) @ table`",
+        "chooses from, by `tf.nn.softmax` of `w`",
         "y = tf.tensordot(tf.nn.softmax(w, axis=0), t[:3], 1)",
-    ),
-    (
-        "y = tf.cast(tf.searchsorted(t, w), tf.float32)",
-        "`part = (w - t[k]) / (t[k + 1] - t[k])`",
-        "k = tf.searchsorted(t, w) - 1\n    low = tf.gather(t, k)\n    y = (w - low) / (tf.gather(t, k + 1) - low)",
     ),
     (
         "y = tf.where(w > 1.0, 2.0, 0.0)",
@@ -173,16 +164,6 @@ def test_words_that_are_followed_give_a_gradient(body: str, said: str, followed:
     assert np.any(gradient) and np.all(np.isfinite(gradient))
 
 
-def test_word_numbers_of_an_embedding_in_a_function_become_no_floats() -> None:
-    code = (
-        "e = tf.keras.layers.Embedding(5, 2)\ne.build([None])\n@tf.function\ndef f(i):\n    return "
-        "tf.reduce_sum(e(i))\nids = tf.constant([3, 1])\n"
-    )
-    code += "with tf.GradientTape() as tape:\n    tape.watch(ids)\n    y = f(ids)\ntarget, source = y, ids\n"
-    _, (why,) = run("word-numbers", code)
-    assert (why.cause, why.line, why.patch) == ("integer_dtype", 6, None) and "is an index" in why.fix
-
-
 def test_the_line_of_a_paused_block_that_calls_a_helper() -> None:
     code = (
         "w = tf.Variable(2.0)\ndef helper(v):\n    return tf.sin(v)\n@tf.function\ndef f():\n    with "
@@ -199,7 +180,7 @@ def test_the_line_of_a_paused_block_that_calls_a_helper() -> None:
 
 SOURCES = [
     ("x = tf.constant(3.0)", "not_watched", 3, "tape.watch(x)\ny = x * 2.0"),
-    ("x = tf.Variable(3)", "integer_dtype", 1, "x = tf.Variable(3, dtype=tf.float32)"),
+    ("x = tf.Variable(3)", "integer_dtype", 1, "x = tf.Variable(3.0)"),
     ("x = tf.Variable(3.0, trainable=False)", "not_trainable", 1, "x = tf.Variable(3.0, trainable=True)"),
 ]
 
@@ -218,7 +199,7 @@ def test_a_fix_asks_about_the_row_that_was_blamed_also_behind_rows_that_do_not_c
     block = "with tf.GradientTape() as tape:\n    y = tf.cast(n, tf.float32) * 2.0\n    k = n * 3\n"
     code = f"n = tf.Variable(2)\n{block}target, source = k, n\n"
     _, (why,) = run("whole-target", code)
-    assert (why.cause, why.patch) == ("integer_dtype", "n = tf.Variable(2, dtype=tf.float32)")
+    assert (why.cause, why.patch) == ("integer_dtype", "n = tf.Variable(2.0)")
     (gradient,), _ = run("whole-target-fixed", patched(code, 1, why.patch))
     assert float(gradient) == 3.0
 

@@ -125,7 +125,7 @@ def test_a_variable_that_only_a_function_holds_belongs_to_no_layer() -> None:
 
 
 def test_weights_of_layers_in_a_train_step() -> None:
-    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
     spare = tf.keras.layers.Dense(1)
     spare.build((None, 2))
 

@@ -21,7 +21,7 @@ def run(case: Case, early: bool) -> tuple[list[bool], list[Any]]:
     filename = f"program_{case.name.replace('/', '_').replace('-', '_')}.py"
     linecache.cache[filename] = (len(case.code), None, case.code.splitlines(True), filename)
     space: dict[str, Any] = {"__name__": "user_code", "tf": tf}
-    tf.keras.utils.set_random_seed(1)  # a mask may hide everything, and weights may cancel: a gradient is zero then
+    tf.random.set_seed(1)  # a mask may hide everything, and weights may cancel: a gradient is zero then
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(case.code, filename, "exec", dont_inherit=True), space)
         tape, target, source = space["tape"], space["target"], space["source"]

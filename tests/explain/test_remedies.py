@@ -12,23 +12,13 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.argmax(x)", "tf.argmax", "tf.nn.softmax"),
     ("y = tf.cast(x > 0.5, tf.float32)", "x > 0.5", "tf.sigmoid"),
     ("y = tf.ones_like(x)", "the shape", "values"),
-    ("y = tf.random.shuffle(x)", "tf.random.shuffle", "without its result"),
-    (
-        "y = tf.cast(tf.histogram_fixed_width(x, [0.0, 1.0]), tf.float32)",
-        "tf.histogram_fixed_width",
-        "a share of every bin",
-    ),
-    ("y = tf.keras.metrics.binary_accuracy([1.0, 0.0], x)", "binary_accuracy", "a cross entropy"),
-    ("y = next(iter(tf.data.Dataset.from_tensors(x * 2.0))) * 2.0", "dataset", "elements"),
     ("y = tf.cast(tf.cast(x, tf.int32), tf.float32)", "becomes int32", "Leave out the cast, and compute with `x`"),
-    ("y = tf.strings.to_number(tf.strings.as_string(x))", "becomes text", "the number itself"),
     ("y = tf.constant(np.mean(x)) * 2.0", "np.mean", "`tf.reduce_mean(x)` for `tf.constant(np.mean(x))`"),
     ("y = tf.constant(math.exp(x[0])) * 2.0", "math.exp", "`tf.exp(x[0])` for `tf.constant(math.exp(x[0]))`"),
     ("y = tf.constant(x) * 2.0", "copies what a variable holds", "`tf.convert_to_tensor(x)` for `tf.constant(x)`"),
     ("y = tf.constant(x.numpy()) * 2.0", ".numpy()", "`tf.convert_to_tensor(x)`"),
     ("y = tf.constant(1.0 if x[0] > 0 else 2.0) * 2.0", "x[0] > 0", "tf.sigmoid"),
     ("y = tf.Variable(x * 2.0) * 2.0", "new variable", "keep the tensor"),
-    ("m = tf.keras.metrics.Mean()\nm.update_state(x)\ny = m.result()", "A metric", "loss"),
     ("z = x * 2.0\ny = tf.constant(1.0) * 2.0", "x was used", "that result"),
     ("y = tf.constant(1.0)", "is a constant", "with tf operations"),
     ("y = float(tf.reduce_sum(x))", "no tensor: a plain float", "the tensor itself"),
@@ -39,29 +29,24 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
         "value = s - x. Store it by s.assign(value)",
     ),
     ("y = tf.constant(float(x[0])) * 2.0", "float()", "`tf.convert_to_tensor(x[0])` for `tf.constant(float(x[0]))`"),
-    ("y = tf.constant(float('%.3f' % x[0])) * 2.0", "float()", "Stay with tf operations"),
-    ("y = tf.keras.layers.Embedding(3, 2)(x)", "becomes int32", "x is an index"),
+    ("y = tf.constant(float('%.3f' % x[0])) * 2.0", "float()", "Keep the number as well as the text"),
     (
         "f = tf.custom_gradient(lambda t: (t * 2.0, lambda g: None))\ny = f(x)",
         "The gradient function of f",
         "each input of f",
     ),
     ("M = tf.math\ny = M.round(x)", "M.round (", "`x + tf.stop_gradient(M.round(x) - x)`"),
-    ("s = tf.Variable([0.0, 0.0])\ny = tf.compat.v1.assign(s, x)", "tf.compat.v1.assign (", "tensors"),
     ("y = tf.constant(float(f'{x[0]:.3f}')) * 2.0", "", "Keep the number"),
     ("import statistics\ny = tf.constant(statistics.fmean(x)) * 2.0", "statistics.fmean", "tf operations"),
     ("y = tf.tile([1.0], [tf.cast(x[1], tf.int32)])", "becomes int32", "cast"),
-    ("y = tf.cast(tf.math.in_top_k([0], [x], 1), tf.float32)", "tf.math.in_top_k", "loss"),
     (
         "y = tf.math.floordiv(x, 2.0)",
         "tf.math.floordiv",
         "`x / 2.0 + tf.stop_gradient(tf.math.floordiv(x, 2.0) - x / 2.0)`",
     ),
     ("y = tf.math.ceil(x)", "tf.math.ceil", "tf.stop_gradient(tf.math.ceil(x) - x)"),
-    ("y = tf.random.poisson([2], x)", "tf.random.poisson", "`x + tf.stop_gradient(tf.random.poisson([2], x) - x)`"),
     ("y = None", "The target is None", "return"),
     ("y = x * 2.0\nx = tf.keras.layers.Dense(1)", "a Dense, which holds variables", ".trainable_variables"),
-    ("y = x * 2.0\nx = tf.keras.Input((2,))", "a symbol of a Keras model", "called with"),
     ("y = x * 2.0\nx = [1.0]", "of the type float", "tf.Variable"),
     ("y = tf.constant([2.0, 3.0])[np.argmax(x)] * 2.0", "np.argmax", "`np.argmax(x)` jumps"),
     ("y = tf.constant([2.0, 3.0])[int(x.numpy().argmax())] * 2.0", "numpy", "`x.numpy().argmax()` jumps"),
@@ -82,19 +67,9 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = max(tf.constant(0.5), x[0]) * 2.0", "Python's max", "tf.maximum(a, b)"),
     ("s = tf.Variable([0.0, 0.0])\ns[0].assign(x[1])\ny = s * s", "s[0].assign", "tf.tensor_scatter_nd_update(s, ...)"),
     (
-        "s = tf.Variable([0.0, 0.0])\ns.scatter_nd_add([[0]], [x[1]])\ny = s * s",
-        "s.scatter_nd_add",
-        "tf.tensor_scatter_nd_add(s, ...)",
-    ),
-    (
         "d = tf.keras.layers.Dense(2)\nd.build((1, 2))\nd.bias.assign(x * 2.0)\ny = d(tf.ones([1, 2]))",
         "d.bias.assign",
         "Ask for the gradient of d.bias",
-    ),
-    (
-        "y = x * 2.0\nx = tf.keras.layers.Dense(2)(tf.keras.Input((2,)))",
-        "a symbol of a Keras model",
-        "[x, model.output])(x)",
     ),
     ("y = tf.cast(tf.math.count_nonzero(x), tf.float32)", "tf.math.count_nonzero", "keep the accuracy"),
     ("y = tf.cast(tf.math.top_k(x).indices, tf.float32)", "tf.math.top_k", "its values have one"),
@@ -114,22 +89,6 @@ def test_what_is_said_and_what_to_write(body: str, said: str, fix: str) -> None:
     assert not why.connected
     assert said in why.message, str(why)
     assert fix in why.fix, str(why)
-
-
-def test_the_fix_for_a_variable_of_a_layer_is_code_that_runs() -> None:
-    norm = tf.keras.layers.BatchNormalization()
-    norm.build((None, 2))
-    with tf.GradientTape(persistent=True) as tape:
-        out = norm(tf.constant([[1.0, 2.0]]))
-    why = tape.explain(out, norm.moving_mean)
-    assert "norm.trainable_variables" in why.fix and "tape.watch(norm.moving_mean.value)" in why.fix
-    with tf.GradientTape() as tape:
-        tape.watch(norm.moving_mean.value)
-        out = norm(tf.constant([[1.0, 2.0]]))
-    assert tape.gradient(out, norm.moving_mean) is not None
-    with tf.GradientTape(watch_accessed_variables=False) as tape:
-        out = norm(tf.constant([[1.0, 2.0]]))
-    assert "tape.watch([v.value for v in norm.trainable_variables])" in tape.explain(out, norm.gamma).fix
 
 
 @pytest.mark.parametrize("made", ["tf.Variable(7)", "tf.argmax([1.0, 2.0])", "tf.Variable(True)", "tf.Variable('2.5')"])

@@ -46,9 +46,7 @@ passes no gradient | leaky_relu | y = tf.nn.leaky_relu(x)
 tf.Variable(tf.constant(0.001, tf.float16)) | y = (x * tf.constant(1e-4, tf.float16)) ** 2 | zero_factor
 too small for its type | scale the loss | y = (x * tf.constant(1e-4, tf.float16)) ** 2 * 8192.0
 tf.Variable([1.0, 2.0]); mask = tf.constant([0.0, 1.0]) | y = (x * mask)[0] | zero_factor
-multiplies by zeros | the factor of line 1 (`x = tf.Variable([1.0, 2.0]); mask = tf.constant([0.0, 1.0])`) | y = x[0]
-tf.Variable([1.0, 2.0]) | y = tf.nn.dropout(x, rate=0.999999, seed=1) | not_selected
-takes other elements | Use all elements | y = tf.nn.dropout(x, rate=0.0)
+multiplies by zeros | a mask without ones | y = x[0]
 tf.Variable(3.0) | y = tf.py_function(lambda t: np.float32(t.numpy() ** 2), [x], tf.float32) | left_through_numpy
 runs NumPy code | tf operations | y = tf.py_function(lambda t: t ** 2, [x], tf.float32)
 tf.Variable(3.2) | y = tf.py_function(lambda t: tf.round(t), [x], tf.float32) | nondifferentiable_op
@@ -94,7 +92,7 @@ gives NaN at -1 | where it is finite | y = tf.abs(x) ** 2.5
 tf.Variable(-1.0) | y = tf.sqrt(x) * 2.0 | nan_forward
 gives NaN at -1 | tf.maximum(x, 1e-6) before log, sqrt | y = tf.sqrt(tf.maximum(x, 1e-12)) * 2.0
 tf.Variable([200.0, 0.0]) | y = tf.math.log(tf.nn.softmax(x))[1] | nan_forward
-gives -inf at 0 | in one function with it | y = tf.nn.log_softmax(x)[1]
+gives -inf at 0 | Keep its input where it is finite | y = tf.nn.log_softmax(x)[1]
 tf.Variable(0.0) | y = tf.sqrt(x * x) | nan_backward
 at its input (0) | where `x * x` is zero | y = tf.sqrt(x * x + 1e-12)
 tf.Variable(0.0) | y = tf.function(tf.sqrt)(x) | nan_backward
@@ -121,7 +119,6 @@ def test_not_finite(x: str, body: str, cause: str, said: str, fix: str, fixed: s
     ("numbers", "old", "new"),
     [
         ([0.0, 2.0], "tf.sqrt(x)", "tf.sqrt(x + 1e-12)"),
-        ([-1.0, 2.0], "tf.sqrt(x)", "tf.sqrt(tf.maximum(x, 1e-06))"),
         ([0.0, 2.0], "tf.math.log(x)", "tf.math.log(x + 1e-06)"),
         ([0.0, 2.0], "1.0 / x", "1.0 / (x + 1e-06)"),
         (
@@ -129,7 +126,6 @@ def test_not_finite(x: str, body: str, cause: str, said: str, fix: str, fixed: s
             "tf.where(x > 0, tf.math.log(x), 0.0)",
             "tf.where(x > 0, tf.math.log(tf.where(x > 0, x, 1.0)), 0.0)",
         ),
-        ([1e-30, 1e-30], "tf.math.log(tf.reduce_prod(x))", "tf.reduce_sum(tf.math.log(x))"),
         ([200.0, 0.0], "tf.math.log(tf.nn.softmax(x))[1]", "tf.nn.log_softmax(x)[1]"),
         ([0.0, 2.0], "tf.pow(x, 0.5)", "tf.pow(x + 1e-06, 0.5)"),
         ([0.0, 2.0], "x ** 0.5", "(x + 1e-06) ** 0.5"),
@@ -194,7 +190,7 @@ def test_the_gradient_of_another_variable_was_applied() -> None:
     text += "\nu, v = tape.gradient(y, [x, b])\n{}"
     for step in (
         "x.assign_sub(0.1 * v)",
-        "tf.keras.optimizers.Adam().apply_gradients([(tf.clip_by_norm(v, 1.0), x), (u, b)])",
+        "tf.keras.optimizers.Adam().apply_gradients([(v * 0.5, x), (u, b)])",
     ):
         why = ran(text.format(step))["why"]
         assert (
@@ -228,13 +224,6 @@ def test_workers_may_apply_their_gradients_to_another_model() -> None:
         ),
         (["y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], x)"], ""),
         (["y = tf.reduce_sum(tf.where(tf.sigmoid(x) > 0.5, x, 2.0 * x))"], ""),
-        (
-            [
-                "p = tf.keras.activations.sigmoid(x)",
-                "y = tf.keras.losses.BinaryCrossentropy()(tf.constant([0.0, 1.0]), p)",
-            ],
-            "",
-        ),
     ],
 )
 def test_probabilities_for_a_loss_of_logits(body: list[str], told: str) -> None:

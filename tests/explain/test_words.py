@@ -98,41 +98,6 @@ def test_what_was_taken_in_place_of_the_source_has_its_name() -> None:
     assert "computed from image (" in why.message and why.fix.startswith("Use x instead of image")
 
 
-def test_two_runs_of_the_same_layers() -> None:
-    inputs = tf.keras.Input([3])
-    hidden = tf.keras.layers.Dense(2)(inputs)
-    model = tf.keras.Model(inputs, tf.keras.layers.Dense(1)(hidden))
-    part = tf.keras.Model(inputs, hidden)
-    with tf.GradientTape() as tape:
-        features = part(tf.ones([1, 3]))
-        tape.watch(features)
-        score = model(tf.ones([1, 3]))
-    why = tape.explain(score, features)
-    assert "another run" in why.message and "tf.keras.Model(model.inputs, [layer.output, model.output])" in why.fix
-    both = tf.keras.Model(model.inputs, [hidden, model.output])
-    with tf.GradientTape() as tape:
-        features, score = both(tf.ones([1, 3]))
-    assert tape.explain(score, features).connected
-
-
-def test_an_embedding_takes_numbers_of_rows() -> None:
-    table = tf.keras.layers.Embedding(10, 3)
-    rows = tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        tape.watch(rows)
-        y = table(rows)
-    why = tape.explain(y, rows)
-    assert "rows is an index" in why.fix
-
-
-def test_what_a_layer_adjusts_while_it_runs() -> None:
-    norm = tf.keras.layers.BatchNormalization()
-    with tf.GradientTape() as tape:
-        y = norm(tf.constant([[1.0, 2.0], [3.0, 5.0]]), training=True)
-    why = tape.explain(y, norm.moving_mean)
-    assert "a statistic that its layer adjusts" in why.message and "norm.trainable_variables" in why.fix
-
-
 def test_weights_of_keras_layers_have_their_names() -> None:
     layer = tf.keras.layers.Dense(1, name="head")
     with tf.GradientTape() as tape:
@@ -177,12 +142,6 @@ def test_an_unwatched_tensor_that_was_used_outside_wants_both_mended() -> None:
     assert [other.cause for other in why.others] == ["not_watched"]
 
 
-def test_a_layer_that_stores_its_statistics() -> None:
-    layer = "layer = tf.keras.layers.BatchNormalization()\nlayer.build((None, 2))"
-    why = explained("h = layer(x[tf.newaxis], training=True)\ny = layer.moving_mean * 2.0", before=layer)
-    assert why.cause == "state" and why.message.startswith("layer(...) (")
-
-
 def test_an_object_that_holds_variables_is_not_assigned_to() -> None:
     pair = "from collections import namedtuple\nP = namedtuple('P', 'w b')\np = P(tf.Variable(1.0), tf.Variable(2.0))\n"
     why = explained("y = x * 2.0", before=pair + "p = P(p.w * 0.5, p.b)\nx = p.w")
@@ -204,11 +163,6 @@ def test_what_an_earlier_round_recorded() -> None:
     exec(compile(text, name, "exec"), space)
     why = space["why"]
     assert (why.cause, why.line) == ("outside_tape", 8) and "in an earlier round" in why.message
-
-
-def test_a_function_of_a_dataset_is_not_outside_the_block() -> None:
-    why = explained("ds = tf.data.Dataset.range(3)\ny = next(iter(ds.map(lambda k: x[0] * 3.0))) * 2.0")
-    assert "in a dataset's function" in why.message and "Move the line" not in why.fix
 
 
 def test_a_name_that_got_a_tensor_of_its_own_is_said_so() -> None:
@@ -249,7 +203,9 @@ def test_what_the_block_makes_for_itself(before: str, body: str, what: str, code
 
 
 BUILDS = """def build():
-    return tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    net(tf.ones([1, 2]))
+    return net
 nets = []
 class Trainer:
     def renew(self):
@@ -271,13 +227,6 @@ def test_a_layer_that_is_gone() -> None:
     assert why.cause == "rebound" and "self.net is made again" in why.message
 
 
-def test_a_dataset_that_computes_with_a_variable() -> None:
-    stream = "ds = tf.data.Dataset.from_tensors(1.0).map(lambda t: t * x[0])\n(batch,) = ds"
-    why = explained("y = batch * 2.0", before=stream)
-    assert (why.cause, why.line) == ("outside_tape", 4)
-    assert "in a dataset's function" in why.message and "inside the block" in why.fix
-
-
 def test_in_another_thread_what_left_is_known() -> None:
     worker = "import threading\ndef work():\n    left.append(np.exp(x))\nleft = []\n"
     why = explained(
@@ -293,9 +242,8 @@ def test_of_several_elements_the_gradient_is_that_of_their_sum() -> None:
 
 
 def test_a_size_in_a_list() -> None:
-    for body in ("y = tf.pad(tf.ones([2]), [[0, n]])", "y = tf.reshape(tf.ones([1]), [n, -1])"):
-        why = explained(f"n = tf.cast(x[1], tf.int32)\n{body} + 1.0")
-        assert why.cause == "integer_dtype" and "becomes int32" in why.message
+    why = explained("n = tf.cast(x[1], tf.int32)\ny = tf.pad(tf.ones([2]), [[0, n]]) + 1.0")
+    assert why.cause == "integer_dtype" and "becomes int32" in why.message
 
 
 def test_what_has_no_derivative_outside_the_block_is_said_as_well() -> None:
@@ -318,20 +266,6 @@ def test_a_value_that_only_decides_is_a_choice() -> None:
     assert why.message.startswith("Python decided by the value (") and "tf.where" in why.fix
 
 
-def test_an_added_loss_that_is_left_out() -> None:
-    layer = """
-class L(tf.keras.layers.Layer):
-    def build(self, shape):
-        self.w = self.add_weight(name="w", shape=())
-    def call(self, t):
-        self.add_loss(self.w ** 2)
-        return t * 2.0
-layer = L()
-"""
-    why = explained("y = layer(x)\nx = layer.w", before=layer)
-    assert "was used in add_loss (" in why.message and "sum(model.losses)" in why.fix
-
-
 def test_a_layer_that_leaves_its_weight_out() -> None:
     layer = """
 class L(tf.keras.layers.Layer):
@@ -344,22 +278,6 @@ layer = L()
 """
     why = explained("y = layer(x)\nx = layer.w", before=layer)
     assert why.cause == "unused_layer" and "its call leaves" in why.message
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "t = tf.strings.reduce_join(tf.strings.as_string(x), separator=',')\ny = "
-        "tf.strings.to_number(tf.strings.split(t, ','))",
-        "n = tf.cast(x + 1.0, tf.int64)\ny = tf.reduce_mean(tf.RaggedTensor.from_row_lengths([1.0, 2.0, 3.0], n), "
-        "axis=1)",
-        "i = tf.cast(x, tf.int64)[:, None]\ny = tf.sparse.reduce_sum(tf.SparseTensor(i, [1.0, 2.0], [3])) * 2.0",
-        "i = tf.sparse.from_dense(tf.cast(x, tf.int64)[None])\ny = tf.cast(tf.sparse.to_dense(i), tf.float32) * 2.0",
-    ],
-)
-def test_ways_through_text_and_places(body: str) -> None:
-    why = explained(body)
-    assert (why.cause, why.line) == ("integer_dtype", 6), str(why)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from minitape.cli.lesson_pages import headings_of
 from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.cli.rules import is_exercise, outputs_text
 from minitape.common.texts import say, table
-from minitape.course.exercise import exercises_of, explanations_of
+from minitape.course.exercise import beliefs_of, exercises_of, explanations_of
 
 FOLDERS = [lessons_folder(), lessons_folder().parent / "zh"]
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
@@ -152,8 +152,25 @@ def test_each_answer_is_explained_by_its_reveal_alone(text):
     assert [why for why in explained.values() if re.split(r"\.\s|。", why)[0] in prose(text)] == []
 
 
+ANSWERED = ["01", "02", "03", "04", "05", "06", "07", "08", "09", "12", "13", "14"]
+"""The lessons whose wrong choices all are answered."""
+
+
+@pytest.mark.parametrize("number", ANSWERED)
+def test_each_wrong_choice_has_a_sentence_of_its_own(number):
+    for path in (path for path in EVERYWHERE if lesson_of(path) == number):
+        language, beliefs = path.parent.name, dict(beliefs_of(number))
+        for _, name, choices, truth in truths(path):
+            told = {say(one, number, language): say(why, number, language) for one, why in beliefs.pop(name).items()}
+            assert sorted(told) == sorted(choice for choice in choices if choice != truth), name
+            assert all(told.values()) and len(set(told.values())) == len(told), name
+            wrong = [why for why in told.values() if re.search(r"[.?。？]$", why) is None]
+            assert wrong == []
+        assert beliefs == {}, "of a question that is not asked"
+
+
 ELSEWHERE = {  # where the words of the answer stand on the screen, and answer nothing; each was read
-    "08.p1": ["name a cause, in five groups", "其中十六个"],
+    **{key: ["| word |", "| 词 |"] for key in ("08.p1", "08.p4", "08.p6", "08.p7", "08.p8", "08.p9", "08.p10")},
     "14.p1": ["# line 11"],
     "14.p2": ["# line 12"],
     "06.p4": ["one with value 3"],  # the values of exercise 1

@@ -6,13 +6,12 @@ A case file is plain text.  Lines before the first `==` are notes.  A case is
     code, with `tf` and `np` at hand
 
 Every bare expression at the top level of the code is an observation: its value
-(or the error that it raises) is compared with TensorFlow's, and the code goes
+(or the class of the error that it raises) is compared with TensorFlow's, and the code goes
 on.  An error in any other statement ends the case, and is compared too.
 
 Options
     tol             numbers in the printed text may differ by 1e-5 relative
     rtol=1e-3       relative tolerance of numbers (default depends on the dtype)
-    message=off     only the class of errors is compared
     for a in x y z  one case per word; `$a` in name and code is replaced.
                     `for a,b in x,1 y,2` replaces two; two `for` options multiply.
 """

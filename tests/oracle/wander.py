@@ -28,65 +28,46 @@ import numpy as np
 SMALL = [(), (3,), (4, 3), (3, 4), (1, 3), (4, 1), (2, 3, 4)]
 LARGE = [(70_000,), (300, 250), (2, 150, 250), (2000,), (1, 40_000), (3,), ()]
 STEPS = """
-{a} + {b} | {a} - {b} | {a} * {b} | {a} / ({b} * {b} + 1.0) | {a} @ {b} | -{a} | {a} ** 2 | 1.5 - {a} | {a} * 0.3
-tf.sin({a}) | tf.tanh({a}) | tf.exp(0.1 * {a}) | tf.sqrt(tf.abs({a}) + 1.0) | tf.sigmoid({a}) | tf.nn.relu({a}) | \
-tf.nn.gelu({a})
-tf.nn.elu({a}) | tf.nn.softplus({a}) | tf.clip_by_value({a}, -0.5, 0.7) | tf.stop_gradient({a}) * {b} | \
-tf.identity({a}) | tf.sign({a}) * {a}
-tf.maximum({a}, {b}) | tf.minimum({a}, {b}) | tf.where({a} > {b}, {a}, 2.0 * {b}) | tf.math.squared_difference({a}, {b})
-tf.math.divide_no_nan({a}, tf.abs({b}) + 0.5) | tf.math.atan2({a}, {b} + 2.0) | tf.cast(tf.cast({a}, tf.float64), \
-tf.float32) + {b}
-tf.reduce_sum({a}) | tf.reduce_sum({a}, axis=-1, keepdims=True) | tf.reduce_mean({a}, axis=0) | tf.reduce_max({a}, \
-axis=-1)
-tf.reduce_min({a}) | tf.reduce_logsumexp({a}, axis=-1) | tf.math.reduce_variance({a}, axis=0) | tf.norm({a} + 1.0) | \
-tf.math.l2_normalize({a} + 2.0, axis=-1)
-{a}[0] | {a}[..., -1] | {a}[1:] | {a}[:-1] | {a}[::-1] | {a}[::2] | {a}[..., None] | {a}[:, None] | {a}[None, ..., \
-1:] | {a}[:, 1:-1]
-tf.reshape({a}, [-1]) | tf.transpose({a}) | tf.squeeze({a}) | tf.concat([{a}, -{a}], 0) | tf.stack([{a}, {b}])
-tf.split({a}, 2)[1] | tf.pad({a}, [[1, 2]] * len({a}.shape)) | tf.tile({a}, [2] * len({a}.shape)) | tf.roll({a}, 1, \
-0) | tf.reverse({a}, [0])
-tf.gather({a}, [0, 1, 0]) | tf.gather({a}, [1, 1], axis=-1) | tf.sort({a}) | tf.cumsum({a}) * 0.1 | \
-tf.nn.softmax({a}) | tf.repeat({a}, 2, axis=0)
-tf.linalg.diag({a}) | tf.linalg.band_part({a}, 1, 0) | tf.einsum("i,j->ij", {a}, {a}) | tf.tensordot({a}, {a}, 1) | \
-tf.broadcast_to({a}, tf.concat([[2], tf.shape({a})], 0))
-tf.tensor_scatter_nd_add({a}, [[0]], {a}[-1:]) | tf.cond(tf.reduce_sum({a}) > 0.0, lambda: {a} * {a}, lambda: 0.3 * {a})
-tf.while_loop(lambda i, q: i < 3, lambda i, q: (i + 1, 0.8 * q + {a}), [0, {a}])[1] | tf.math.top_k({a}, 2).values
+{a} + {b} | {a} - {b} | {a} * {b} | {a} / ({b} * {b} + 1.0) | {a} @ {b} | -{a} | {a} ** 2 | 1.5 - {a}
+{a} * 0.3 | tf.sin({a}) | tf.tanh({a}) | tf.exp(0.1 * {a}) | tf.sqrt(tf.abs({a}) + 1.0) | tf.sigmoid({a})
+tf.nn.relu({a}) | tf.nn.softplus({a}) | tf.clip_by_value({a}, -0.5, 0.7) | tf.stop_gradient({a}) * {b}
+tf.identity({a}) | tf.sign({a}) * {a} | tf.maximum({a}, {b}) | tf.minimum({a}, {b})
+tf.where({a} > {b}, {a}, 2.0 * {b}) | tf.math.divide_no_nan({a}, tf.abs({b}) + 0.5)
+tf.math.atan2({a}, {b} + 2.0) | tf.cast(tf.cast({a}, tf.float64), tf.float32) + {b} | tf.reduce_sum({a})
+tf.reduce_sum({a}, axis=-1, keepdims=True) | tf.reduce_mean({a}, axis=0) | tf.reduce_max({a}, axis=-1)
+tf.reduce_min({a}) | tf.math.reduce_variance({a}, axis=0) | tf.norm({a} + 1.0)
+tf.math.l2_normalize({a} + 2.0, axis=-1) | {a}[0] | {a}[..., -1] | {a}[1:] | {a}[:-1] | {a}[::-1] | {a}[::2]
+{a}[..., None] | {a}[:, None] | {a}[None, ..., 1:] | {a}[:, 1:-1] | tf.reshape({a}, [-1]) | tf.transpose({a})
+tf.squeeze({a}) | tf.concat([{a}, -{a}], 0) | tf.stack([{a}, {b}]) | tf.split({a}, 2)[1]
+tf.pad({a}, [[1, 2]] * len({a}.shape)) | tf.tile({a}, [2] * len({a}.shape)) | tf.gather({a}, [0, 1, 0])
+tf.gather({a}, [1, 1], axis=-1) | tf.sort({a}) | tf.nn.softmax({a}) | tf.repeat({a}, 2, axis=0)
+tf.linalg.diag({a}) | tf.tensordot({a}, {a}, 1)
+tf.cond(tf.reduce_sum({a}) > 0.0, lambda: {a} * {a}, lambda: 0.3 * {a})
+tf.while_loop(lambda i, q: i < 3, lambda i, q: (i + 1, 0.8 * q + {a}), [0, {a}])[1]
+tf.math.top_k({a}, 2).values
 """
 WILD = """
-tf.cast({a}, {d}) | tf.cast({a}, {d}) * {b} | {a} > {b} | tf.where({a} > 0, {a}, {b}) | tf.equal({a}, {b}) | \
-tf.math.log({a}) | tf.sqrt({a})
-tf.math.rsqrt({a}) | tf.math.reciprocal({a}) | {a} / {b} | {a} // {b} | {a} % {b} | {a} ** {b} | tf.pow({a}, 2) | \
-tf.abs({a}) | tf.round({a}) | tf.floor({a})
-tf.norm({a} - {a}) | tf.sqrt({a} - {a}) | tf.math.log({a} - {a}) | tf.math.xlogy({a}, {b}) | \
-tf.math.divide_no_nan({a}, {b}) | tf.math.is_nan({a})
-tf.math.reduce_std({a}) | tf.reduce_max({a}, axis=1) | tf.reduce_mean({a}, axis=-2) | tf.reduce_prod({a}) | \
-tf.reduce_any({a} > 0) | tf.argmax({a}, axis=0)
-tf.math.cumsum({a}, axis=1) | tf.math.cumprod({a}) | tf.math.erf({a}) | tf.math.asin({a}) | tf.math.acos({a}) | \
-tf.math.atanh({a}) | tf.math.expm1({a})
-tf.nn.softmax({a}) | tf.nn.log_softmax({a}) | tf.nn.leaky_relu({a}) | tf.nn.relu6({a}) | tf.nn.selu({a}) | \
-tf.nn.swish({a}) | tf.math.softsign({a})
-tf.matmul({a}, {b}) | tf.matmul({a}, {b}, transpose_b=True) | tf.linalg.matrix_transpose({a}) | tf.linalg.trace({a}) \
-| tf.linalg.diag_part({a})
-tf.tensordot({a}, {b}, 1) | tf.einsum("ij,jk->ik", {a}, {b}) | tf.linalg.det({a}) | tf.linalg.inv({a}) | \
-tf.linalg.matvec({a}, {b})
-tf.reshape({a}, [2, -1]) | tf.reshape({a}, [{i}, {i}]) | tf.transpose({a}, [1, 0]) | tf.expand_dims({a}, {i}) | \
-tf.squeeze({a}, axis={i}) | tf.squeeze({a})
-tf.concat([{a}, {b}], {i}) | tf.stack([{a}, {b}], axis={i}) | tf.unstack({a})[{i}] | tf.split({a}, 2, axis={i})[0] | \
-tf.split({a}, [1, -1])[1]
-tf.gather({a}, [{i}, 0]) | tf.gather({a}, {i}, axis=-1) | tf.gather_nd({a}, [[{i}]]) | {a}[{i}] | {a}[{i}:] | \
-{a}[..., {i}] | {a}[:, {i}] | {a}[::-1] | tf.boolean_mask({a}, {a} > 0)
-tf.slice({a}, [{i}], [1]) | tf.pad({a}, [[{i}, 1]]) | tf.tile({a}, [{i}]) | tf.one_hot(tf.cast({a}, tf.int32), 3) | \
-tf.math.top_k({a}, {i}).values | tf.sort({a}, axis={i})
-tf.math.segment_sum({a}, [0, 0, 1]) | tf.math.unsorted_segment_sum({a}, [0, 1, 0], 2) | tf.scatter_nd([[0], [{i}]], \
-{a}[:2], [4]) | tf.tensor_scatter_nd_update({a}, [[{i}]], {a}[:1])
-tf.broadcast_to({a}, [2, 3]) | tf.zeros_like({a}) + {b} | tf.ones([2, 3], {d}) * {a} | tf.constant({i}) * {a} | \
-tf.constant(0.5) * {a} | 2 * {a} | {a} + 0.5 | {a} - float("inf")
-tf.clip_by_value({a}, 0.0, 1.0) | tf.clip_by_norm({a}, 1.0) | tf.identity({a}) | tf.stop_gradient({a}) | tf.size({a}) \
-| tf.shape({a}) | tf.rank({a}) | tf.range({i}) | tf.fill([{i}], {a})
-tf.ensure_shape({a}, [None, 3]) | tf.debugging.check_numerics({a}, "not finite") | tf.meshgrid({a}, {b})[0] | \
-tf.map_fn(lambda r: r * 2, {a}) | tf.scan(lambda s, r: s + r, {a})
-tf.cond(tf.reduce_sum({a}) > 0, lambda: {a} + 1, lambda: {b}) | tf.while_loop(lambda i, q: i < {i}, lambda i, q: (i + \
-1, q * {b}), [0, {a}])[1] | tf.switch_case({i}, [lambda: {a}, lambda: -{a}])
+tf.cast({a}, {d}) | tf.cast({a}, {d}) * {b} | {a} > {b} | tf.where({a} > 0, {a}, {b}) | tf.equal({a}, {b})
+tf.math.log({a}) | tf.sqrt({a}) | tf.math.rsqrt({a}) | tf.math.reciprocal({a}) | {a} / {b} | {a} // {b}
+{a} % {b} | {a} ** {b} | tf.pow({a}, 2) | tf.abs({a}) | tf.round({a}) | tf.floor({a}) | tf.norm({a} - {a})
+tf.sqrt({a} - {a}) | tf.math.log({a} - {a}) | tf.math.divide_no_nan({a}, {b}) | tf.math.reduce_std({a})
+tf.reduce_max({a}, axis=1) | tf.reduce_mean({a}, axis=-2) | tf.reduce_any({a} > 0) | tf.argmax({a}, axis=0)
+tf.math.asin({a}) | tf.math.acos({a}) | tf.math.atanh({a}) | tf.math.expm1({a}) | tf.nn.softmax({a})
+tf.nn.log_softmax({a}) | tf.nn.leaky_relu({a}) | tf.matmul({a}, {b}) | tf.matmul({a}, {b}, transpose_b=True)
+tf.linalg.trace({a}) | tf.linalg.diag_part({a}) | tf.tensordot({a}, {b}, 1) | tf.linalg.det({a})
+tf.linalg.inv({a}) | tf.linalg.matvec({a}, {b}) | tf.reshape({a}, [2, -1]) | tf.reshape({a}, [{i}, {i}])
+tf.transpose({a}, [1, 0]) | tf.expand_dims({a}, {i}) | tf.squeeze({a}, axis={i}) | tf.squeeze({a})
+tf.concat([{a}, {b}], {i}) | tf.stack([{a}, {b}], axis={i}) | tf.unstack({a})[{i}]
+tf.split({a}, 2, axis={i})[0] | tf.split({a}, [1, -1])[1] | tf.gather({a}, [{i}, 0])
+tf.gather({a}, {i}, axis=-1) | tf.gather_nd({a}, [[{i}]]) | {a}[{i}] | {a}[{i}:] | {a}[..., {i}] | {a}[:, {i}]
+{a}[::-1] | tf.boolean_mask({a}, {a} > 0) | tf.pad({a}, [[{i}, 1]]) | tf.tile({a}, [{i}])
+tf.one_hot(tf.cast({a}, tf.int32), 3) | tf.math.top_k({a}, {i}).values | tf.sort({a}, axis={i})
+tf.tensor_scatter_nd_update({a}, [[{i}]], {a}[:1]) | tf.zeros_like({a}) + {b} | tf.ones([2, 3], {d}) * {a}
+tf.constant({i}) * {a} | tf.constant(0.5) * {a} | 2 * {a} | {a} + 0.5 | {a} - float("inf")
+tf.clip_by_value({a}, 0.0, 1.0) | tf.identity({a}) | tf.stop_gradient({a}) | tf.size({a}) | tf.shape({a})
+tf.rank({a}) | tf.range({i}) | tf.fill([{i}], {a}) | tf.meshgrid({a}, {b})[0]
+tf.cond(tf.reduce_sum({a}) > 0, lambda: {a} + 1, lambda: {b})
+tf.while_loop(lambda i, q: i < {i}, lambda i, q: (i + 1, q * {b}), [0, {a}])[1]
 """
 BLOCKS = [  # statements, which a tf.function turns into operations of a graph
     "if tf.reduce_sum({a}) > 0:\n    {t} = {x}\nelse:\n    {t} = {y}",
@@ -113,8 +94,7 @@ EXPLANATIONS = {  # of a difference
     "order": "they sort NaN, which minitape puts last",
     "zero": "where both answers are finite they agree: one of the two leaves out zero times NaN or infinity, or "
     "TensorFlow's kernel makes NaN of infinity",
-    "optimizer": "TensorFlow's optimizer of graphs takes reshape(x, [-1, -1]) out, which its kernel refuses",
-    "jacobian": "minitape refuses a Jacobian in a function where only a run knows the sizes",
+    "class": "both refuse a function: TensorFlow builds a graph, and its error has another class there",
     "nothing": "without an explanation",
 }
 WILD_TABLE = [step.strip() for line in WILD.strip().splitlines() for step in line.split(" | ")]
@@ -134,10 +114,8 @@ def program(seed: int) -> dict[str, Any]:
     while len(lines) < length:
         a, b = chance.choice([*known][-4:]), chance.choice([*known])
         template = chance.choice(TABLE)
-        if _grows(template, *(known[name].shape for name in (a, b))) or (
-            "reverse" in template and not known[a].shape.rank
-        ):
-            continue  # eagerly the reverse of a scalar is the scalar, in a function it is an error
+        if _grows(template, *(known[name].shape for name in (a, b))):
+            continue
         step = template.format(a=a, b=b)
         try:
             value = eval(step, {"tf": tf, **known})
@@ -255,11 +233,7 @@ def _written(chance: random.Random, lines: list[str], given: list[str], target: 
                 *("    " + b for b in body),
                 f"return [{target}, *tape.gradient({target}, {sources}{zero})]",
             ]
-    loops = any(
-        word in block
-        for block in lines
-        for word in ("for row", "tf.range", "while", "tf.cond", "if ", "map_fn", "scan")
-    )
+    loops = any(word in block for block in lines for word in ("for row", "tf.range", "while", "tf.cond", "if "))
     if chance.random() < 0.6 and not (loops and "Forward" in text[0]):  # where TensorFlow fails inside of itself
         inner = [
             "@tf.function",
@@ -288,7 +262,7 @@ def inputs(p: dict[str, Any]) -> list[np.ndarray]:
 def _grows(template: str, a: Any, b: Any) -> bool:
     """Whether a step could make an array that is too large even to be tried."""
     sizes = [shape.num_elements() for shape in (a, b)]
-    if "einsum" in template or "diag" in template:
+    if "diag" in template:
         return sizes[0] > 300
     if "tensordot" in template and len(a) > 1:
         return a[0] == a[-1] and sizes[0] ** 2 > 1_000_000 * a[0] ** 2
@@ -357,12 +331,11 @@ def unstable(p: dict[str, Any], tries: int = 20) -> bool:
     """Whether a program's answer depends on how its steps are rounded: then two libraries may differ.
 
     Each step is changed by one unit in the last place, up or down by chance. Where a condition stands on an edge, or
-    what is left of a sum that cancels out is divided by, the answer is another one then. TensorFlow's elu is exp(x) -
-    1, of which near 0 only a few digits are left (6e-8, whatever x is); minitape's has all of them.
+    what is left of a sum that cancels out is divided by, the answer is another one then.
     """
     import minitape as tf
 
-    text = re.sub(r"^( +t\d+ = )(.*)$", r"\1_rounded(\2)", p["text"], flags=re.MULTILINE).replace("tf.nn.elu(", "_elu(")
+    text = re.sub(r"^( +t\d+ = )(.*)$", r"\1_rounded(\2)", p["text"], flags=re.MULTILINE)
     stream = np.random.default_rng(p["seed"])
 
     def rounded(value: Any) -> Any:
@@ -371,11 +344,8 @@ def unstable(p: dict[str, Any], tries: int = 20) -> bool:
         signs = stream.integers(-1, 2, value.shape)
         return value * tf.constant((1.0 + signs * 2.0**-23).astype(value.dtype.as_numpy_dtype))
 
-    def elu(x: Any) -> Any:
-        return tf.where(x > 0.0, x, rounded(tf.exp(tf.minimum(x, 0.0))) - 1.0)
-
     step = made(text)
-    step.__globals__.update(_rounded=rounded, _elu=elu)
+    step.__globals__.update(_rounded=rounded)
     given = [tf.constant(a) for a in inputs(p)]
     first = outcome(tf, made(p["text"]), given)[0]
     return not all(agree(first, outcome(tf, step, given)[0]) for _ in range(tries))
@@ -442,10 +412,8 @@ def compared(interpreter: str, seed: int, count: int, make: Any = program) -> di
                 why = "cannot"
             elif p.get("special") and any(word in p["text"] for word in ("sort(", "top_k(")):
                 why = "order"
-            elif "Only one input size may be -1" in "".join(p["told"]):
-                why = "optimizer"
-            elif "minitape computes a Jacobian inside" in "".join(p["told"]):
-                why = "jacobian"
+            elif "tf.function" in p["text"] and len(p["told"]) == 2:
+                why = "class"
             elif agree(*(_finite_alone(ours, theirs))):
                 why = "zero"
             else:

@@ -8,7 +8,7 @@ import pytest
 import minitape as tf
 from minitape.engine.table.primitives import TABLE
 from minitape.engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, form_of
-from minitape.graphs import program
+from minitape.functions import program
 from minitape.speed import fuse, kernels, programs
 from minitape.speed.rolled import rolled
 

@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 import minitape as tf
 from minitape.engine.back import backward
+from minitape.engine.back.values import column, operations
 from minitape.engine.recording.outlines import Outline
 from minitape.engine.recording.rows import CALL, LEAF, Call, operation_of
 from minitape.engine.table.accelerator import fast
 from minitape.engine.table.primitives import TABLE
 from minitape.engine.table.primitives.elementwise import FIRST_CODE
 from minitape.engine.tensor.functions import recorded_functions
-from minitape.graphs.program import Rows
-from minitape.speed import _INSTEAD, kernels, sweeps
+from minitape.functions.program import Rows  # noqa: F401 - its fast form is made when it is loaded
+from minitape.speed import kernels, sweeps
 
 # the same examples in each run: seeds are fixed
 quick = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck), derandomize=True)
@@ -33,8 +34,6 @@ def bits(value):
         return [bits(v) for v in value]
     if isinstance(value, Outline):
         return ["outline", value.shape, str(value.dtype)]
-    if isinstance(value, tf.IndexedSlices):
-        return ["slices", bits(value.values), bits(value.indices)]
     array = value if isinstance(value, (np.ndarray, np.generic)) else np.asarray(value)
     if array.dtype.kind in "fc":
         array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
@@ -63,13 +62,10 @@ def arrays(draw, shapes=SHAPES, dtypes=("float32", "float64")):
 
 
 def test_each_pair_has_a_test_here():
-    assert set(fast.pairs) == set(_INSTEAD)
-    assert {name.rpartition(".")[2] for name in _INSTEAD} == {
+    assert set(fast.pairs) == {
         "run_sweep",
-        "ColumnStore",
+        "Record",
         "apply",
-        "column",
-        "operations",
         "propagate",
         "Rows",
     }
@@ -141,7 +137,7 @@ def test_apply(name, dtypes):
     shapes, attrs = CALLS[name]
     arrays = [np.full(shape, 1 + k, dtypes[k % len(dtypes)]) for k, shape in enumerate(shapes)]
     found = []
-    for apply in fast.pairs["tensor.operation.apply"]:
+    for apply in fast.pairs["apply"]:
         found.append(recorded(lambda *t, apply=apply: apply(TABLE[name], t, attrs), arrays, 1))
         found[-1] += (answer(lambda *a, apply=apply: apply(TABLE[name], tuple(map(tf.constant, a)), attrs), *arrays),)
     assert found[0] == found[1]
@@ -159,7 +155,8 @@ CELLS = st.tuples(
 @quick
 @given(rows=st.lists(CELLS, max_size=40), packs=st.sets(st.integers(0, 39)), span=st.tuples(*[st.integers(0, 40)] * 2))
 def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
-    plain, packed = (type("Store", (form,), {"called": True})() for form in fast.pairs["recording.columns.ColumnStore"])
+    plain, packed = (form() for form in fast.pairs["Record"])
+    plain.called = packed.called = True
     for row, (op, value, site) in enumerate(rows):
         call = Call(row, TABLE["reduce_sum"], (0,), {}, 1) if op == CALL else None
         for store in (plain, packed):
@@ -175,14 +172,9 @@ def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
     for a, b in zip(plain.columns(low, high), packed.columns(low, high), strict=True):
         assert len(a) == len(b) and all(v is w or bits(v) == bits(w) for v, w in zip(a, b, strict=True))
     if low < high <= len(rows):
-        read, quick = fast.pairs["back.values.operations"]
-        assert [*read(plain, low, high - 1)] == [*quick(packed, low, high - 1)]
-    if not packed.base:
-        read, quick = fast.pairs["back.values.column"]
-        assert bits([*read(plain)]) == bits([*quick(packed)])
-    else:
-        column = fast.pairs["back.values.column"][1](packed)
-        assert bits([column[row] for row in range(len(rows))]) == bits(plain.columns()[5])
+        assert [*operations(plain, low, high - 1)] == [*operations(packed, low, high - 1)]
+    values = column(packed)
+    assert bits([values[row] for row in range(len(rows))]) == bits(plain.column(5))
 
 
 @pytest.mark.parametrize(("real", "size"), [(np.float32, 20), (np.float64, 24)])
@@ -203,7 +195,7 @@ def test_a_packed_row_holds_16_bytes_and_its_number(real, size):
 @pytest.mark.parametrize("rows", [40, 700])  # a compiled loop is asked for from 512 rows on
 @pytest.mark.parametrize("gated", [False, True])
 def test_propagate(rows, gated):
-    plain, quick = fast.pairs["back.reach.propagate"]
+    plain, quick = fast.pairs["propagate"]
     x, w = tf.constant(1.5), tf.constant([1.0, 2.0])
     with tf.GradientTape() as tape:
         tape.watch([x, w])
@@ -236,7 +228,7 @@ ONE += [
     lambda x: tf.add_n(tf.unstack(tf.stack([x, x * 3.0]))),
     lambda x: tf.reshape(x, [-1]),
 ]
-ONE += [lambda x: tf.gather(tf.reshape(x, [-1]), [0, 0]), lambda x: tf.split(tf.reshape(x, [-1]), [1, -1])[0]]
+ONE += [lambda x: tf.gather(tf.reshape(x, [-1]), [0, 0]), lambda x: tf.reshape(x, [-1])[:1]]
 TWO = [tf.add, tf.subtract, tf.multiply, tf.divide, tf.maximum, tf.atan2, lambda x, y: tf.where(x > y, x, y)]
 STEPS = st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(0, 99)), min_size=1, max_size=12)
 
@@ -291,7 +283,7 @@ def gradients(given, steps, order, unconnected, long):
     long=st.sampled_from([0, 0, 0, 40]),
 )
 def test_run_sweep(compiled, given, steps, order, unconnected, long):
-    plain, quick = fast.pairs["back.sweep.run_sweep"]
+    plain, quick = fast.pairs["run_sweep"]
     assert backward.run_sweep is quick
     with patch.object(kernels, "_earned", lambda *_: compiled), patch.object(sweeps, "FEW", 1):
         got = gradients(given, steps, order, unconnected, long)
@@ -310,38 +302,10 @@ def test_a_compiled_sweep_keeps_the_sign_of_a_zero(dtype, monkeypatch):
     assert bits(tape.gradient(y, x)) == bits(np.array(-0.0, dtype))
 
 
-def test_a_compiled_sweep_meets_an_array_at_which_slices_alone_arrived(monkeypatch):
-    monkeypatch.setattr(kernels, "_earned", lambda *_: True)
-    x = tf.Variable([2.0, 3.0])
-    with tf.GradientTape() as tape:
-        y = tf.reduce_sum(tf.gather(tf.square(x), [1]))
-        for _ in range(30):
-            y = y * 1.0
-    assert tape.gradient(y, x).numpy().tolist() == [0.0, 6.0]
-
-
-def test_a_compiled_sweep_calls_the_users_functions_in_tensorflows_order(monkeypatch):
-    monkeypatch.setattr(kernels, "_earned", lambda *_: True)
-    called = []
-
-    @tf.custom_gradient
-    def noted(x, name):
-        return x * 1.0, lambda g: (called.append(name) or 2.0 * g, None)
-
-    x = tf.Variable(1.5)
-    with tf.GradientTape() as tape:
-        first, second, y = noted(x, "first"), noted(x, "second"), x
-        for _ in range(30):
-            y = y * 1.0
-        y = second * 3.0 + y + first
-    assert float(tape.gradient(y, x)) == 9.0
-    assert called == ["first", "second"]  # as they are met from the target; by rows, the second would be the first
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(), (3,), (70_000,)])
 def test_run_sweep_over_a_long_recording(dtype, shape):
-    plain, _ = fast.pairs["back.sweep.run_sweep"]
+    plain, _ = fast.pairs["run_sweep"]
 
     def found():
         x, w = tf.Variable(np.full(shape, 0.3, dtype)), tf.Variable(np.array(1.7, dtype))
@@ -355,42 +319,3 @@ def test_run_sweep_over_a_long_recording(dtype, shape):
     got = found()
     with patch.object(backward, "run_sweep", plain):
         assert got == found()
-
-
-# -- the rows of a graph ---------------------------------------------------------------------------
-
-
-def _network(x):
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = tf.reduce_mean(tf.tanh(x @ tf.transpose(x)) ** 2.0) / tf.reduce_sum(x * x - 0.5)
-    return y, tape.gradient(y, x)
-
-
-def _chain(x):
-    y = x[0, 0]
-    for number in range(300):
-        y = tf.sin(y) * 1.001 + y / (number + 1.0)
-    return y, tf.split(x, 2), tf.where(x > 0.0)
-
-
-def _turns(x):
-    y = x
-    while tf.reduce_sum(y) < 100.0:
-        y = y * y + 1.0
-    return y if tf.reduce_max(x) > 0.5 else -y
-
-
-@pytest.mark.long(sample=5)
-@pytest.mark.parametrize("function", [_network, _chain, _turns])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@quick
-@given(array=arrays(shapes=[(4, 2)]))
-def test_rows(function, dtype, array):
-    concrete = tf.function(function).get_concrete_function(tf.TensorSpec((4, 2), dtype))
-    compiled = concrete._forward.rows
-    plain, fast_form = fast.pairs["minitape.graphs.program.Rows"]
-    assert type(compiled) is Rows is fast_form
-    made, array = plain(*compiled.writer.args), array.astype(dtype)
-    with np.errstate(all="ignore"):
-        assert answer(made.function, array) == answer(compiled.function, array)

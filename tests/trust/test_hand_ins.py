@@ -1,6 +1,6 @@
 """`minitape class` reads what learners handed in: whatever one of them writes, the others are counted, and soon.
 
-Times are no part of these tests: what took hours, or a page of 60 MB, takes a second.
+Times are no part of these tests: what took hours takes a second.
 """
 
 import json
@@ -28,20 +28,18 @@ def notebook(text):
 
 
 def told(folder, name, text):
-    """The report, with a page and a table, of a class in which Eve handed in this file, and Ann solved 01.1."""
+    """The report, with a table, of a class in which Eve handed in this file, and Ann solved 01.1."""
     (folder / "class" / "ann").mkdir(parents=True)
     (folder / "class" / "ann" / FILE_NAME).write_text(kept({"01.1": entry()}))
     (folder / "class" / "eve").mkdir()
     with open(os.path.join(os.fsencode(folder / "class" / "eve"), os.fsencode(name)), "w") as file:
         file.write(text)
-    page, table = folder / "page.html", folder / "table.csv"
-    done = CliRunner().invoke(
-        main, ["class", str(folder / "class"), "--html", str(page), "--csv", str(table)], env={"COLUMNS": "160"}
-    )
+    table = folder / "table.csv"
+    done = CliRunner().invoke(main, ["class", str(folder / "class"), "--csv", str(table)], env={"COLUMNS": "160"})
     assert done.exit_code == 0, done.exception
     assert "ann" in done.output and "ann,01,01.1,1," in table.read_text()
-    assert page.stat().st_size < 200_000 and table.stat().st_size < 200_000 and len(done.output) < 200_000
-    return done.output, page.read_text(), table.read_text()
+    assert table.stat().st_size < 200_000 and len(done.output) < 200_000
+    return done.output, table.read_text()
 
 
 HUGE = 10**4000
@@ -75,22 +73,21 @@ FILES = {
 @pytest.mark.parametrize("case", FILES)
 def test_one_file_stops_no_report(tmp_path, case):
     name, text, why = FILES[case]
-    said, page, _ = told(tmp_path, name, text)
-    assert ("not counted" in said) == ("Not counted" in page) == (why is not None)
+    said, _ = told(tmp_path, name, text)
+    assert ("not counted" in said) == (why is not None)
     assert why is None or why in " ".join(said.split())
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="such names of files are refused here")
 @pytest.mark.parametrize("name", [b"\xff\xfe<b>.ipynb", b"a\nnot counted: b\x1b]0;title\x07.ipynb"])
 def test_a_name_of_a_file_is_one_harmless_line(tmp_path, name):
-    said, page, _ = told(tmp_path, name, "[")
+    said, _ = told(tmp_path, name, "[")
     assert said.count("\nnot counted: ") == 1 and "\x1b" not in said and "\x07" not in said
-    assert "<b>" not in page and "\x1b" not in page
 
 
 def test_only_so_many_wrong_answers_are_kept_of_an_exercise(tmp_path):
     wrong = {f"a{i}": {"times": 1, "hint": "h" * 1000} for i in range(5_000)}
-    _, _, table = told(tmp_path, FILE_NAME, kept({"01.1": entry(solved=False, wrong=wrong)}))
+    _, table = told(tmp_path, FILE_NAME, kept({"01.1": entry(solved=False, wrong=wrong)}))
     assert table.count(" | ") == MOST_WRONG - 1
 
 

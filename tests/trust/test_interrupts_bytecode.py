@@ -12,7 +12,7 @@ from test_interrupts import (
     ENGINE,
     SCENARIOS,
     Plain,
-    WithBranchesAndTapes,
+    WithTapes,
     check_clean,
     interrupted,
     passed,
@@ -89,7 +89,7 @@ def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest
             raise AssertionError(told(found.seen)) from error
 
 
-@pytest.mark.parametrize(("kind", "step"), [(Plain, 301), (WithBranchesAndTapes, 1801)])
+@pytest.mark.parametrize(("kind", "step"), [(Plain, 301), (WithTapes, 1801)])
 def test_ctrl_c_wherever_python_looks_for_it_while_a_function_is_traced(kind, step, longest):
     traced(kind())
     for stop in told_how_many(

@@ -6,7 +6,6 @@ operation. Here one rule holds for all: what can be multiplied by the target, an
 product has it; all else is an error.
 """
 
-import collections
 import json
 import sys
 from pathlib import Path
@@ -36,14 +35,12 @@ def fits(ask, name, like):
 
 
 def test_what_tensorflow_gives_is_given():
-    seen = collections.Counter()
     for way, ask in WAYS.items():
         for text in TEXTS:
             target = computed(tf, text, tf.constant(X)).numpy()
             for name, given in GIVEN.items():
                 theirs, ours = TENSORFLOW[way][text][name], answer(tf, ask, text, given)
                 kind = "value" if not isinstance(theirs, str) else theirs if theirs == "other" else "error"
-                seen[way, kind, isinstance(ours, str)] += 1
                 assert ours != "other", (way, text, name)  # no gradient of another shape or dtype
                 assert isinstance(ours, str) != fits(ask, name, target if ask is gradient else X), (way, text, name)
                 if kind == "value" and isinstance(ours, str):  # what has the right number of elements, or is cast
@@ -57,21 +54,6 @@ def test_what_tensorflow_gives_is_given():
                     assert ours != theirs or name == "scalar"  # TensorFlow adds up the tangent as it was given
                 elif kind == "value":
                     assert ours == theirs, (way, text, name)
-    # (TensorFlow's answer, whether we raise): the table in docs/trust.md
-    assert seen == {
-        ("gradient", "value", False): 122,
-        ("gradient", "value", True): 11,
-        ("gradient", "error", False): 105,
-        ("gradient", "error", True): 180,
-        ("gradient", "other", False): 43,
-        ("gradient", "other", True): 111,
-        ("product", "value", False): 98,
-        ("product", "value", True): 21,
-        ("product", "error", False): 82,
-        ("product", "error", True): 267,
-        ("product", "other", False): 40,
-        ("product", "other", True): 64,
-    }
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -1,10 +1,12 @@
 """A recursion without end, after which Python has no frame left to leave a tape's block, leaves no tape open."""
 
 import sys
+from operator import attrgetter
 
 import pytest
 
 import minitape as tf
+from minitape.engine.recording.block import InterruptSafeExit
 from minitape.engine.recording.rows import CHUNK
 from minitape.engine.recording.state import state
 
@@ -48,11 +50,11 @@ def left(monkeypatch):
     """A tape whose block has ended, which failed to leave it."""
     with monkeypatch.context() as patch:
 
-        def no_frame(tape):
+        def no_frame(tape, *error):
             raise RecursionError
 
         tape, x = tf.GradientTape(), tf.Variable(2.0)
-        patch.setattr(tf.GradientTape, "_pop", no_frame)
+        patch.setattr(tf.GradientTape, "__exit__", InterruptSafeExit(no_frame, attrgetter("_recording")))
         with pytest.raises(RecursionError), tape:
             y = x * x
     assert state.tapes[-1] is tape

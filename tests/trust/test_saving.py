@@ -13,11 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 import nbformat
 import pytest
 from click import ClickException
-from click.testing import CliRunner
 from nbformat.sign import MemorySignatureStore, NotebookNotary
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from minitape.cli import lab, main, writing
 from minitape.cli.contents import Notebooks
 from minitape.cli.save import write
 from minitape.common.write_beside import replace_file
@@ -143,22 +141,3 @@ def test_a_server_that_is_killed_while_it_saves_leaves_the_old_notebook(mine):
     done = subprocess.run([sys.executable, "-c", KILLED_WHILE_SAVING, str(mine.parent)], timeout=600, check=False)
     assert done.returncode == -signal.SIGKILL
     assert mine.read_bytes() == before
-
-
-@pytest.mark.parametrize("copy", [".~mine.ipynb", ".ipynb_checkpoints/mine-checkpoint.ipynb"])
-def test_the_last_version_that_can_be_read_is_named(mine, copy, monkeypatch, capsys):
-    good = mine.parent / copy
-    good.parent.mkdir(exist_ok=True)
-    mine.replace(good)
-    mine.write_text("")
-    for command in ("check", "save"):
-        done = CliRunner().invoke(main, [command, str(mine)])
-        assert f"The last version of it that can be read is {good}" in "".join(done.output.split("\n")).replace(
-            "  ", " "
-        )
-
-    monkeypatch.setattr(writing, "last_whole", lambda path: good)
-    monkeypatch.setattr(lab, "notebook_to_open", lambda folder: sys.exit(3))
-    with pytest.raises(SystemExit):
-        lab.start(mine.parent, "127.0.0.1", None, False, False)
-    assert f"{mine} cannot be read. The last version of it that can be read is {good}" in capsys.readouterr().err

@@ -6,12 +6,13 @@ import gc
 import queue
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 import minitape as tf
-from minitape.engine.recording.record import Record
 
+ENGINE = str(Path(tf.__file__).parent)
 THREADS, TURNS = 8, 200
 
 
@@ -52,28 +53,55 @@ def test_tapes_are_let_go_of_by_other_threads(hasty):
     assert failed == []
 
 
+class Meanwhile:
+    """Runs a whole thread before one line of the engine, in the thread that traces."""
+
+    def __init__(self, work, stop):
+        self.work, self.stop, self.seen = work, stop, 0
+
+    def __call__(self, frame, event, arg):
+        if event == "call" and not frame.f_code.co_filename.startswith((ENGINE, "<formula")):
+            return None
+        if event == "line":
+            if self.seen == self.stop:
+                other = threading.Thread(target=self.work)
+                other.start()
+                other.join()
+            self.seen += 1
+        return self
+
+
 @pytest.mark.parametrize("known", [False, True], ids=["new", "known"])
 @pytest.mark.parametrize("make", [tf.Variable, tf.constant])
-def test_threads_that_begin_to_use_a_tensor_at_once(make, known, monkeypatch):
-    """While one thread writes a tensor into its recording, another one writes it into its own."""
-    x, write_leaf, made = make(2.0), Record.write_leaf, {}
+def test_another_thread_uses_a_tensor_at_any_line_of_this_one(make, known):
+    """Each writes it into its own recording; one of them takes it, and both have their gradient."""
 
-    def use(factor):
+    def use(x, factor, made):
         with tf.GradientTape(persistent=True) as tape:
             if make is tf.constant:
                 tape.watch(x)
-            made[factor] = tape, x * factor
+            y = x * factor
+        made[factor] = float(tape.gradient(y, x)._value)
 
-    def interrupted(*given):
-        monkeypatch.undo()
-        other = threading.Thread(target=use, args=(5.0,))
-        other.start()
-        other.join()
-        return write_leaf(*given)
+    def run(stop):
+        x, made = make(2.0), {}
+        if known:  # by a tape that is still there
+            with tf.GradientTape(persistent=True) as before:
+                before.watch(x)
+                y = x * 7.0
+        tracer = Meanwhile(lambda: use(x, 5.0, made), stop)
+        sys.settrace(tracer)
+        try:
+            use(x, 3.0, made)
+        finally:
+            sys.settrace(None)
+        if known:
+            made[7.0] = float(before.gradient(y, x)._value)
+        return tracer.seen, made
 
-    if known:  # a tape that is still there
-        use(7.0)
-    monkeypatch.setattr(Record, "write_leaf", interrupted)
-    use(3.0)
-    assert {factor: tape.gradient(y, x).numpy() for factor, (tape, y) in made.items()} == {f: f for f in made}
-    assert len(made) == 2 + known
+    run(None)
+    lines, _ = run(None)
+    for stop in range(lines):
+        _, made = run(stop)
+        assert made == {f: f for f in made} and len(made) == 2 + known, f"at line {stop}: {made}"
+    assert lines > 50

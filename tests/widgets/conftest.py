@@ -10,6 +10,13 @@ import minitape as tf
 from tests.jupyterlab_page import frame
 
 
+def scope(name: str) -> Any:
+    """A block whose rows have this name, as those of a layer have it."""
+    module = tf.Module()
+    module._name = name
+    return module.name_scope
+
+
 def square() -> tuple[Any, Any, Any]:
     x = tf.constant(3.0)
     with tf.GradientTape() as tape:
@@ -241,6 +248,19 @@ def brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = 18) -> 
     return (
         written(value, room) or alike(value, row, room) or (str(tuple(row["shape"])) if row["shape"] else value["text"])
     )
+
+
+def size_of(value: dict[str, Any], room: int = 18) -> str:
+    """What stands for an adjoint: a number, a small array written out; of a larger one how large its numbers are."""
+    text = written(value, room)
+    if text is not None or not isinstance(value.get("data"), list):
+        return text or value["text"]
+    flat = np.ravel(value["data"]).astype(float)
+    if not np.isfinite(flat).all():
+        return "NaN" if np.isnan(flat).any() else "inf"
+    one = f"each {rounded(repr(float(flat[0]))).removesuffix('.0')}"
+    most = float(f"{np.abs(flat).max():.3g}")
+    return one if len(set(flat)) == 1 and len(one) <= room else f"±{rounded(repr(most), 3).removesuffix('.0')}"
 
 
 def position(page: Any) -> str:

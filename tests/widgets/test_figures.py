@@ -98,15 +98,14 @@ def test_no_text_of_a_figure_is_cut_or_over_another_or_under_a_profile(name, pag
 
 
 def test_layers_of_a_network_are_told_apart_in_a_figure():
-    tf.keras.utils.clear_session()  # their numbers begin anew, whatever other tests made
-    found = texts(Picture(TWELVE["cnn"]()).drawing(85).svg(85))
-    kernels = [text for text in found if text.endswith("kernel") and "(" not in text and "∂" not in text]
-    assert len(set(kernels)) == 3 and all(re.fullmatch(r"(…/)?(conv2d|dense)(_\d+)?/kernel", text) for text in kernels)
+    found = texts(Picture(TWELVE["layers"]()).drawing(85).svg(85))
+    kernels = [text for text in found if text.endswith("kernel") and not re.search("[(@∂]", text)]
+    assert len(set(kernels)) == 3 and all(re.fullmatch(r"(…/)?(fi|se|th)\S*/kernel", text) for text in kernels)
 
 
 def boxes(root):
     """Left, top, right and bottom of the figure's nodes."""
-    found = (e for e in list(root)[1:] if e.tag.endswith("rect") and float(e.get("height")) >= 20)
+    found = (e for e in list(root)[3:] if e.tag.endswith("rect") and float(e.get("height")) >= 20)
     return [
         (x, y, x + float(e.get("width")), y + float(e.get("height")))
         for e in found
@@ -138,26 +137,61 @@ def test_a_narrow_figure_says_what_an_operation_reads_and_leaves_out_numbers_of_
     picture = tf.draw(tape)
     picture.save(tmp_path / "a.svg", width="85mm")
     found = texts((tmp_path / "a.svg").read_text(encoding="utf-8"))
-    assert {"x × w", "z", "(2) + 0.1", "p", "σ(z)", "p − 0.25", "∂loss/∂x", "∂loss/∂w"} <= set(found)
-    assert "const" not in found and "const" in texts(picture.svg)
+    assert {"x × w", "z", "x × w + 0.1", "p", "σ(z)", "p − 0.25", "∂loss/∂x", "∂loss/∂w"} <= set(found)
+    assert "const" not in found and "const" not in texts(picture.svg)
 
 
-def test_the_products_of_a_step_are_in_the_rows_of_its_inputs(tmp_path):
+def test_a_number_of_a_row_is_no_number_of_the_program():
+    """What a row reads has its name, its own expression where nothing else reads it, or its number in a circle."""
+    x = tf.Variable(0.7, name="x")
+    with tf.GradientTape() as tape:
+        shared = x * 3.0
+        y = (tf.sin(shared) - 1.0) ** 2 + shared / (shared - x)
+    tape.gradient(y, x)
+    found = set(texts(Picture(tf.snapshot(tape, y, x)).svg))
+    assert {"x × 3.0", "sin(shared)"} <= found
+    assert not any(re.search(r"\(\d+\)", text) for text in found)
+
+
+def test_type_is_eleven_pixels_where_a_column_is_85_millimetres(tmp_path):
+    for name in TWELVE:
+        svg = Picture(TWELVE[name](), 1).drawing(85).svg(85)
+        assert min(float(size) for size in re.findall(r'font-size="([\d.]+)"', svg)) >= 11.0
+
+
+def test_a_figure_says_in_words_what_it_shows():
+    tape, target, sources = accumulation()
+    root = ElementTree.fromstring(tf.draw(tape, target, sources).svg)
+    title, desc = (root.find(f"{{http://www.w3.org/2000/svg}}{tag}").text for tag in ("title", "desc"))
+    assert title == "Picture(5 rows, 1 tape)" and desc == tf.draw(tape, target, sources).alt
+
+
+def test_a_sum_has_both_addends_and_an_adjoint_that_waits_says_so():
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * tf.sin(x)
+    tape.gradient(y, x)
+    assert "∂ 0.1411 + …" in texts(tf.draw(tape, step=1).svg)
+    found = texts(tf.draw(tape, step=2).svg)
+    assert {"0.1411 + (-2.97) = -2.829", "∂ -2.829", "0.1411", "3.0"} <= set(found)
+
+
+def test_the_products_of_a_step_are_on_their_edges(tmp_path):
     x, w = tf.Variable(3.0, name="x"), tf.Variable(2.0, name="w")
     with tf.GradientTape() as tape:
         y = tf.sin(x * w) * x
     tape.gradient(y, [x, w])
     tf.draw(tape, step=1).save(tmp_path / "a.svg", width=70)
     found = texts((tmp_path / "a.svg").read_text(encoding="utf-8"))
-    assert {"3.0 × 1.0 = 3.0", "-0.2794 × 1.0 = -0.2794"} <= set(found)
+    assert {"3.0 × 1.0", "= 3.0", "-0.2794 × 1.0", "= -0.2794"} <= set(found)
 
 
 @pytest.mark.parametrize(
-    "fold, title", [("none", "945 rows"), ("layers", "945 rows"), ("all", "loop × 333"), ("auto", "loop × 333")]
+    "fold, title", [("none", r"9\d\d rows"), ("layers", r"9\d\d rows"), ("all", "loop × 333"), ("auto", "loop × 333")]
 )
 def test_a_figure_folds_as_it_is_told(fold, title):
     tape, _, _ = loop()
-    assert title in texts(tf.draw(tape, fold=fold).svg)
+    assert any(re.fullmatch(title, text) for text in texts(tf.draw(tape, fold=fold).svg))
 
 
 def test_a_figure_refuses_what_is_not_there():
@@ -176,7 +210,7 @@ def test_a_figure_of_some_rows_has_them_and_what_they_read():
     tape, d, a = accumulation()  # a, a * a, b + b, sin(c), sin(c) * b
     tape.gradient(d, a)
     found = texts(tf.draw(tape, rows=range(2, 4)).svg)
-    assert {"1", "×", "2", "+", "3", "sin"} <= set(found) and not {"a", "4"} & set(found)
+    assert {"1", "2", "① + ①", "3", "sin(① + ①)"} <= set(found) and not {"a", "4"} & set(found)
 
 
 def test_the_adjoints_of_a_folded_loop_are_a_line():
@@ -267,7 +301,7 @@ def test_latex_reads_it(name, tmp_path):
 
 
 def test_a_long_name_keeps_what_it_is_a_gradient_of(tmp_path):
-    snapshot = TWELVE["cnn"]()
+    snapshot = TWELVE["layers"]()
     picture = Picture(snapshot)
     picture.save(tmp_path / "a.svg", width="85mm")
     found = texts((tmp_path / "a.svg").read_text(encoding="utf-8"))

@@ -1,5 +1,6 @@
 """What is folded hides no parameter, and says where in it the reader is."""
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import minitape as tf
 from tests.jupyterlab_page import frame
 
-from .conftest import position, press
+from .conftest import position, press, scope, size_of
 from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
@@ -119,7 +120,7 @@ def test_layers_are_a_level(show):
     for name, text in (("second", "(4, 3)"), ("third", "(4, 1)")):
         node = groups.filter(has_text=name)
         assert outputs[name]["row"] in adjoints and node.locator(".mt-value").text_content() == text
-        assert node.locator(".mt-adjoint").text_content() == f"∂ {text}"
+        assert node.locator(".mt-adjoint").text_content() == f"∂ {size_of(adjoints[outputs[name]['row']], 13)}"
         assert node.locator(".mt-map").count() == 2
 
 
@@ -182,8 +183,8 @@ def test_what_leaves_a_folded_layer_stands_on_its_edges(show):
     }
     labels = page.locator(".mt-product")
     assert labels.count() == len(sent) == 2  # its kernel and its bias
-    shapes = {str(tuple(snapshot["rows"][row]["shape"])) for row in sent}
-    assert set(labels.locator("text").all_text_contents()) == shapes
+    sums = {edge["input"]: edge["sum"] for step in steps for edge in step["edges"]}
+    assert set(labels.locator("text").all_text_contents()) == {f"= {size_of(sums[row], 11)}" for row in sent}
     assert labels.locator(".mt-map").count() == 2
 
 
@@ -303,7 +304,7 @@ def test_a_layer_of_many_weights_is_one_node_with_its_weights_and_numbers_inside
     with tf.GradientTape() as tape:
         y = x
         for k, layer in enumerate(weights):
-            with tf.name_scope(f"layer_{k}"):
+            with scope(f"layer_{k}"):
                 for w in layer:
                     y = tf.sin(y * w) + 0.5
     page = show(tf.snapshot(tape, y, weights[0][0]), "layers")
@@ -320,4 +321,4 @@ def test_a_stack_of_equal_layers_has_its_input_beside_it_and_its_adjoints_by_lay
     node = page.locator(f".mt-node[data-index='{given.get_attribute('data-from')}']")
     assert node.locator(".mt-value").text_content() == "(6, 8)"
     press(page, "End", "ArrowLeft")
-    assert "1/3 ∂ (6, 8)" in stack.text_content()
+    assert re.search(r"1/3 ∂ ±0\.\d+", stack.text_content())

@@ -30,11 +30,17 @@ def chained() -> Any:
 
 
 def formulas(page: Any) -> list[tuple[str, str]]:
-    """Of each line of the step its formula and its numbers."""
+    """Of each line of the step its formula along each path, and its numbers; of arrays there are none."""
+    found = [([t for t in line if t[:1] != "="], [t for t in line if t[:1] == "="]) for line in lines_of(page)]
+    return [(texts[-1], numbers[-1] if numbers else "") for texts, numbers in found]
+
+
+def lines_of(page: Any) -> list[tuple[str, ...]]:
+    """Of each line of the step its formula, its numbers, and where it has more factors both along each path."""
     lines = page.locator(".mt-product-line").evaluate_all(
-        "all => all.map(line => [...line.querySelectorAll('p')].map(p => p.innerText))"
+        "all => all.map(line => [...line.querySelectorAll('p')].map(p => p.textContent))"
     )
-    return [(formula.removesuffix("LaTeX").strip(), numbers) for formula, numbers, *_ in lines]
+    return [tuple(text.removesuffix("LaTeX").strip() for text in line) for line in lines]
 
 
 def test_numbers_are_as_in_the_program_the_target_has_its_lines_name_and_no_brackets_are_doubled(show):
@@ -93,7 +99,12 @@ def test_it_grows_with_the_steps(show):
         "∂loss/∂x = 2 × (p − t) × p × (1 − p) × w",
         "∂loss/∂w = 2 × (p − t) × p × (1 − p) × x",
     ]
-    assert page.locator(".mt-product-line .mt-factor").all_inner_texts() == ["w", "1.3", "x", "0.7"]
+    assert [line[:2] for line in lines_of(page)] == [
+        ("∂loss/∂x = ∂loss/∂(x × w) × w", "= 0.1891 × 1.3 = 0.24577232"),
+        ("∂loss/∂w = ∂loss/∂(x × w) × x", "= 0.1891 × 0.7 = 0.13233894"),
+    ]
+    lit = page.locator(".mt-product-line > p .mt-factor")
+    assert lit.all_inner_texts() == ["w", "1.3", "x", "0.7"]
 
 
 def weighted() -> Any:
@@ -147,7 +158,9 @@ def test_it_is_copied_as_latex(show, page):
     press(page, "End")
     page.get_by_role("button", name="LaTeX").first.click()
     copied = page.evaluate("window.copied")
-    assert copied == (r"\frac{\partial \mathrm{loss}}{\partial x} = 2 \cdot (p - t) \cdot p \cdot (1 - p) \cdot w")
+    assert copied == (
+        r"\frac{\partial \mathrm{loss}}{\partial x} = \partial \mathrm{loss}/\partial (x \cdot w) \cdot w"
+    )
 
 
 @pytest.mark.parametrize("clipboard", ["undefined", "{ writeText: async () => { throw new Error('not allowed') } }"])
@@ -199,18 +212,17 @@ def matrices() -> Any:
 
 
 def batches() -> Any:
-    """A batch that multiplies one matrix for all, axes that are not turned, a bias of channels, the larger of two."""
+    """A batch that multiplies one matrix for all, axes that are not turned, a bias, the larger of two."""
     rng = np.random.default_rng(5)
-    a, k, m, u, v, b, n, c = (
+    a, k, m, u, v, b = (
         tf.Variable(rng.normal(size=shape).astype(np.float32), name=name)
-        for name, shape in zip("akmuvbnc", [(1, 2, 3), (4, 3, 2), *[(3, 3)] * 3, (3,), (2, 3, 4), (3,)], strict=True)
+        for name, shape in zip("akmuvb", [(1, 2, 3), (4, 3, 2), *[(3, 3)] * 3, (3,)], strict=True)
     )
     with tf.GradientTape() as tape:
         s = tf.reduce_sum(tf.square(a @ k))
-        d = tf.nn.bias_add(tf.transpose(m, [0, 1]) * tf.maximum(u, v), b)
-        e = tf.nn.bias_add(n, c, data_format="NCHW")
-        loss = s * tf.reduce_sum(tf.minimum(u, d * v)) + tf.reduce_sum(e * e)
-    return tf.snapshot(tape, loss, [a, k, m, u, v, b, n, c])
+        d = tf.transpose(m, [0, 1]) * tf.maximum(u, v) + b
+        loss = s * tf.reduce_sum(tf.minimum(u, d * v))
+    return tf.snapshot(tape, loss, [a, k, m, u, v, b])
 
 
 @pytest.mark.parametrize("program", [matrices, batches], ids=lambda f: f.__name__)
@@ -247,7 +259,9 @@ def test_matrices_multiply_to_what_arrived(program, show):
             "^": "**",
         }.items():
             text = text.replace(sign, code)
-        text = re.sub(r"∂loss/∂(row \d+|\w*\([^()]*\)|\w+)", lambda found: f"A[{row_of(found[1], arrived)}]", text)
+        text = re.sub(
+            r"∂loss/∂(row \d+|\w*\((?:[^()]|\([^()]*\))*\)|\w+)", lambda found: f"A[{row_of(found[1], arrived)}]", text
+        )
         text = re.sub(r"Σ([₀-₃]*)\(", r"total('\1', ", re.sub(r"\brow (\d+)", r"R[\1]", text))
         given = {"R": values, "A": arrived, "reshape": lambda a: np.reshape(a, shape or a.size)}
         given["total"] = lambda axes, a: np.reshape(a.sum(tuple(map("₀₁₂₃".index, axes)) or None), shape)
@@ -269,7 +283,7 @@ def test_matrices_multiply_to_what_arrived(program, show):
             )
     assert not any(re.search(r"\bg\b", text) for text, _ in seen)
     assert {
-        ("∂loss/∂((row 13)^2) = 1/15", "= 1/15, spread to (5, 3)"),
-        ("∂loss/∂w = xᵀ @ ∂loss/∂(row 2 + b)", "= (2, 3) @ (3, 4) = (2, 4)"),
-        ("∂loss/∂((row 2)²) = sum(row 17)", "= (-8.224), spread to (4, 2, 2)"),
+        ("∂loss/∂((row 13)^2) = 1/15", ""),
+        ("∂loss/∂w = xᵀ @ ∂loss/∂(row 2 + b)", ""),
+        ("∂loss/∂((row 2)²) = sum(row 17)", ""),
     } & set(seen)

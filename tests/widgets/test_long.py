@@ -99,10 +99,9 @@ def test_zooming_while_nodes_are_placed_is_kept(show):
     page = show(bush(1500))
     press_while_nodes_are_placed(page, "0", "+", "+", "+")
     page.wait_for_function("document.querySelectorAll('.mt-node').length > 100")
-    zoomed = page.evaluate(SCALE)
-    press(page, "0")
-    page.wait_for_function(f"{SCALE} < {zoomed}")
-    assert zoomed / page.evaluate(SCALE) == pytest.approx(1.25**3, rel=1e-3)
+    seen = page.locator(".mt-node").count()
+    press(page, "-", "-", "-")
+    page.wait_for_function(f"document.querySelectorAll('.mt-node').length > {max(500, seen)}")  # all is seen again
 
 
 MINIMAP = """async () => {
@@ -185,7 +184,7 @@ def test_a_large_page_travels_compressed_and_then_as_summaries(tmp_path, show, p
         page.locator(".mt-view").focus()
         press(page, "End")
         node = page.locator(".mt-node.mt-variable")
-        assert node.locator(".mt-adjoint").text_content() == "∂ (40, 40)" and node.locator(".mt-map").count() == 2
+        assert node.locator(".mt-adjoint").text_content().startswith("∂ ±") and node.locator(".mt-map").count() == 2
     snapshot, sizes = tf.snapshot(tape, loss, w), []
     for most in (10**9, 250_000):
         monkeypatch.setattr(pages, "MOST", most)

@@ -12,6 +12,8 @@ import pytest
 import minitape as tf
 from tests.jupyterlab_page import frame
 
+from .conftest import scope
+
 pytestmark = pytest.mark.browser
 
 Program = Callable[[], tuple[Any, Any, Any]]
@@ -147,7 +149,7 @@ def scopes() -> tuple[Any, Any, Any]:
     with tf.GradientTape() as tape:
         y = x * 1.0
         for k in range(4):
-            with tf.name_scope(f"part_{k}"):
+            with scope(f"part_{k}"):
                 y = tf.sin(y) * x + y
     return tape, y, x
 
@@ -222,7 +224,10 @@ def agrees(text: str, number: Any) -> bool:
     beside = re.match(r"\d+/\d+ ∂ -?\d+\.?(\d*)(?:e(-?\d+))?$", text)
     last = 10.0 ** (int(beside[2] or 0) - len(beside[1])) if beside else 0.0  # the unit of the last digit shown
     text = re.sub(r"^(\d+/\d+ )?([∂=Σ×] )?", "", text)
-    if each := re.fullmatch(r"\(.*\) each (\S+)", text):
+    text = text.removesuffix(" + …")
+    if most := re.fullmatch(r"±(\S+)", text):
+        return np.allclose(np.abs(number).max(), float(most[1]), rtol=6e-3)
+    if each := re.fullmatch(r"(?:\(.*\) )?each (\S+)", text):
         return np.allclose(number, float(each[1]), rtol=6e-4)
     if text.startswith("("):
         return text == str(np.shape(number)) or "…" in text

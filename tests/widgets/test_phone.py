@@ -76,7 +76,7 @@ NODES_UNDER_THE_MAP = """() => {
 
 
 @pytest.mark.long(sample=3)
-@pytest.mark.parametrize("name", ["attention", "newton", "cnn"])
+@pytest.mark.parametrize("name", ["attention", "newton", "layers"])
 def test_the_small_map_is_over_no_edge(name, show, page):
     page.set_viewport_size({"width": 1000, "height": 700})
     show(TWELVE[name]())

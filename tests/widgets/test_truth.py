@@ -4,7 +4,6 @@ import json
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pytest
 
 import minitape as tf
@@ -161,17 +160,6 @@ def test_a_leaf_is_said_in_the_words_of_its_framework(framework, text, show):
     assert f"A source: {text}." in words(page)
     press(page, "ArrowRight")
     assert "tape" not in words(page)
-
-
-@pytest.mark.browser
-def test_indexed_slices_are_said(show):
-    table = tf.Variable(np.ones((10, 4), np.float32), name="table")
-    with tf.GradientTape() as tape:
-        y = tf.reduce_sum(tf.gather(table, [1, 3, 3]))
-    assert isinstance(tape.gradient(y, table), tf.IndexedSlices)
-    snapshot = tf.snapshot(tape)
-    assert snapshot["results"][0]["sources"][0]["slices"] == 3
-    assert "tf.IndexedSlices with 3 indices" in show(snapshot).locator(".mt-results").inner_text()
 
 
 @pytest.mark.browser

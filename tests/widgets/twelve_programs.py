@@ -7,7 +7,7 @@ import numpy as np
 
 import minitape as tf
 
-from .conftest import chain, square
+from .conftest import chain, scope, square
 
 
 def _some(*shape: int, seed: int = 0) -> np.ndarray:
@@ -83,19 +83,17 @@ def recurrent() -> Any:
     return tf.snapshot(tape)
 
 
-def convolutional() -> Any:
+def layered() -> Any:
     tf.random.set_seed(1)
     layers = tf.keras.layers
     model = tf.keras.Sequential(
         [
-            layers.Conv2D(4, 3, activation="relu"),
-            layers.MaxPooling2D(),
-            layers.Conv2D(8, 3, activation="relu"),
-            layers.Flatten(),
-            layers.Dense(10),
+            layers.Dense(16, activation="relu", name="first"),
+            layers.Dense(16, activation="tanh", name="second"),
+            layers.Dense(10, name="third"),
         ]
     )
-    x = tf.constant(_some(2, 12, 12, 1))
+    x = tf.constant(_some(8, 12))
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(model(x) ** 2)
     tape.gradient(loss, model.trainable_variables)
@@ -106,11 +104,11 @@ def transformer() -> Any:
     x, weights = tf.constant(_some(6, 8)), []
     with tf.GradientTape() as tape:
         for block in range(3):
-            with tf.name_scope(f"block_{block}"):
-                with tf.name_scope("attention"):
+            with scope(f"block_{block}"):
+                with scope("attention"):
                     attended, used = _attend(x, 8)
                 x = x + attended
-                with tf.name_scope("dense"):
+                with scope("dense"):
                     w, v = _weight("w", 8, 16), _weight("v", 16, 8)
                     x = x + tf.nn.relu(x @ w) @ v
                 weights += [*used, w, v]
@@ -154,7 +152,7 @@ TWELVE: dict[str, Callable[[], Any]] = {
     "attention": attention,
     "newton": newton,
     "lstm": recurrent,
-    "cnn": convolutional,
+    "layers": layered,
     "transformer": transformer,
     "loop": lambda: chain(500),
     "none": missing,

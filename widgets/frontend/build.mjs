@@ -22,28 +22,6 @@ function sourceHash(folder) {
   return hash.digest("hex").slice(0, 16);
 }
 
-const read = (path) => readFileSync(`${here}${path}`, "utf8");
-const found = (text, pattern) => [...text.matchAll(pattern)].map((match) => match[1]);
-
-/** Members of our classes and interfaces that no browser, no data and no reader from outside names: in the bundle they have short names. */
-function ownNames() {
-  const texts = readdirSync(`${here}src`).filter((name) => name.endsWith(".ts")).map((name) => read(`src/${name}`));
-  const types = `node_modules/@typescript/typescript-${process.platform}-${process.arch}/lib`;
-  const browser = readdirSync(`${here}${types}`).filter((name) => /^lib\..*\.d\.ts$/.test(name)).map((name) => read(`${types}/${name}`));
-  const declared = texts.flatMap((text) => text.match(/^(?:export )?(?:class|interface) .*?^}/gms) ?? []);
-  const sent = declared.filter((text) => /^(?:export )?interface (?:Message|Knob) /.test(text)); // by the kernel
-  const others = new Set([
-    ...found(browser.join("\n"), /^\s+(?:readonly |get |set )?"?(\w+)"?\??[(:<]/gm),
-    ...found([read("src/schema.ts"), ...sent].join("\n"), /(\w+)\??:/g),
-    ...found(texts.join("\n"), /"(\w+)"/g), // a key may be given as text
-    ...found(readdirSync(`${here}playground`).map((name) => read(`playground/${name}`)).join("\n"), /[.{,] ?(\w+)/g),
-    ...["constructor", "busy", "fold", "folding"], // the last are of benchmarks/view.py
-  ]);
-  const members = found(declared.join("\n"), /^(?:  (?:(?:private|readonly|get|set|async|static) )*|    (?:private |readonly )+)(\w+)[?!]?(?:[(:;<]| =)/gm);
-  // a browser has these, too, of things that neither the view nor the playground uses of it; the last two are gifenc's own
-  const free = "anchor backward column difference foldSelect forward frames history layers mover paths pending pitch playing predict refresh scene section slot timeline toolbar touched updating waiting writeByte writeBytes".split(" ");
-  return [...new Set([...members.filter((name) => name.length > 3 && !others.has(name)), ...free])];
-}
 const options = { bundle: true, target: "es2022", minify: true, charset: "utf8", legalComments: "none", write: false };
 
 // `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a worker from.
@@ -95,7 +73,6 @@ const shipped = {
   [view]: await bundled({
     entryPoints: [`${here}src/widget.ts`],
     format: "esm",
-    mangleProps: new RegExp(`^(${ownNames().join("|")})$`),
     plugins: [styles],
     banner: { js: `/* minitape TapeView, source ${sourceHash("src")} */\n/* With gifenc:\n${gifLicence}*/` },
   }),

@@ -13,7 +13,7 @@ import time
 import weakref
 from typing import Any
 
-from minitape.engine.threads import in_background
+from minitape.common.threads import in_background
 
 TURN = 0.04  # seconds between two looks
 SHORT = 0.005  # the same, while a recording that has ended is not all sent

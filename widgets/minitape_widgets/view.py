@@ -15,7 +15,7 @@ from minitape import GradientTape
 from minitape.common.texts import paragraph
 from minitape.common.write_beside import write
 from minitape.course.widget import MISSING, AnyWidget, Bytes, Unicode
-from minitape.picture.diagnosis import alarms_of
+from minitape.picture.diagnosis import wrong_with
 from minitape.picture.drawing import WHOLE, Picture, how_many
 from minitape.picture.reading import EMPTY, PictureRow, Reader, followed, reader_of, spaces
 from minitape.picture.snapshots import snapshot
@@ -284,7 +284,7 @@ class TapeView(AnyWidget):
         part.pop("sweep")
         part.pop("results")
         if sweep:
-            part["alarms"] = self._alarms(part["events"])
+            part |= self._wrong(part)
             self._heard = self._sweeps.number
         if self._linked:
             part["linked"] = self._linked
@@ -305,21 +305,17 @@ class TapeView(AnyWidget):
             found["linked"] = self._linked
         if self._differs is not None:
             found["differs"] = self._differs
-        alarms = self._alarms(found["events"])
-        return found | {
-            "changed": [],
-            "sweep": self._sweeps.snapshot(),
-            "results": self._sweeps.results,
-            "alarms": alarms,
-        }
+        found |= {"changed": [], "sweep": self._sweeps.snapshot(), "results": self._sweeps.results}
+        return found | self._wrong(found)
 
-    def _alarms(self, events: list[Any]) -> list[Any]:
+    def _wrong(self, part: Any) -> Any:
         """What is wrong; of a very long recording no code looks."""
         if len(self._rows) > LOOKED:
-            return []
+            return {"alarms": [], "torn": []}
         ends = None if self._target is None else (self._target, self._sources)
-        sweep: Any = self._sweeps.snapshot()
-        return alarms_of(self._tape, [row.full() for row in self._rows], sweep, self._sweeps.results, events, ends)
+        rows, sweep = [row.full() for row in self._rows], self._sweeps.snapshot()
+        whole = part | {"rows": rows, "sweep": sweep, "results": self._sweeps.results}
+        return wrong_with(self._tape, whole, ends)
 
     # -- sending -----------------------------------------------------------------------------------
 

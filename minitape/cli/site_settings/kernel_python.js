@@ -111,6 +111,7 @@ async function start() {
 const main = globalThis.location.href === import.meta.url; // this module is the worker's own script
 const keeping = main && import.meta.url.endsWith("?keep");
 const started = keeping ? keep().finally(() => globalThis.postMessage("kept")) : start();
+if (!keeping) started.catch((error) => globalThis.postMessage({ minitape: "failed", error: String(error) })); // site_settings/loading.js says it
 
 export async function loadPyodide({ stdout, stderr }) {
   const python = await started;

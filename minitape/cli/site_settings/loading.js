@@ -1,15 +1,29 @@
 // A bar at the bottom of JupyterLite, until the first cell can run: what is loading, and how far it is by the time it took here before.
+// Where Python does not come, it says so, and what to do.
 (() => {
   const KEPT = "minitape-loading";
+  const PATIENCE = 4000; // milliseconds in which the files of Python answer, also on a slow line
+  const files = {{files}}.map((file) => new URL(file, location.href));
+  const [loader] = files;
+  const elsewhere = loader.host !== location.host;
   const began = performance.now();
   const usual = Number(localStorage.getItem(KEPT)) || 12000;
   const zh = new URLSearchParams(location.search).get("path")?.startsWith("zh/");
   const texts = zh
-    ? { page: "正在加载页面 ……", python: "正在加载 Python ……您可以先开始阅读。", small: "在手机上可以阅读；运行和步进请用平板或电脑。" }
+    ? { page: "正在加载页面 ……", python: "正在加载 Python ……您可以先开始阅读。", small: "在手机上可以阅读；运行和步进请用平板或电脑。",
+        failed: elsewhere
+          ? `Python 加载不了：${loader.host} 没有回答，或者这里的网络不让访问。这一页可以读，但单元格运行不了。可以请老师用 minitape site --lite --offline 做一份自带 Python 的网站，或者安装 minitape。`
+          : "Python 加载不了：这个网站的 pyodide 文件夹没有回答，或者缺文件。这一页可以读，但单元格运行不了。",
+        again: "再试一次",
+      }
     : {
         page: "The page is loading ...",
         python: "Python is loading ... You can begin to read.",
         small: "On a phone you can read here; to run cells and step, a tablet or a computer is kinder.",
+        failed: elsewhere
+          ? `Python cannot be loaded: ${loader.host} does not answer, or this network blocks it. You can read, but no cell will run. Ask for a site that brings its own Python (minitape site --lite --offline), or install minitape.`
+          : "Python cannot be loaded: this site's folder pyodide does not answer, or lacks files. You can read, but no cell will run.",
+        again: "Try again",
       };
   const bar = document.createElement("div");
   bar.id = "minitape-loading";
@@ -36,8 +50,10 @@
       }
       super(...options);
       this.addEventListener("message", ({ data }) => {
-        if (asked !== undefined && data?.id === asked) answered = true;
+        if (asked !== undefined && data?.id === asked) data.name === "throw" ? fail(data.value?.value?.message) : (answered = true);
+        if (data?.minitape === "failed") fail(data.error);
       });
+      this.addEventListener("error", ({ message }) => fail(message));
     }
     postMessage(message, ...rest) {
       if (message?.path?.[0] === "initialize") asked = message.id;
@@ -54,6 +70,27 @@
     services.addEventListener("controllerchange", startEarly, { once: true });
     services.register("../service-worker.js?enableCache=false").catch(console.warn); // as JupyterLite's page does later
   }
+  // Python does not come: for ever, or not yet. A cell that waits for it is no longer shown as one that runs.
+  let failed = false;
+  const fail = (error) => {
+    console.warn("minitape: Python was not loaded.", error);
+    if (failed || answered) return;
+    failed = true;
+    bar.setAttribute("role", "alert");
+    bar.style.background = "#8c1d18";
+    line.remove();
+    const again = document.createElement("button");
+    again.textContent = texts.again;
+    again.style.cssText = "margin-left:12px;font:inherit";
+    again.onclick = () => location.reload();
+    words.textContent = texts.failed;
+    words.title = String(error ?? "");
+    words.after(again);
+  };
+  for (const file of files) {
+    const asked = fetch(file, { method: "HEAD", signal: AbortSignal.timeout(PATIENCE) }); // a file that is missing makes Pyodide wait for ever
+    asked.then((answer) => answer.ok || fail(`${file}: ${answer.status}`), fail);
+  }
   const keep = () => {
     const keeper = new Worker("../pyodide/kernel_python.js?keep", { type: "module" });
     keeper.onmessage = () => {
@@ -64,6 +101,10 @@
   const look = () => {
     if (!bar.isConnected && document.body) document.body.append(bar);
     const spent = performance.now() - began;
+    if (failed && !answered) {
+      for (const prompt of document.querySelectorAll(".jp-InputPrompt")) if (prompt.textContent === "[*]:") prompt.textContent = "[ ]:";
+      return;
+    }
     words.textContent = (document.querySelector(".jp-Cell") ? texts.python : texts.page) + (small ? ` ${texts.small}` : "");
     line.style.width = `${Math.round(100 * (1 - Math.exp((-2 * spent) / usual)))}%`;
     if (!answered) return;

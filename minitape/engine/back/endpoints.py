@@ -17,18 +17,13 @@ from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import check_broadcast, check_same_dtype
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
-from ..values.dtypes import as_dtype
 from ..values.invalid import invalid
 from .values import unbroadcast
 
 if TYPE_CHECKING:
     from ..types import Adjoint, End, Object, Result, Structure
-    from .tape import GradientTape
 
-NO_ADJOINT = object()  # None among the output gradients, which no operation takes
-
-
-ONE = {np.dtype(kind): kind(1) for kind in (np.float32, np.float64)}
+ONE: dict[Object, Adjoint] = {kind: kind(1) for kind in (np.float32, np.float64)}
 
 
 class UnconnectedGradients(Enum):
@@ -58,19 +53,8 @@ class GradientQuestion(NamedTuple):
 
 
 def no_tensor(value: Object) -> Exception:
-    """The error for a target or a source that is no tensor: TensorFlow takes it for a dtype first."""
-    missing = "_id"
-    if not hasattr(value, "dtype"):
-        try:
-            number = isinstance(value, float) and value.is_integer()
-            missing = "_id" if as_dtype(int(value) if number else value).differentiable else "dtype"
-        except TypeError as error:
-            return hooks.why_no_tensor(error, value)
-    kind = type(value)
-    plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # classes of Python go without their module
-    name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
-    owner = f"type object {value.__name__!r}" if isinstance(value, type) else f"{name!r} object"
-    return hooks.why_no_tensor(AttributeError(f"{owner} has no attribute {missing!r}"), value)
+    """The error for a target or a source that is no tensor."""
+    return hooks.why_no_tensor(AttributeError(f"{type(value).__name__!r} object has no attribute '_id'"), value)
 
 
 def wants_zeros(unconnected_gradients: object) -> bool:
@@ -83,11 +67,9 @@ def wants_zeros(unconnected_gradients: object) -> bool:
 
 def output_adjoints(output_gradients: Structure, count: int) -> list[Adjoint]:
     """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
-    given = [
-        NO_ADJOINT if g is None else g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g)
-        for g in nest.flatten(output_gradients)
-    ][:count]
-    return [*map(leaf_of, given)] + [None] * (count - len(given))
+    given = nest.flatten(output_gradients)[:count]
+    made = [g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g) for g in given]  # ValueError for None
+    return [*map(leaf_of, made)] + [None] * (count - len(given))
 
 
 def leaf_of(value: End) -> End:
@@ -116,18 +98,6 @@ def targets_of(structure: Structure) -> list[End]:
     return ends_of(structure)[1]
 
 
-def reads_target(tape: GradientTape, target: End) -> bool:
-    """Whether the tape sees that a Jacobian takes the elements out of its target: where that is a variable to watch."""
-    if not hasattr(target, "_read"):
-        return False
-    variable: Object = getattr(
-        target, "_base", target
-    )  # what an assignment returned is watched only where its variable is
-    return id(variable) in tape.variables or (
-        variable is target and target.trainable and tape._watch_accessed_variables
-    )
-
-
 def pack_like(structure: Structure, values: list[End], gradients: list[Result]) -> Structure:
     """The gradients of ``values``, which are what is in the structure, in the same structure."""
     if type(structure) is list:
@@ -138,7 +108,7 @@ def pack_like(structure: Structure, values: list[End], gradients: list[Result]) 
     return nest.pack_sequence_as(structure, gradients)
 
 
-# -- what targets start with, and zeros for sources ------------------------------------------------
+# -- what targets start with, and sources without a path ------------------------------------------------
 
 
 def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
@@ -146,31 +116,28 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
     if given is None:
         if type(target) is EagerTensor:
             value = target._value
-            one = full(value.shape, value.dtype, 1) if value.shape else ONE.get(value.dtype) or value.dtype.type(1)
+            one = full(value.shape, value.dtype, 1) if value.shape else ONE.get(value.dtype.type) or value.dtype.type(1)
         else:
             one = full(tuple(target.shape), target.dtype.as_numpy_dtype, 1)[()]
         return new_tensor(one) if recorded else one
-    if not isinstance(given, Tensor):
-        return given  # a batch of adjoints
     if given.dtype is not target.dtype:
         check_same_dtype("Mul", given, target)
     if given.shape != target.shape:
         check_broadcast("Mul", given, target)
-        _refuse_other_size(given, target)
+        if math.prod(np.broadcast_shapes(tuple(given.shape), tuple(target.shape))) != math.prod(tuple(target.shape)):
+            raise invalid(f"An output gradient of the shape {given.shape} is larger than its target, {target.shape}.")
     return given if recorded else unbroadcast(given.array, tuple(target.shape))
 
 
-def _refuse_other_size(g: Tensor, target: End) -> None:
-    """InvalidArgumentError for an output gradient that makes its target larger, or empty: no rule could place the
-    elements.
-    """
-    if g.shape.is_fully_defined() and target.shape.is_fully_defined():
-        a, b = (tuple(n for n in shape if n is not None) for shape in (g.shape, target.shape))  # all are known
-        given, wanted = math.prod(np.broadcast_shapes(a, b)), math.prod(b)
-        if given != wanted:
-            raise invalid(
-                f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}", "Reshape"
-            )
+def as_target(source: End, targets: list[End], output_gradients: list[Adjoint]) -> Result:
+    """The gradient of a source at whose rows nothing has arrived: None, but where it is itself a target."""
+    base = getattr(source, "_base", source)
+    parts = [
+        first_adjoint(target, None, True) if given is None else given
+        for target, given in zip(targets, output_gradients, strict=True)
+        if (target is source or getattr(target, "_base", target) is base) and source.dtype.kind != "s"
+    ]
+    return (parts[0] if len(parts) == 1 else TABLE["add_n"](*map(convert_to_tensor, parts))) if parts else None
 
 
 def unconnected_zeros(source: End) -> Tensor:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from ..recording.columns import CONTINUOUS
-from ..recording.record import Record
+from ..recording.record import CONTINUOUS
 from ..recording.rows import LEAF
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
 
 if TYPE_CHECKING:
+    from ..recording.record import Record
     from ..recording.rows import Call
     from .tape import GradientTape
 
@@ -50,33 +50,14 @@ def _see(record: Record, on: bytearray, row: int, foreign: set[int] | None) -> N
             foreign.add(row)
 
 
-def reachable_rows(tape: GradientTape, sources: set[int], high: int = -1, recorded: bool = True) -> bytearray | None:
-    """For each row up to ``high`` (-1: for all), 1 when it is on the tape and depends on one of the source rows; None
-    when all rows may. ``recorded`` says whether what is computed for a row is written down.
-    """
+def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
+    """For each row, 1 when it is on the tape and depends on one of the source rows."""
     record, watched, spans = tape._record, tape.watched, tape.spans
     assert record is not None
-    all_watched = watched.keys() == sources
+    # watched before their first use: all that depends on them is on the tape
     at_once = (
-        (all_watched or sources <= watched.keys())
-        and not tape.late
-        and len(spans) == 1
-        and not tape._recording
-        and type(record) is Record
-    )  # watched before their first use: all that depends on them is on the tape
-    if (
-        at_once
-        and all_watched
-        and -1 < high < spans[0][1]
-        and (len(record.members) == 1 or all(m[2].keys() <= sources for m in record.members))
-    ):
-        # all that is watched, by any tape, is asked for: what depends on it was noted when it was written
-        if not (record.called or record.large or (recorded and len(record.members) > 1)):
-            return None  # numbers and small arrays: shares for constants cost less than to find them
-        reachable = bytearray(b"\1") * len(record)
-        for row in record.untracked:
-            reachable[row] = 0
-        return reachable
+        sources <= watched.keys() and not (tape.late or tape._recording or record.trace is not None) and len(spans) == 1
+    )
     start, end = spans[0] if at_once else (0, len(record))
     foreign: set[int] = set()
     on = None if at_once else on_tape(tape, foreign)
@@ -92,7 +73,7 @@ def reachable_rows(tape: GradientTape, sources: set[int], high: int = -1, record
     return reachable
 
 
-@fast.instead
+@fast.propagate
 def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
     """Marks each row in [low, high) that has a marked input (and passes the gate)."""
     ops, left, right, calls, _, _ = record.columns(low, high)

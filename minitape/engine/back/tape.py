@@ -8,14 +8,14 @@ or is itself the result of a row on the tape.
 from __future__ import annotations
 
 import inspect
-import weakref
 from _thread import interrupt_main, start_new_thread
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from itertools import repeat
-from operator import is_
+from operator import attrgetter, is_
 from sys import _getframe
 from typing import TYPE_CHECKING, overload
+from weakref import ref
 
 from ..hooks import hooks
 from ..recording.block import InterruptSafeExit, leave_ended
@@ -24,10 +24,10 @@ from ..recording.frames import _OWN, user_frame
 from ..recording.logs import log_first_n, warn_not_watchable
 from ..recording.pause import Pause
 from ..recording.record import Record, new_tuple
-from ..recording.release import release
-from ..recording.rows import FLOATS
+from ..recording.rows import FLOATS, WIDTH
 from ..recording.state import appended, state
 from ..tensor.tensor import EagerTensor, Tensor
+from ..tensor.variable import ResourceVariable
 from ..values import nest
 from .backward import gradients_of
 from .endpoints import (
@@ -45,9 +45,9 @@ from .tape_methods import TapeMethods
 
 if TYPE_CHECKING:
     from ..recording.evidence import Stack, TapeNote
-    from ..tensor.variable import ResourceVariable
-    from ..types import AnySource, Key, Leaving, GradientSource, Structure
+    from ..types import AnySource, GradientSource, Key, Leaving, Structure
 
+ALONE = {EagerTensor, ResourceVariable}  # sources that are no structure
 _NONES = repeat(None)  # as many as are asked for
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 ASKED = 64  # gradients of one tape that a picture can show
@@ -77,6 +77,7 @@ class GradientTape(TapeMethods):
     _record: Record | None = None
     _start = 0  # the first row of the open span
     number: int | None = None  # among the recording's members
+    _entered = False  # whether its block is still to be left
     _paused = _within = False  # _within: entered again in its own pause
     late = False  # whether something was watched after its first use, or outside of the block
     last: GradientQuestion | None = None  # the last one that was answered
@@ -120,70 +121,61 @@ class GradientTape(TapeMethods):
             )
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
-        try:
-            if state.tapes:
-                leave_ended()
-            record = state.record
-            if self._record is None:
-                if record is None:
-                    record = state.record = Record()
-                record.tapes += 1
-                self._record = record
-            elif record is None:
-                state.record = record = self._record
-                record.reopen()
-            elif record is not self._record:
-                raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
-            self._within = self._paused
-            self._start = now = len(record)
-            self.notes.append(("enter", now, clock(), site()))
-            self._recording = True
-            state.tapes.append(self)
-            state.token = object()
-            if self.number is None:
-                self.number = len(record.members)
-                record.members.append((weakref.ref(self), self.spans, self.watched))
-            if self.watchers:
-                record.tell(*self.watchers)
-            return self
-        except BaseException:  # Ctrl-C, say
-            if self._recording:
-                self._pop()
-            elif state.record is not None and not state.tapes and not state.record.paused:
-                state.record = state.record.close()
-            raise
-
-    def _leave(self, *error: object) -> None:
-        if self._paused and not self._within:  # Ctrl-C came between the end of a pause and what it does then
-            assert self._record is not None
-            self._record.paused, self._paused = self._record.paused - 1, False
-        if self._recording or state.record is self._record is not None:
-            try:
-                self._pop()
-            except BaseException:  # Ctrl-C, say
-                self._pop()
-                raise
         if state.tapes:
             leave_ended()
-        self._within, self._held = False, None
+        record, frame = state.record, _getframe(1)
+        if _OWN[frame.f_code.co_filename]:
+            frame = user_frame(frame) or frame
+        self._entered = True  # from here on the block is left, also where Ctrl-C comes before it begins
+        if self._record is None:
+            new = Record() if record is None else record
+            new.tapes += 1
+            self._record = record = state.record = new
+        elif record is None:
+            state.record = record = self._record
+            record.reopen()
+        elif record is not self._record:
+            self._entered = False
+            raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
+        if self.number is None:
+            record.members.append((ref(self), self.spans, self.watched))
+            self.number = len(record.members) - 1
+        self._within = self._paused
+        self._start = now = record.base + len(record.rows) // WIDTH
+        self.notes.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
+        self._recording = True
+        state.tapes.append(self)
+        record.token = object()
+        if self.watchers:
+            record.tell(*self.watchers)
+        return self
 
-    __exit__: Leaving = InterruptSafeExit(_leave, lambda tape: tape._recording or tape._paused)
-
-    def _pop(self) -> None:
-        """Stops recording; may be called again where it was interrupted."""
-        record = self._record
-        assert record is not None
-        tapes = state.tapes
+    def _leave(self, *error: object) -> None:
+        """Stops recording: with the block, or (without arguments) for a pause or a gradient inside of it. It may be
+        called again where it was interrupted.
+        """
+        record, tapes = self._record, state.tapes
+        if record is None:  # interrupted before it began
+            self._entered, self._held = False, None
+            return
+        if self._paused and not self._within and error:  # Ctrl-C came between the end of a pause and what it does then
+            record.paused, self._paused = record.paused - 1, False
         if self in tapes:
             tapes.remove(self)
-        if not tapes and not record.paused:
+        if tapes and error:
+            leave_ended()
+        if not tapes and not record.paused and state.record is record:
             state.record = record.close()
-        state.token = object()
+        record.token = object()
         if self._recording:
-            self.spans.append((self._start, len(record)))
+            self.spans.append((self._start, record.base + len(record.rows) // WIDTH))
             self._recording = False
             if record.watchers:
                 record.notify()
+        if error:
+            self._within, self._entered, self._held = False, self._paused, None
+
+    __exit__: Leaving = InterruptSafeExit(_leave, attrgetter("_entered"))
 
     def __del__(self) -> None:
         try:
@@ -193,7 +185,7 @@ class GradientTape(TapeMethods):
                     state.tapes.remove(self)
                 record.tapes = tapes = record.tapes - 1
                 if tapes <= 0 and record.trace is None:
-                    release(record)
+                    record.release()
         except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
             start_new_thread(interrupt_main, ())
 
@@ -219,7 +211,7 @@ class GradientTape(TapeMethods):
         if len(self.notes) < NOTES:
             self.notes.append(("reset", now, None, site()))
         self._forget()
-        state.token = object()  # variables are watched anew when they are read
+        self._record.token = object()  # variables are watched anew when they are read
 
     def _forget(self) -> None:
         self.spans, self.watched, self.variables, self._used, self.late = [], {}, {}, False, False
@@ -253,15 +245,15 @@ class GradientTape(TapeMethods):
         >>> [None if g is None else float(g) for g in tape.gradient(y, [x, c])]
         [2.0, None]
         """
-        caller = _getframe(1)
-        frame = user_frame(caller) if _OWN[caller.f_code.co_filename] else caller
-        frames = () if frame is None else ((frame.f_code, frame.f_lasti),)
+        frame = _getframe(1)
+        if _OWN[frame.f_code.co_filename]:
+            frame = user_frame(frame) or frame
+        frames = ((frame.f_code, frame.f_lasti),)
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             record = self._record  # another one, perhaps, once a tensor was watched
             if len(self.notes) < NOTES:
-                self.notes.append(
-                    ("watch", len(record or ()), weakref.ref(t) if type(t) is EagerTensor else weak(t), frames)
-                )
+                row = 0 if record is None else record.base + len(record.rows) // WIDTH
+                self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else weak(t), frames))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
                     t._watch_on(self)
@@ -276,7 +268,7 @@ class GradientTape(TapeMethods):
                 warn_not_watchable(t.dtype)
                 self._watches()
                 continue
-            watches, record = self._recording or self._watches(), self._record
+            watches = self._recording or self._watches()
             assert record is not None
             if self._recording and record.trace is None:
                 record.row_or_new_leaf(t, None, record.current_site(frame), (self,))
@@ -297,12 +289,7 @@ class GradientTape(TapeMethods):
                 else "The tape was used up by its gradient: watch inside of its with block."
             )
             raise error
-        any_records = any(t.backward for t in state.tapes)
-        if self._recording or self._record is state.record:
-            return self in state.tapes or any_records
-        if not any_records or type(self._record) is not Record or type(state.record) is not Record:
-            return False
-        return False
+        return self._record is state.record and (self in state.tapes or any(t.backward for t in state.tapes))
 
     def _watch_row(self, row: int) -> None:
         if row not in self.watched:
@@ -403,15 +390,15 @@ class GradientTape(TapeMethods):
             self._begin()
         zero = unconnected_gradients is not NONE and wants_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else targets_of(target)
-        given, flat = ([sources],) * 2 if type(sources) is EagerTensor else ends_of(sources)
-        count = len(targets)
-        adjoints = [None] * count if output_gradients is None else output_adjoints(output_gradients, count)
+        given, flat = ([sources],) * 2 if type(sources) in ALONE else ends_of(sources)
+        adjoints = [None] * len(targets)
+        if output_gradients is not None:
+            adjoints = output_adjoints(output_gradients, len(targets))
         try:
             gradients = gradients_of(self, targets, flat, adjoints)
         except LookupError as error:
             raise hooks.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
-        # where the sweep was not recorded, a note says what the gradients came from
-        frames = site() if state.tapes else note_gradients(gradients, targets, flat)
+        frames = note_gradients(gradients, targets, flat, bool(state.tapes))
         nones = [*map(is_, gradients, _NONES)]
         self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
         if True in nones:
@@ -425,7 +412,7 @@ class GradientTape(TapeMethods):
                 for g, f, s in zip(gradients, flat, given, strict=True)
             ]
         self._end(frames)
-        return gradients[0] if type(sources) is EagerTensor else pack_like(sources, given, gradients)
+        return gradients[0] if type(sources) in ALONE else pack_like(sources, given, gradients)
 
     def _begin(self, used_to: str = "used to ") -> None:
         if self._used or self._record is None:  # also of a tape that never recorded, as in TensorFlow
@@ -443,7 +430,7 @@ class GradientTape(TapeMethods):
             )
         if self._recording:
             if not self._persistent:
-                self._pop()
+                self._leave()
             else:
                 log_first_n(
                     "gradient_inside_context",
@@ -466,6 +453,6 @@ class GradientTape(TapeMethods):
                 self.questions = appended(self.questions, question)
         else:
             self._used = True
-            self.notes.append(("gradient", len(record), None, frames))
+            self.notes.append(("gradient", record.base + len(record.rows) // WIDTH, None, frames))
             if record.large and (record.tapes == 1 or all(t is None or t._used for t in record.tapes_now())):
                 record.free()

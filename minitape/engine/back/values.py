@@ -3,49 +3,49 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterator
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from ..recording.outlines import Outline
-from ..recording.record import Record
-from ..recording.rows import WIDTH
-from ..recording.state import state
+from ..recording.rows import CHUNK
 from ..table.accelerator import fast
 from ..table.primitives import TABLE
 from ..table.primitives.elementwise import LARGE
-from ..tensor.tensor import EagerTensor, new_tensor
+from ..tensor.tensor import EagerTensor
 
 if TYPE_CHECKING:
-    from ..derivatives.batch import Batch
-    from ..table.primitives import Rule
+    from ..recording.record import Record
     from ..tensor.tensor import Tensor
-    from ..tensor.variable import ResourceVariable
     from ..types import Adjoint, Array, ArrayValues, Sizes
-    from .sweep import Sweep
-    from .tape import GradientTape
 
 
 Cells: TypeAlias = tuple[int, int, int, int, Any]  # of a row: its number, op, a, b and call
-# a variable, and its value as tensors that only these tapes watch
-Reads: TypeAlias = "tuple[ResourceVariable, dict[tuple[GradientTape, ...], Tensor]]"
 
 
-@fast.instead
 def column(record: Record) -> ArrayValues:
-    """The values of the rows."""
-    return record.rows[5::WIDTH]
+    """The values of the rows; of a long recording few are read."""
+    return Column(record) if record.base else record.column(5)
 
 
-@fast.instead
-def operations(record: Record, low: int, high: int) -> Iterable[Cells]:
+class Column:
+    """The values of a long recording."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
+    def __getitem__(self, row: int) -> Array:
+        return self.record.stored(row)
+
+
+def operations(record: Record, low: int, high: int) -> Iterator[Cells]:
     """The rows from ``high`` down to ``low`` that are no leaves: their ``op`` is 0."""
-    ops, left, right, calls, _, _ = record.columns(low, high + 1)
-    return compress(
-        zip(range(high, low - 1, -1), ops[::-1], left[::-1], right[::-1], calls[::-1], strict=True), ops[::-1]
-    )
+    for end in range(high + 1, low, -CHUNK):
+        first = max(low, end - CHUNK)
+        ops, left, right, calls = [column[::-1] for column in record.columns(first, end)[:4]]
+        yield from compress(zip(range(end - 1, first - 1, -1), ops, left, right, calls, strict=True), ops)
 
 
 class Tensors(dict[int, "Tensor"]):
@@ -67,34 +67,6 @@ class Tensors(dict[int, "Tensor"]):
         return tensor
 
 
-def late_reads(record: Record) -> dict[int, Reads]:
-    """By row the variables that were read in a recording before a tape that records now watched them."""
-    if record.trace is not None or not any(tape.late or tape._record is not record for tape in state.tapes):
-        return {}
-    return {
-        row: (variable, {})
-        for variable, rows in record.variables.values()
-        for row in rows
-        if any(tape._record is not record or tape.watched.get(row, 0) > row + 1 for tape in state.tapes)
-    }
-
-
-def as_read(sweep: Sweep, row: int, at: int) -> Adjoint:
-    """The value of a row as the operation in row ``at`` read it: tapes that have watched a variable since then know
-    another tensor.
-    """
-    value, record, outer = sweep.values[row], sweep.record, state.record
-    if row not in sweep.late or outer is None:
-        return value
-    variable, tensors = sweep.late[row]
-    tapes = tuple([tape for tape in state.tapes if tape._record is record and tape.watched.get(row, at + 1) <= at])
-    if tapes not in tensors:
-        tensors[tapes] = new_tensor(value._value)
-        new = outer.row_or_new_leaf(tensors[tapes], variable, None, tapes)
-        outer.variables.setdefault(id(variable), (variable, []))[1].append(new)
-    return tensors[tapes]
-
-
 def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
     """Sums an adjoint over the axes along which an input of ``shape`` was broadcast.
 
@@ -104,7 +76,7 @@ def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
     array([[3.],
            [3.]])
     """
-    is_array = isinstance(g, (np.ndarray, np.generic))  # else a tensor, or a batch of adjoints
+    is_array = isinstance(g, (np.ndarray, np.generic))  # else a tensor
     have = tuple(g.shape)
     extra = len(have) - len(shape)
     axes = tuple([at for at, n in enumerate(have) if at < extra or (n != 1 and shape[at - extra] == 1)])
@@ -129,15 +101,3 @@ def add_adjoints(total: Adjoint, share: Adjoint) -> Adjoint:
     if type(total) is np.ndarray and total.size >= LARGE:
         return fast.accumulate(total, share)
     return total + share
-
-
-def in_batches(rule: Rule) -> Rule:
-    """An elementwise rule for a batch of adjoints: it broadcasts over their leading axis by itself."""
-
-    def on_batch(g: Batch, *values: Array) -> Batch:
-        share = rule(g.data, *values)
-        if np.ndim(share) < g.data.ndim:  # the rule does not read g: the same for all
-            share = np.broadcast_to(share, (g.data.shape[0], *np.shape(share)))
-        return type(g)(share)
-
-    return on_batch

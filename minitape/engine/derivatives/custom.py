@@ -11,7 +11,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,8 +26,6 @@ from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import finish
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
-from .batch import Batch
-from .forward import follow_custom
 
 if TYPE_CHECKING:
     from ..table.primitives import Rule
@@ -94,15 +92,13 @@ class CustomCall:
 
     def shares(self, gs: Sequence[Adjoint]) -> list[Adjoint]:
         """The gradients of the arguments and then of the variables, as the user's function gives them."""
-        if self.structure is not None:
-            gs = [g for model, g in zip(nest.flatten(self.structure), gs, strict=True)]
         if self.variables:
             input_grads, variable_grads = self.grad_fn(*gs, variables=self.variables)
             if len(variable_grads) != len(self.variables):
                 raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
         else:
             input_grads, variable_grads = self.grad_fn(*gs), []
-        flat = [g for g in nest.flatten(input_grads)]
+        flat = nest.flatten(input_grads)
         if len(flat) != self.count:
             raise ValueError(
                 f"custom_gradient function expected to return {self.count} gradients, but returned {len(flat)} instead."
@@ -117,31 +113,17 @@ def _share(g: Adjoint, like: Tensor) -> Adjoint:
     return g if g is None or isinstance(g, Tensor) else convert_to_tensor(g)
 
 
-def for_batches(rule: Rule) -> Rule:
-    """A rule that calls user code gets the adjoints of a batch one by one."""
+def with_list(rule: Rule) -> Rule:
+    """A rule that gets a list of adjoints also where its call has one output."""
 
     @functools.wraps(rule)
-    def each(g: Adjoint, z: Adjoint, *inputs: Adjoint, **attrs: object) -> Adjoint:
-        gs = list(g) if isinstance(g, (list, tuple)) else [g]
-        size = next((len(one.data) for one in gs if isinstance(one, Batch)), None)
-        if size is None:
-            return rule(gs, z, *inputs, **attrs)
-        rows = [
-            rule([one.data[k] if isinstance(one, Batch) else one for one in gs], z, *inputs, **attrs)
-            for k in range(size)
-        ]
-        return [_stack_batch(column) for column in zip(*rows, strict=True)]
+    def of_list(g: Adjoint, z: Adjoint, *inputs: Adjoint, **attrs: object) -> Adjoint:
+        return rule(list(g) if isinstance(g, (list, tuple)) else [g], z, *inputs, **attrs)
 
-    return each
+    return of_list
 
 
-def _stack_batch(shares: Adjoint) -> Adjoint:
-    if shares[0] is None:
-        return None
-    return Batch(np.stack([s for s in shares]))
-
-
-@for_batches
+@with_list
 def _custom_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall) -> list[Adjoint]:
     recorded = any(isinstance(one, Tensor) for one in gs)
     shares = call.shares([as_tensor(one) for one in gs])
@@ -153,18 +135,15 @@ CUSTOM = Primitive(
 )
 
 
-def check_gradient_arguments(grad_fn: Function, variables: list[ResourceVariable]) -> None:
+def _check_gradient(grad_fn: Function, variables: list[ResourceVariable]) -> None:
     """Raises TypeError when a function that reads variables has a gradient that does not ask for them."""
-    if not callable(grad_fn):
-        raise TypeError("unsupported callable")
-    if not variables:
-        return
-    spec = inspect.getfullargspec(grad_fn)
-    if "variables" not in spec.args and "variables" not in spec.kwonlyargs and not spec.varkw:
-        raise TypeError(
-            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses variables: "
-            f"{variables}"
-        )
+    if variables:
+        spec = inspect.getfullargspec(grad_fn)
+        if "variables" not in (*spec.args, *spec.kwonlyargs) and not spec.varkw:
+            raise TypeError(
+                "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses variables: "
+                f"{variables}"
+            )
 
 
 def custom_gradient(f: Function | None = None) -> Function:
@@ -187,10 +166,7 @@ def custom_gradient(f: Function | None = None) -> Function:
     >>> print(tape.gradient(y, x).numpy())
     1.0
     """
-    if f is None:
-        return custom_gradient
-
-    return Bind(f)
+    return custom_gradient if f is None else Bind(f)
 
 
 class Bind:
@@ -216,17 +192,16 @@ def call_as_row(f: Function, args: Sequence[Object], kwargs: dict[str, Object], 
     """Calls a function with its own gradient: ``row(call, results, inputs)`` writes the row, and gives its outputs."""
     with variables_read() as read:
         result, grad_fn = f(*args, **kwargs)
-    arguments = [a for a in nest.flatten(list(args))]
+    arguments = nest.flatten(list(args))
     given = [*arguments, *nest.flatten(kwargs)]
     variables = [v for v in read.values() if all(v is not g for g in given)]
-    check_gradient_arguments(grad_fn, variables)
+    _check_gradient(grad_fn, variables)
     inputs = [a._read() if hasattr(a, "_read") else convert_to_tensor(a) for a in [*arguments, *variables]]
     models = nest.flatten(result)
     results = [convert_to_tensor(t) for t in models]
     outputs = row(
         CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(arguments), result), results, inputs
     )
-    follow_custom(results, outputs)
     return nest.pack_sequence_as(result, [t for m, t in zip(models, outputs, strict=True)])
 
 
@@ -258,11 +233,8 @@ def recompute_grad(f: Function) -> Function:
         with without_tapes():
             result = f(*args, **kwargs)
 
-        def grad(*upstream: Result, variables: Sequence[ResourceVariable] | None = None) -> Structure:
-            def recompute(*upstream: Result) -> Structure:
-                return _recompute(f, args, kwargs, upstream, variables), functools.partial(_no_transpose, f)
-
-            shares = custom_gradient(recompute)(*upstream)
+        def grad(*upstream: Result, variables: Sequence[ResourceVariable] = ()) -> Structure:
+            shares = _recompute(f, args, kwargs, upstream, variables)
             count = len(nest.flatten(args))
             return (shares[:count], shares[count:]) if variables else shares
 
@@ -276,7 +248,7 @@ def _recompute(
     arguments: Sequence[Object],
     kwargs: dict[str, Object],
     upstream: Sequence[Result],
-    variables: Sequence[ResourceVariable] | None,
+    variables: Sequence[ResourceVariable],
 ) -> list[Result]:
     """The gradients of the arguments and variables of ``f``, which runs again under a tape of its own."""
     with GradientTape() as tape:
@@ -288,17 +260,9 @@ def _recompute(
         result = f(*nest.pack_sequence_as(arguments, copies), **kwargs)
     return tape.gradient(
         result,
-        [*copies, *(variables or [])],
+        [*copies, *variables],
         output_gradients=list(upstream),
         unconnected_gradients=UnconnectedGradients.ZERO,
-    )
-
-
-def _no_transpose(f: Function, *upstream: object, **options: object) -> NoReturn:
-    """The derivative with respect to the upstream gradient: nothing was kept to compute it."""
-    raise NotImplementedError(
-        f"recompute_grad tried to transpose grad of {f.__name__}. Consider not using "
-        "recompute_grad in forward modeautodiff"
     )
 
 
@@ -317,8 +281,8 @@ def grad_pass_through(f: Function) -> Function:
 
     @custom_gradient
     def run(*args: Object, **kwargs: Object) -> Structure:
-        def grad(*upstream: Result, variables: Sequence[ResourceVariable] | None = None) -> Structure:
-            return upstream if variables is None else (upstream, [None] * len(variables))
+        def grad(*upstream: Result, variables: Sequence[ResourceVariable] = ()) -> Structure:
+            return (upstream, [None] * len(variables)) if variables else upstream
 
         return f(*args, **kwargs), grad
 

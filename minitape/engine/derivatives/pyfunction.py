@@ -8,10 +8,9 @@ from __future__ import annotations
 import threading
 import traceback
 import weakref
-from collections import deque
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,14 +24,11 @@ from ..tensor.tensor import Tensor, new_tensor
 from ..values import errors, nest
 from ..values.dtypes import DType, as_dtype
 from ..values.invalid import invalid
-from .custom import arrays_of, for_batches
+from .custom import arrays_of, with_list
 
 if TYPE_CHECKING:
     from ..tensor.tensor import EagerTensor
     from ..types import Adjoint, Function, Object, Structure, Value
-
-
-Promise: TypeAlias = Any  # the type of a result: a DType, or that of a ragged or sparse tensor
 
 
 class _Look(threading.local):
@@ -52,12 +48,10 @@ def look_only() -> AbstractContextManager[None]:
 class PythonCall:
     """One run of a py_function: the tape that watched its inputs, for one gradient."""
 
-    __slots__ = ("tape", "inputs", "outputs", "number", "used", "__weakref__")
+    __slots__ = ("tape", "inputs", "outputs", "used", "__weakref__")
 
-    def __init__(
-        self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor], number: int
-    ) -> None:
-        self.tape, self.inputs, self.outputs, self.number = tape, inputs, outputs, number
+    def __init__(self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor]) -> None:
+        self.tape, self.inputs, self.outputs = tape, inputs, outputs
         self.used = tape is None  # its gradient was taken; pictures may still repeat it
 
     def adjoints(self, gs: Sequence[Adjoint]) -> list[Adjoint]:
@@ -70,13 +64,11 @@ class PythonCall:
         TypeError when an input has a type that has no gradient: TensorFlow promises a zero of that type.
         """
         if self.tape is None or (self.used and not _look.on):
-            raise KeyError(f"pyfunc_{self.number}".encode())
+            raise KeyError("the gradient of one run of a py_function can be taken once")
         self.used = self.used or not _look.on
         targets = [o for o in self.outputs if o.dtype.differentiable]
         sources = [i for i in self.inputs if i.dtype.differentiable]
         found = self.tape.gradient(targets, sources, adjoints)
-        if self.tape.last is not None and any(self.tape.last.nones) and self not in _CUT:
-            _CUT.append(self)
         other = next((i.dtype.name for i in self.inputs if not i.dtype.differentiable), None)
         if other is not None:
             raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {other}")
@@ -96,7 +88,6 @@ class PythonCall:
 
 
 _RUNS: weakref.WeakKeyDictionary[Function, weakref.ref[PythonCall]] = weakref.WeakKeyDictionary()
-_CUT: deque[PythonCall] = deque(maxlen=4)  # the last runs that some gradient does not pass: `explain` may ask why
 
 
 def note_run(func: Function, call: PythonCall) -> None:
@@ -113,7 +104,7 @@ def last_run(func: Function) -> PythonCall | None:
     return None
 
 
-@for_batches
+@with_list
 def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> list[Adjoint]:
     if any(isinstance(one, Tensor) for one in gs):  # recorded: a py_function, too
         return py_function(call.gradient, call.adjoints(gs), [t.dtype for t in call.inputs])
@@ -131,22 +122,13 @@ _CLASSES: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
 )
 
 
-_numbers = iter(range(1 << 62))
-
-
-def next_number() -> int:
-    """A number for the next run of a Python function: error messages call it pyfunc_<number>."""
-    return next(_numbers)
-
-
 def run_python(
     func: Function, inputs: Sequence[Tensor], dtypes: list[DType], differentiate: bool = False
 ) -> PythonCall:
     """Calls ``func`` with eager tensors and converts what it returns; exceptions become errors of tf."""
-    number = next_number()
     args = [new_tensor(t.array) for t in inputs]
     tape: GradientTape | None = None
-    with no_tapes(), During(state, compiled=None):
+    with no_tapes():
         try:
             if not differentiate:
                 outputs = _results(func(*args), dtypes)
@@ -156,14 +138,9 @@ def run_python(
                     outputs = _results(func(*args), dtypes)
         except Exception as error:
             raise python_error(error) from error
-    check_count(len(outputs), len(dtypes), number, "EagerPyFunc")
-    return PythonCall(tape, args, outputs, number)
-
-
-def check_count(got: int, expected: int, number: int, op: str) -> None:
-    """InvalidArgumentError when a Python function returned another number of values than ``Tout`` says."""
-    if got != expected:
-        raise invalid(f"pyfunc_{number} returns {got} values, but expects to see {expected} values.", op)
+    if len(outputs) != len(dtypes):
+        raise invalid(f"The function returns {len(outputs)} values, but expects to see {len(dtypes)} values: see Tout.")
+    return PythonCall(tape, args, outputs)
 
 
 def python_error(error: Exception) -> errors.OpError:
@@ -189,25 +166,17 @@ def _results(value: Structure, dtypes: list[DType]) -> list[Tensor]:
 
 def _result(value: Value, dtype: DType) -> Tensor:
     if hasattr(value, "_read"):
-        raise RuntimeError(
-            "Attempting to return a variable from an eagerly executed py_func. Only numeric data structures like "
-            "Tensors or NumPy arrays should be returned; to return the value of a variable, make sure to obtain the "
-            f"Tensor backing it by calling `.read_value()` on the variable in question: {value}"
-        )
+        raise RuntimeError(f"A py_function returns tensors or arrays, got the variable {value}: return its value().")
     if is_array(value) and value.dtype.kind in "fiub" and dtype.kind in "fiub":
         return new_tensor(np.asarray(value).astype(dtype.as_numpy_dtype))
     return convert_to_tensor(value, dtype)
 
 
-def types_of_results(Tout: Object) -> tuple[list[Promise], bool]:
-    """The dtypes (or types of ragged and sparse tensors) of ``Tout``, and whether it is a list of them."""
-    if isinstance(Tout, (list, tuple)):
-        return [_promise(t) for t in Tout], True
-    return [_promise(Tout)], False
-
-
-def _promise(kind: Object) -> Promise:
-    return kind.dtype if type(kind).__name__ == "TensorSpec" else as_dtype(kind)
+def types_of_results(Tout: Object) -> tuple[list[DType], bool]:
+    """The dtypes of ``Tout``, and whether it is a list of them."""
+    kinds = list(Tout) if isinstance(Tout, (list, tuple)) else [Tout]
+    found = [kind.dtype if type(kind).__name__ == "TensorSpec" else as_dtype(kind) for kind in kinds]
+    return found, isinstance(Tout, (list, tuple))
 
 
 def py_function(
@@ -218,9 +187,9 @@ def py_function(
     ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an
     empty list for none). Gradients flow through its tf operations; an input that it does not use, or an array that it
     makes with NumPy, has gradient zero. As in TensorFlow the gradient of one run can be taken once: UnknownError the
-    second time; and InvalidArgumentError where an input has no gradient, such as an integer. Ragged and sparse tensors
-    are taken, and returned where ``Tout`` says so by their type. Exceptions become errors of tf (ValueError and
-    TypeError: InvalidArgumentError, others: UnknownError). See https://www.tensorflow.org/api_docs/python/tf/py_function.
+    second time; and InvalidArgumentError where an input has no gradient, such as an integer.
+    Exceptions become errors of tf (ValueError and TypeError: InvalidArgumentError, others: UnknownError). See
+    https://www.tensorflow.org/api_docs/python/tf/py_function.
 
     >>> import minitape as tf
     >>> def log_huber(x, m):
@@ -235,19 +204,12 @@ def py_function(
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
     kinds, several = types_of_results(Tout)
-    outputs = _run(func, [convert_to_tensor(i) for i in inp], kinds)
-    if not outputs:
-        return []
-    return outputs if several else outputs[0]
-
-
-def _run(func: Function, inputs: list[Tensor], dtypes: list[DType]) -> Sequence[Tensor]:
-    """A py_function of tensors."""
-    call = run_python(func, inputs, dtypes, differentiate=state.record is not None)
+    inputs = tuple(map(convert_to_tensor, inp))
+    call = run_python(func, inputs, kinds, differentiate=state.record is not None)
     outputs = [new_tensor(o.array) for o in call.outputs]
     if outputs and call.tape is not None:
-        finish(PYTHON, tuple(inputs), {"call": call}, tuple(outputs))
-    return outputs
+        finish(PYTHON, inputs, {"call": call}, tuple(outputs))
+    return outputs if several or not outputs else outputs[0]
 
 
 def numpy_function(
@@ -262,11 +224,6 @@ def numpy_function(
     >>> tf.numpy_function(np.sinh, [tf.constant([0.0, 1.0])], tf.float32).numpy()
     array([0.       , 1.1752012], dtype=float32)
     """
-    return call_numpy(func, inp, Tout, stateful)
-
-
-def call_numpy(func: Object, inp: Object, Tout: Object, stateful: bool = True) -> Structure:
-    """What ``numpy_function`` and ``compat.v1.py_func`` do."""
     result = func(*[np.array(i) for i in inp])
     values = [v if v is None else convert_to_tensor(v) for v in nest.flatten(result)]
     return values[0] if len(values) == 1 else values

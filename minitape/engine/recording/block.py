@@ -50,7 +50,7 @@ def leave_ended() -> None:
     """Leaves the tapes whose block has ended without that: after a recursion without end Python has no frame for it."""
     for tape in [*state.tapes]:
         if tape._held is not None and tape._held() is None:
-            tape._leave()
+            tape._leave(None, None, None)
 
 
 class During:
@@ -90,23 +90,32 @@ class During:
 
 
 class Elsewhere(During):
-    """A block in which this thread has other tapes, or another recording: variables are watched anew in it and after it."""
+    """A block in which this thread has other tapes, or another recording: variables are watched anew in it and after
+    it.
+    """
 
     def __init__(self, given: object = None, **values: object) -> None:
         super().__init__(state, given, **values)
 
     def __enter__(self) -> Object:
-        state.token = object()
-        return super().__enter__()
+        found = super().__enter__()
+        _renew()
+        return found
 
     def _restore(self) -> None:
         super()._restore()
-        state.token = object()
+        _renew()
+
+
+def _renew() -> None:
+    record = state.record
+    if record is not None:
+        record.token = object()
 
 
 def no_tapes() -> AbstractContextManager[None]:
     """Runs the block eagerly, out of sight of every tape of this thread."""
-    return Elsewhere(record=None, tapes=[], by=None, _scope=())
+    return Elsewhere(record=None, tapes=[], _scope=())
 
 
 def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, AbstractContextManager[Made]]:

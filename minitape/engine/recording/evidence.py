@@ -25,7 +25,7 @@ from .record import new_tuple
 from .state import state
 
 if TYPE_CHECKING:
-    from ..tensor.tensor import EagerTensor, Tensor
+    from ..tensor.tensor import Tensor
     from ..types import Array, End, Object, Result
     from .record import Record
 
@@ -74,10 +74,6 @@ class ValueOrigin(NamedTuple):
     def inputs(self) -> tuple[Ref, ...]:
         """The values it was computed from."""
         return tuple(_ref(*pair) for pair in zip(self.values[::2], self.values[1::2], strict=True))
-
-    def with_detail(self, detail: object) -> ValueOrigin:
-        """The origin of another value that was made of the same inputs by the same statement."""
-        return self._replace(when=clock(), detail=detail)
 
 
 def read(note: Note) -> ValueOrigin | None:
@@ -238,9 +234,9 @@ def _by_statement(notes: list[ValueLeft]) -> dict[Hashable, ValueLeft]:
 
 def exits() -> ValuesLeft:
     """What left on this thread."""
-    found = state.exits
+    found = state.memory.exits
     if found is None:
-        found = state.exits = ValuesLeft()
+        found = state.memory.exits = ValuesLeft()
         THREADS.append(found)
     return found
 
@@ -252,7 +248,7 @@ def all_exits() -> list[ValueLeft]:
     """What left on any thread, oldest first."""
     found = exits().list
     for other in [*THREADS]:
-        if other is not state.exits:
+        if other is not state.memory.exits:
             with contextlib.suppress(RuntimeError):  # that thread continues meanwhile
                 found += other.list
     return sorted(found, key=lambda exit: exit.when)
@@ -271,8 +267,9 @@ def site() -> Stack:
 
 def stack(frame: FrameType | None = None, most: int = STACK) -> Stack:
     """The user's frames from this one (None: the caller's) outwards, without those of minitape and of libraries."""
-    if state.frames is not None:
-        return state.frames
+    known = state.memory.frames
+    if known is not None:
+        return known
     if frame is None:
         frame = _getframe(1)
     sites: Stack
@@ -292,11 +289,11 @@ class one_statement:
     """In the block all that is noted is of the user's statement that runs now: its frames are looked for once."""
 
     def __enter__(self) -> None:
-        self.before = state.frames
-        state.frames = stack(_getframe(1))
+        self.before = state.memory.frames
+        state.memory.frames = stack(_getframe(1))
 
     def __exit__(self, *error: object) -> None:
-        state.frames = self.before
+        state.memory.frames = self.before
 
 
 def origin_of_new(
@@ -310,7 +307,7 @@ def origin_of_new(
     values: tuple[Object, ...] = ()
     depth = 0
     for value in inputs:
-        tensor: Tensor = value if type(value) is EAGER[0] else value._state
+        tensor: End = getattr(value, "_state", value)
         origin = tensor._origin
         if tensor._record is not None:
             origin = (tensor._record, tensor._row)
@@ -323,47 +320,47 @@ def origin_of_new(
     return new_tuple(ValueOrigin, (clock(), kind, sum(stack(), ()) if place is None else place, values, detail, depth))
 
 
-def note_gradients(gradients: list[Result], targets: list[End], sources: list[End]) -> Stack:
-    """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's
+def note_gradients(gradients: list[Result], targets: list[End], sources: list[End], recorded: bool) -> Stack:
+    """Notes on gradients what they came from and whose they are, but where that is ``recorded``. Returns the user's
     statement.
     """
-    record = state.record
-    target, eager = targets[0] if len(targets) == 1 else None, EAGER[0]
-    if type(target) is eager and (known := target._record) is not None:
-        when, place, depth = clock(), frames(_getframe(2)), 0
-        values = ref(target), (known, target._row)
+    place = frames(_getframe(2))
+    target = targets[0] if len(targets) == 1 else None
+    if recorded:
+        pass
+    elif target is not None and (known := getattr(target, "_record", None)) is not None:
+        when, values, depth = clock(), (ref(target), (known, target._row)), 0
     else:
-        of_them = origin_of_new("gradient", targets)
-        when, place, values, depth = of_them.when, of_them.place, of_them.values, of_them.depth
+        of_them = origin_of_new("gradient", targets, place=place)
+        when, values, depth = of_them.when, of_them.values, of_them.depth
     for g, source in zip(gradients, sources):  # noqa: B905 - slow
-        if type(g) is eager:
+        if not recorded and g is not None:
             g._origin = when, "gradient", place, values, ref(source), depth
     return (place[:2],) if place else ()
 
 
 def note_used_as_size(tensor: Object) -> None:
     """Notes that a tensor's value was read as a size, an axis or an index."""
-    if type(tensor) is EAGER[0]:
+    if hasattr(tensor, "_origin"):
         note_escape(tensor, "index")
 
 
 def with_influences(value: Result, inputs: Sequence[End], op: str) -> Result:
     """Notes that the values of ``inputs`` decided about a result that no row leads to; returns the result."""
-    known = [t for t in inputs if type(t) is EAGER[0] or hasattr(t, "_state")]
-    if known and type(value) is EAGER[0]:
+    known = [t for t in inputs if hasattr(t, "_origin") or hasattr(t, "_state")]
+    if known and hasattr(value, "_origin"):
         value._origin = origin_of_new("value", known, op)
     return value
 
 
 def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it; what ``explain`` reads did not leave."""
-    if state.compiled is not None:
-        state.compiled.stop(tensor, how)
     if tensor._record is not None and tensor._record.trace is not None:
         tensor._record.trace.refuse(tensor, how)
-    if state.looking:
+    memory = state.memory
+    if memory.looking:
         return
-    own, record, notes = tensor._record, state.record, (state.exits or exits()).notes
+    own, record, notes = tensor._record, state.record, (memory.exits or exits()).notes
     origin, out = tensor._origin, ref(array) if type(array) is np.ndarray else array
     known = (ref(tensor), origin, None, -1) if own is None else (ref(tensor), origin, ref(own), tensor._row)
     when, place = clock(), frames(_getframe(2))
@@ -374,9 +371,6 @@ def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
         record.note(how, record.find(tensor))
     if len(notes) > _ENOUGH:
         exits().thin()
-
-
-EAGER: list[type[EagerTensor]] = []  # the class of tensors, put here by minitape.engine.tensor.tensor
 
 
 def origin_of_row(tensor: Tensor, old: Record) -> ValueOrigin:

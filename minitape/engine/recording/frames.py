@@ -69,13 +69,6 @@ def own_file(name: str) -> bool:
     return _OWN[name]
 
 
-def traced_file(name: str) -> bool:
-    """True for files whose functions run as programs: the user's, and those of packages that work on tensors."""
-    if name.startswith((*_PACKAGE, _LIBRARIES[0])):
-        return False
-    return not own_file(name) or bool(_package_of(name))
-
-
 def cells() -> dict[str, int]:
     """The file names of the notebook's cells, each with the number of its last execution; empty outside a notebook."""
     shell_module = sys.modules.get("IPython.core.interactiveshell")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
-
-from .frames import user_frame
 
 if TYPE_CHECKING:
     from ..values.dtypes import DType
@@ -27,18 +24,3 @@ def warn_not_watchable(dtype: DType) -> None:
     log_first_n(
         f"watch {dtype!r}", f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {dtype!r}"
     )
-
-
-_told: set[str] = set()
-
-
-def deprecated(text: str) -> None:
-    """Logs once that something is deprecated, with the user's file and line, in TensorFlow's words."""
-    if text in _told:
-        return
-    _told.add(text)
-    frame = user_frame(sys._getframe(1))
-    where = "unknown:0" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    import logging  # seldom needed, and milliseconds of every start
-
-    logging.getLogger("tensorflow").warning("From %s: %s", where, text)

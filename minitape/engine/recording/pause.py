@@ -26,7 +26,7 @@ class Pause:
             raise ValueError("Tape is not recording.")
         record = tape._record
         record.paused, tape._paused = record.paused + 1, True  # so that the recording stays open
-        tape._pop()
+        tape._leave()
         record.note("pause", tape)
 
     def _leave(self, *error: object) -> None:
@@ -40,7 +40,7 @@ class Pause:
                 state.tapes.append(tape)
             if not tape._recording:
                 tape._start, tape._recording = len(record), True
-            state.token = object()
+            record.token = object()
             record.paused, tape._paused = record.paused - 1, False
             record.note("resume", tape)
         self._held = None

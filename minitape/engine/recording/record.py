@@ -2,25 +2,35 @@
 
 Each operation that runs under a tape appends one row; the row's number is the name of its value. Which rows belong to
 which tape is not written down: a tape knows what it watches and when it was recording, and finds its rows from that
-when a gradient is asked for (:mod:`minitape.engine.back.reach`).
+when a gradient is asked for (:mod:`minitape.engine.back.reach`). The rows are one after the other in a flat list, six
+cells each:
+
+op    0 a leaf (watched tensor, variable's state, constant), 1 a call, else the code of an elementwise operation
+a, b  the rows of an elementwise operation's inputs (a == b for one input)
+call  the :class:`~minitape.engine.recording.rows.Call` of a call: its primitive, inputs and attributes; None for others
+site  the bytecode offset of the user's statement, turned into a line only on request
+value a number, an array, or the :class:`~minitape.engine.recording.outlines.Outline` of an array that no rule reads
 """
 
 from __future__ import annotations
 
-import sys
-import weakref
 from _thread import get_ident
-from collections.abc import Callable, Sequence
-from types import FrameType
-from typing import TYPE_CHECKING
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
+from sys import _getframe
+from types import CodeType, FrameType, MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
+import numpy as np
+
+from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
-from .columns import CONTINUOUS
-from .frames import user_frame
-from .large_arrays import LargeArrays
+from .frames import _OWN, place_of, user_frame
+from .outlines import Outline, outline
 from .recorder import Recorder
-from .rows import CALL, FLOATS, LEAF, Call, Event, Leaf, Subject, number_leaf
+from .rows import CALL, FLOATS, FULL, LEAF, WIDTH, Call, Event, Leaf, Subject, number_leaf
 from .state import appended, state
 
 if TYPE_CHECKING:
@@ -28,30 +38,52 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Attributes, Trace
+    from ..types import Array, Attributes, Columns, Trace
 
+SMALL = 4096  # arrays up to this size are kept for the picture even where no rule reads them
+CONTINUOUS = "fc"  # the kinds of dtypes through which gradients flow
 EVENTS = 10_000  # events kept by one recording
+RETAINED = 8  # skeletons of released recordings that a thread keeps, for `explain`
+SKELETON = 4096  # rows of one at most
+FEW = 256  # rows of one that keeps its small arrays
 new_call, new_tuple = object.__new__, tuple.__new__  # without a constructor's frame: at a third of the price
+_first = itemgetter(0)
+Span = TypeVar("Span", bound=tuple)  # it begins with its first row
 
 
-class Record(LargeArrays, Recorder):
+def last_from(spans: Sequence[Span], row: int) -> Span:
+    """Of spans that begin with their first row, in order, the one with this row."""
+    return spans[bisect_right(spans, row, key=_first) - 1]
+
+
+@fast.record
+class Record(Recorder):
     """The table: operations append to it, a sweep reads it backwards."""
 
     trace: Trace | None = None  # the first run of a function whose rows these are, see minitape.functions.trace
+    open = True
+    small = SMALL
+    blocks: Sequence[Any] = ()  # of rows that are packed, see minitape.speed.packed
     tapes = 0  # tapes that may still ask for gradients
     paused = 0  # tapes inside stop_recording()
     # what few recordings have is made when the first of it comes, see appended()
     mandatory: Sequence[Call] = ()  # calls whose gradient does more than give shares, see minitape.engine.back.backward
     events: Sequence[Event] = ()
-    merged: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
     writers: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
+    watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
 
     def __init__(self) -> None:
-        super().__init__()
-        self.fixed = self.frame = None  # read often: Python finds them sooner here than in the class
+        self.rows: list[Any] = []  # six cells of each row, but for those that are packed
+        self.base = 0  # how many rows are packed
+        self.kinds: set[type] = set()  # of values
+        self.fixed: int | None = None  # the site of all rows while a sweep is recorded
+        self.frame: FrameType | None = None  # the user's that wrote the last row; None: it is to be looked for
         self.large = self.called = False  # whether there are large arrays, and calls
-        self.segments, self.thread = [], get_ident()
+        self.thread = get_ident()
+        self.token = object()  # another one whenever the active tapes change: variables are to be watched anew
+        # (first row, the code that was running from there on, the one statement in it or None)
+        self.segments: list[tuple[int, CodeType, int | None]] = []
         self.leaves: dict[int, Leaf] = {}
         self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> its row here, also while it knows another one
         # Python numbers that were operands, alone and with a dtype -> their tensors
@@ -61,16 +93,74 @@ class Record(LargeArrays, Recorder):
         # rows on no tape: leaves that are not watched, and what is computed from them alone
         self.untracked: set[int] = set()
         # tapes, spans, watched
-        self.members: list[tuple[weakref.ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []
+        self.members: list[tuple[ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []
         if state._scope:
             self.scopes = ((0, state._scope),)
 
-    def note(self, kind: str, subject: Subject = None) -> None:
-        """Writes down an event, with the user's statement."""
-        if len(self.events) < EVENTS:
-            frame = user_frame(sys._getframe(1))
-            site = None if frame is None else (frame.f_code, frame.f_lasti)
-            self.events = appended(self.events, Event(kind, len(self), subject, site))
+    # -- rows --------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.base + len(self.rows) // WIDTH
+
+    def append(self, op: int, a: int, b: int, call: Call | None, site: int, value: Array = None) -> int:
+        """Writes a row and returns its number."""
+        if len(self.rows) >= FULL:
+            self.pack()
+        row = self.base + len(self.rows) // WIDTH
+        self.kinds.add(type(value))
+        self.rows += (op, a, b, call, site, value)
+        return row
+
+    def pack(self) -> bool:
+        """Moves the rows into a block, see minitape.speed.packed; False, as here, where they stay."""
+        return False
+
+    def row(self, row: int) -> Sequence[Any]:
+        """(op, a, b, call, site, value) of a row."""
+        return self.rows[WIDTH * row : WIDTH * row + WIDTH]
+
+    def stored(self, row: int) -> Array:
+        """The value of a row: a number, an array, or an outline."""
+        return self.rows[WIDTH * row + 5]
+
+    def store(self, row: int, value: Array) -> None:
+        """Stores a value for a row: an array that a rule will read, or the outline of an array that no rule reads."""
+        self.rows[WIDTH * row + 5] = value
+
+    def columns(self, low: int = 0, high: int | None = None) -> Columns:
+        """The six columns of the rows from ``low`` to ``high``, as lists; right also while another thread appends."""
+        rows = self.rows[WIDTH * low : None if high is None else WIDTH * high]
+        return [rows[k::WIDTH] for k in range(WIDTH)]
+
+    def column(self, which: int) -> list:  # numbers, calls, sites or values
+        """One of the six columns."""
+        return self.columns()[which] if self.base else self.rows[which::WIDTH]
+
+    def cell(self, row: int) -> tuple[int, int, int, int]:
+        """(op, a, b, site) of a row."""
+        op, a, b, _, site, _ = self.row(row)
+        return op, a, b, site
+
+    def call_at(self, row: int) -> Any:  # not `Call | None`: readers have looked at `op`
+        """The call that a row is an output of; None for a leaf and for an elementwise operation."""
+        return self.row(row)[3]
+
+    @property
+    def calls(self) -> list[Call]:
+        """The calls, each once, in order."""
+        return [*dict.fromkeys(filter(None, self.column(3)))]
+
+    def value(self, row: int) -> Array:
+        """The value of a row: a NumPy scalar or array; None when its array was released, or never kept."""
+        found = self.stored(row)
+        return None if type(found) is Outline else found
+
+    def shape_dtype(self, row: int) -> tuple[tuple[int, ...], np.dtype]:
+        """The shape and the NumPy dtype of a row."""
+        found = self.stored(row)
+        return found.shape, found.dtype
+
+    # -- leaves ------------------------------------------------------------------------------------
 
     def row_or_new_leaf(
         self,
@@ -84,44 +174,43 @@ class Record(LargeArrays, Recorder):
         """
         if self.trace is not None and (row := self.find(tensor)) is None:
             return self.trace.enter_from_outside(tensor, site, tapes)
-        old, keeps_old_row = tensor._record, False
+        old = belongs = tensor._record
         if old is not None:
-            row = self.find(tensor)
+            row = tensor._row if old is self else self.find(tensor) if id(tensor) in self.leaf_of else None
             if row is not None:
                 for tape in tapes:
                     tape._watch_row(row)
                 return row
-            if old.tapes > 0:  # they may still ask for it, and another thread may be using it there
-                keeps_old_row = old.thread != self.thread or tensor._row not in old.leaves
-            if not keeps_old_row and tensor._origin is None:
+            # tapes may still ask for it there, and another thread may be using it
+            if old.tapes > 0 and (old.thread != self.thread or tensor._row not in old.leaves):
+                belongs = self  # which it does not: it keeps its row
+            elif tensor._origin is None:
                 from .evidence import origin_of_row  # which needs this module
 
                 tensor._origin = origin_of_row(tensor, old)
         owner, version = (None, 0) if variable is None else (ref(variable), variable._version)
         leaf = new_tuple(Leaf, (ref(tensor), owner, version, None, tensor._origin))
-        site = self.current_site() if site is None else site
-        self.leaf_of[id(tensor)] = row = self.write_leaf(tensor, leaf, site, self if keeps_old_row else old, tapes)
-        return row
-
-    def write_leaf(
-        self, tensor: Tensor, leaf: Leaf, site: int, old: Record | None = None, tapes: Sequence[GradientTape] = ()
-    ) -> int:
-        """Writes the row of a leaf, which these tapes watch. The tensor knows its row here from now on, where it
-        belongs to ``old`` until then.
-        """
-        row = self.append(LEAF, 0, 0, None, site, tensor._value)
-        self.leaves[row] = leaf
+        if site is None:
+            site = self.current_site()
+        self.kinds.add(type(value := tensor._value))
+        row = self.base + len(self.rows) // WIDTH
+        self.rows += (LEAF, 0, 0, None, site, value)
+        self.leaves[row], self.leaf_of[id(tensor)] = leaf, row
         for tape in tapes:
             tape.watched[row] = row + 1
         if not tapes:
             self.untracked.add(row)
-        if tensor._record is old:  # threads change at calls, of which there is none here: only one of them takes it
+        # threads change at calls, of which there is none here: only one of two takes the tensor
+        if tensor._record is belongs:
             tensor._record, tensor._row = self, row
         return row
 
     def enter_number(self, tensor: Tensor, number: float, site: int) -> None:
         """A Python number that was an operand becomes a leaf; met again, the number is the same tensor."""
-        self.write_leaf(tensor, number_leaf(number), site)
+        row = self.append(LEAF, 0, 0, None, site, tensor._value)
+        self.leaves[row] = number_leaf(number)
+        self.untracked.add(row)
+        tensor._record, tensor._row = self, row
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
             self.numbers[number, type(tensor._value)] = tensor
             self.numbers.setdefault(number, tensor)
@@ -131,11 +220,7 @@ class Record(LargeArrays, Recorder):
         if tensor._record is self:
             return tensor._row
         row = self.leaf_of.get(id(tensor))
-        known = row is not None and self.leaves[row].tensor is tensor
-        for old, shift in self.merged:  # where it is a result, it may have been used here before as a leaf
-            if tensor._record is old and not (known and tensor._row in old.leaves):
-                return tensor._row + shift
-        return row if known else None
+        return row if row is not None and self.leaves[row].tensor is tensor else None
 
     def read(self, variable: ResourceVariable, accessed: bool = True) -> Tensor:
         """The current state of a variable, watched by the tapes that watch the variable or what is accessed."""
@@ -147,16 +232,15 @@ class Record(LargeArrays, Recorder):
             elif me not in tape.variables:
                 continue
             tapes += (tape,)
-        row = self.row_or_new_leaf(
-            tensor, variable, None if tensor._record is self else self.current_site(sys._getframe(2)), tapes
-        )
+        site = None if tensor._record is self else self.current_site(_getframe(2))
+        row = self.row_or_new_leaf(tensor, variable, site, tapes)
         known = self.variables.get(me)
         if known is None:
             self.variables[me] = variable, [row]
         elif row not in known[1]:
             known[1].append(row)
         if accessed:
-            variable._seen = state.token
+            variable._seen = self.token
         return tensor
 
     def watch_variable(self, variable: ResourceVariable, tape: GradientTape) -> None:
@@ -166,6 +250,8 @@ class Record(LargeArrays, Recorder):
             return
         tape._watch_row(self.row_or_new_leaf(variable._state, variable))
         self.read(variable, accessed=False)
+
+    # -- operations --------------------------------------------------------------------------------
 
     def write(
         self,
@@ -178,7 +264,7 @@ class Record(LargeArrays, Recorder):
         """Writes a row for each output of an operation, computed by a statement in ``frame`` or around it."""
         site = frame.f_lasti if frame and frame is self.frame else self.current_site(frame)
         rows: tuple[int, ...] = ()
-        passes = False  # whether something is watched that a gradient flows through
+        passes, small = False, self.small  # passes: whether something is watched that a gradient flows through
         for t in inputs:
             rows += (row := t._row if t._record is self else self.row_or_new_leaf(t, None, site),)
             passes = passes or (row not in self.untracked and t._value.dtype.kind in CONTINUOUS)
@@ -195,16 +281,125 @@ class Record(LargeArrays, Recorder):
                 self.mandatory = appended(self.mandatory, call)
         for tensor in tensors:
             value = tensor._value
-            if self.large or value.size > self.small:
-                value = self._column_value(primitive, rows, inputs, value, not untracked and bool(state.tapes))
-            tensor._record, tensor._row = self, self.append(code, a, b, call, site, value)
+            if self.large or value.size > small:
+                value = self._kept(primitive, rows, inputs, value, not untracked and bool(state.tapes))
+            tensor._record, tensor._row = self, (row := self.append(code, a, b, call, site, value))
             if untracked:
-                self.untracked.add(tensor._row)
+                self.untracked.add(row)
         if self.trace is not None:
             self.trace.made += map(ref, tensors)
 
+    # -- which statement wrote a row ---------------------------------------------------------------
+
+    def current_site(self, frame: FrameType | None = None) -> int:
+        """The bytecode offset of the user's statement that runs now, in ``frame`` or around it; notes which code it is
+        in. While a sweep is recorded, or a function replayed, its statement is the site of all its rows.
+        """
+        if self.fixed is not None:
+            return self.fixed
+        site = state.site
+        if site is not None:
+            self._begin_segment(*site)
+            self.frame = None
+            return site[1]
+        if frame is None:
+            frame = _getframe(1)
+        last = self.frame
+        while frame is not last:
+            if not _OWN[(code := frame.f_code).co_filename]:
+                segments = self.segments
+                if not segments or segments[-1][1] is not code or segments[-1][2] is not None:
+                    segments.append((self.base + len(self.rows) // WIDTH, code, None))
+                if self.open and get_ident() == self.thread:
+                    self.frame = frame
+                break
+            outer = frame.f_back
+            if outer is None:
+                return 0
+            frame = outer
+        return frame.f_lasti
+
+    def pin(self, site: tuple[CodeType, int] | None) -> None:
+        """From now on all rows belong to this statement; None: to those that run."""
+        self.fixed = None if site is None or not self.open else site[1]
+        if site is not None:
+            self._begin_segment(*site)
+            self.frame = None
+
+    def _begin_segment(self, code: CodeType, fixed: int | None) -> None:
+        """From the next row on this code is running, at one statement if ``fixed`` says which."""
+        last = self.segments[-1] if self.segments else None
+        if last is None or last[1] is not code or last[2] != fixed:
+            self.segments.append((len(self), code, fixed))
+
+    def place_of(self, row: int) -> tuple[str, int, CodeType] | None:
+        """(file name, line, code) of the user's statement that wrote ``row``."""
+        site = self.site_of(row)
+        return None if site is None else place_of(*site)
+
+    def site_of(self, row: int) -> tuple[CodeType, int] | None:
+        """(code, bytecode offset) of the user's statement that wrote ``row``."""
+        if not self.segments or row < self.segments[0][0]:
+            return None
+        _, code, fixed = last_from(self.segments, row)
+        return code, self.cell(row)[3] if fixed is None else fixed
+
+    def note(self, kind: str, subject: Subject = None) -> None:
+        """Writes down an event, with the user's statement."""
+        if len(self.events) < EVENTS:
+            frame = user_frame(_getframe(1))
+            site = None if frame is None else (frame.f_code, frame.f_lasti)
+            self.events = appended(self.events, Event(kind, len(self), subject, site))
+
+    # -- large arrays: those that a rule will read are held, of the others an outline stays --------
+
+    def _kept(
+        self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool
+    ) -> Array:
+        """Returns what is kept of a result, and stores the input arrays that its rules will read."""
+        if tracked and (primitive.keeps is None or primitive.keeps):
+            for i, t in enumerate(inputs):
+                if (
+                    t._value.size > self.small
+                    and type(self.stored(rows[i])) is Outline
+                    and i in self.read_inputs(primitive, rows)
+                ):
+                    self.store(rows[i], t._value)
+        if value.size <= self.small:
+            return value
+        self.large = True
+        return value if (tracked and primitive.keeps_output) or self.watchers else outline(value.shape, value.dtype)
+
+    def read_inputs(self, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
+        """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other
+        one reads.
+        """
+        for row, read in zip(rows, primitive.keeps_beside, strict=False):
+            if self.is_number(row):
+                return read
+        return range(len(rows)) if primitive.keeps is None else primitive.keeps
+
+    def is_number(self, row: int) -> bool:
+        """Whether a row is a Python number, of which no program can want a gradient."""
+        leaf = self.leaves.get(row)
+        return leaf is not None and leaf.number is not None
+
+    def large_arrays(self) -> dict[int, np.ndarray]:
+        """The arrays beyond ``small`` that are held, by row."""
+        values = enumerate(self.column(5))
+        return {row: value for row, value in values if type(value) is np.ndarray and value.size > self.small}
+
+    def free(self) -> None:
+        """The last tape that could ask was used up: large arrays are released, except those of leaves."""
+        held = self.large_arrays()
+        for row in held.keys() - self.leaves.keys():
+            self.store(row, outline(held[row].shape, held[row].dtype))
+        self.large = bool(held.keys() & self.leaves.keys())
+
+    # -- its tapes ---------------------------------------------------------------------------------
+
     def close(self) -> Record | None:
-        """The last tape was left. Returns the recording that continues: none, or this one while a function is traced."""
+        """The last tape was left. Returns the recording that continues: none, or this one of a traced function."""
         if self.trace is not None:
             return self
         self.open = False
@@ -214,6 +409,33 @@ class Record(LargeArrays, Recorder):
     def reopen(self) -> None:
         """A tape is entered again."""
         self.open = True
+
+    def release(self) -> None:
+        """No tape is left to ask: values go, and so does everything else of recordings that are long or old. The
+        skeletons of the last few short ones stay, for `explain`: which operation a tensor came from that outlived its
+        tape.
+        """
+        self.numbers = self.variables = self.leaf_of = _GONE
+        self.events, self.frame = (), None
+        gone: list[Record] = []
+        if (rows := self.base + len(self.rows) // WIDTH) > SKELETON:
+            gone.append(self)
+        else:
+            if rows > FEW:
+                self.rows[WIDTH - 1 :: WIDTH] = map(_outline, self.rows[WIDTH - 1 :: WIDTH])
+            elif self.large:
+                for row, value in self.large_arrays().items():
+                    self.store(row, _outline(value))
+            for call in self.calls if self.called else ():
+                call.attrs = _GONE
+            memory = state.memory
+            memory.retained.append(self)
+            while len(memory.retained) > RETAINED and not memory.looking:
+                gone.append(memory.retained.popleft())
+        for old in gone:
+            old.rows, old.blocks, old.base = [], (), 0
+            old.mandatory = old.segments = _NOTHING
+            old.leaves, old.untracked = _GONE, _NO_ROWS
 
     def member(self, tape: GradientTape) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
@@ -237,3 +459,13 @@ class Record(LargeArrays, Recorder):
         """Tells live pictures to look for new rows, and to go on doing so while their tapes record."""
         for watcher in list(self.watchers):
             watcher()
+
+
+# in place of what a released recording held: nothing may be added
+_GONE: Any = MappingProxyType({})  # of dictionaries
+_NOTHING: Any = ()  # of lists
+_NO_ROWS: Any = frozenset()  # of sets
+
+
+def _outline(value: Array) -> Array:
+    return outline(value.shape, value.dtype) if type(value) is np.ndarray else value

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from .state import state
 
 if TYPE_CHECKING:
-    from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Assigned, Attributes, Function, Object
+    from ..types import Assigned, Object
 
 
 class Recorder:
@@ -27,27 +25,9 @@ class Recorder:
         """The current state as a tensor. Where it is ``accessed``, tapes begin to watch a trainable variable."""
         return variable._state
 
-    def look_at(self, variable: ResourceVariable) -> Tensor:
-        """The current state, for Python to look at; NotImplementedError where there is none."""
-        return variable._read()
-
     def assign(self, variable: ResourceVariable, change: Tensor, how: str, read_value: bool) -> Assigned:
         """Sets a new state, or adds to the old one: ``how`` is the name of the variable's method."""
         return variable._set_or_add(change, how, read_value)
-
-    def update(
-        self,
-        variable: ResourceVariable,
-        primitive: Primitive,
-        inputs: tuple[Tensor, ...],
-        attrs: Attributes,
-        how: str,
-        prepare: Function,
-    ) -> Assigned:
-        """Sets the state that a primitive makes of the old one and of ``inputs``, which ``prepare`` refuses or gives
-        back.
-        """
-        return variable._apply_function(partial(primitive.forward, **attrs), prepare(*inputs), how)
 
 
 NO_RECORDER = Recorder()

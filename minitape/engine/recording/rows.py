@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LEAF, CALL = 0, 1  # the first column of rows that are no elementwise operations
 WIDTH = 6  # columns
 CHUNK = 16384  # rows that readers of long recordings take at once
+FULL = WIDTH * CHUNK  # cells
 Subject: TypeAlias = Any  # of an event, which its kind says: a row, a tensor, a variable and its version, a tape
 REALS = frozenset((np.float32, np.float64))  # the numbers that a compiled sweep takes
 FLOATS = frozenset(map(np.dtype, REALS))

@@ -1,4 +1,4 @@
-"""What a thread is doing: its open recording and its active tapes."""
+"""The state of a thread: its open recording, its active tapes, and what it remembers for ``explain``."""
 
 from __future__ import annotations
 
@@ -11,35 +11,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
     from ..tensor.variable import ResourceVariable
-    from ..types import Made, Object
+    from ..types import Made
     from .evidence import ValuesLeft
     from .record import Record
 
 
-class State(threading.local):
-    """What this thread is doing: its open recording and its active tapes."""
+class Memory:
+    """What a thread remembers for ``explain``."""
 
-    record: Record | None = None
-    graph = None  # asked by the functions of ``tf`` until they know none
-    by: GradientTape | None = None  # the tape whose sweep is writing rows, None for the user's own
+    def __init__(self) -> None:
+        self.retained: deque[Record] = deque()  # skeletons of released recordings, see Record.release
+        self.looking = False  # explain looks: no skeleton is released meanwhile, and what it reads did not leave
+        self.exits: ValuesLeft | None = None  # values that left to NumPy or Python, see evidence.exits
+        # the user's, while one statement of theirs runs, see evidence.one_statement
+        self.frames: tuple[tuple[CodeType, int], ...] | None = None
+
+
+class State(threading.local):
+    """The state of this thread: six fields."""
+
+    record: Record | None = None  # to which operations append
     # to which all rows belong while a sweep is recorded or a function replayed
     site: tuple[CodeType, int] | None = None
     _scope: tuple[str, ...] = ()
-    retained: deque[Record] | None = None  # skeletons of released recordings, see minitape.engine.recording.release
-    looking = False  # explain looks: no skeleton is released meanwhile, and what it reads did not leave
-    exits: ValuesLeft | None = None  # values that left to NumPy or Python, see minitape.engine.recording.evidence
-    # the user's, while one statement of theirs runs, see evidence.one_statement
-    frames: tuple[tuple[CodeType, int], ...] | None = None
-    # a step that TensorFlow compiles; `compiled.stop(tensor, how)` is called before a value leaves a tensor
-    compiled: Object = None
-    trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
-    within = False  # a picture looks into a call of a function, see minitape.functions.recording
-    scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
-    token: object = None  # another object whenever the active tapes change: tells variables to be watched anew
 
     def __init__(self) -> None:
-        self.tapes: list[GradientTape] = []
+        self.tapes: list[GradientTape] = []  # that record, the innermost last
         self.readers: tuple[dict[int, ResourceVariable], ...] = ()  # who wants to know which variables are read
+        self.memory = Memory()
 
     @property
     def scope(self) -> tuple[str, ...]:

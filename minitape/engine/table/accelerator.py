@@ -24,8 +24,24 @@ class Accelerator:
     array([2., 2.])
     """
 
-    def instead(self, plain: Object) -> Object:
-        """What runs in place of a function or a class of the engine, which says what it computes."""
+    def record(self, plain: Object) -> Object:
+        """The class of recordings, see :class:`minitape.engine.recording.record.Record`."""
+        return plain
+
+    def apply(self, plain: Object) -> Object:
+        """What runs an operation, see :func:`minitape.engine.tensor.operation.apply`."""
+        return plain
+
+    def propagate(self, plain: Object) -> Object:
+        """What marks rows, see :func:`minitape.engine.back.reach.propagate`."""
+        return plain
+
+    def run_sweep(self, plain: Object) -> Object:
+        """What runs a sweep, see :func:`minitape.engine.back.sweep.run_sweep`."""
+        return plain
+
+    def rows(self, plain: Object) -> Object:
+        """The class of the rows of a function, see :class:`minitape.functions.program.Rows`."""
         return plain
 
     def function(self, plain: Function, primitive: Object, name: str, **how: Object) -> Function:

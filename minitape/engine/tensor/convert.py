@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,12 +15,12 @@ from ..table.primitives.choice import warn_discarded
 from ..values import dtypes
 from ..values.dtypes import DType, dtype_of
 from ..values.errors import UnimplementedError
-from ..values.invalid import invalid, shape_text
+from ..values.invalid import invalid
 from ..values.shape import TensorShape
 from .tensor import EagerTensor, Tensor, from_array, new_tensor
 
 if TYPE_CHECKING:
-    from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Sizes, Value
+    from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Value
 
 _PYTHON = {float: np.float32, int: np.int32, bool: np.bool_, complex: np.complex128}
 _TEXT = (str, bytes)
@@ -82,8 +81,6 @@ def convert_to_tensor(
     if wanted is None and dtype_hint is not None:
         with suppress(TypeError, ValueError):
             return convert_to_tensor(value, dtype_hint)
-    if isinstance(value, TensorShape):
-        return new_tensor(_shape_array(value, wanted))
     if isinstance(value, (list, tuple)):
         plain = not value or (type(value[0]) in _PYTHON and type(value[-1]) in _PYTHON)
         if not plain and _tensor_within(value) is not None:
@@ -112,11 +109,8 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
            [0, 0]], dtype=int32)>
     """
     if isinstance(value, Tensor):
-        if not isinstance(value, EagerTensor):
-            raise TypeError("Expected any non-tensor type, but got a tensor instead.")
         if dtype is not None and value.dtype != dtype:
-            shown = value._numpy() if isinstance(value, EagerTensor) else value
-            raise TypeError(f"Expected tensor {shown} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
+            raise TypeError(f"Expected a tensor of dtype {dtype!r}, got {value.dtype!r}: use tf.cast.")
         return value if shape is None else _in_shape(value, value, TensorShape(shape))
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if hasattr(value, "_to_tensor"):
@@ -128,18 +122,12 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
 
 
 def _in_shape(tensor: Tensor, value: Value, shape: TensorShape) -> Tensor:
-    if not shape.is_fully_defined():
-        raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
-    sizes, count = tuple(shape), shape.num_elements()
     array = tensor.array
-    if array.size == count:
-        return new_tensor(np.reshape(array, sizes))
-    if array.size == 1:
-        return new_tensor(np.full(sizes, array.reshape(())[()], array.dtype))
-    raise TypeError(
-        f"Eager execution of tf.constant with unsupported shape. Tensor {tensor._numpy()} (converted from {value!r}) "
-        f"has {array.size:d} elements, but got `shape` {shape} with {count:d} elements)."
-    )
+    if array.size == shape.num_elements():
+        return new_tensor(np.reshape(array, tuple(shape)))
+    if array.size == 1 and shape.is_fully_defined():
+        return new_tensor(np.full(tuple(shape), array.reshape(())[()], array.dtype))
+    raise TypeError(f"A tensor of {array.size} elements, converted from {value!r}, does not have the shape {shape}.")
 
 
 def convert_operand(value: Value, like: DType, strict: bool = True) -> Tensor:
@@ -211,43 +199,22 @@ def _from_numpy(value: Array, dtype: DType | None) -> Array:
     return ignore_fp_errors().run(value.astype, dtype.as_numpy_dtype)
 
 
-def _is_sequence(value: Value) -> bool:
-    if isinstance(value, (list, tuple, range, TensorShape)):
-        return True
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.ndim > 0
-    return hasattr(type(value), "__getitem__") and not isinstance(value, (dict, int, float, *_TEXT))
-
-
 def _leaves(value: Value) -> tuple[list[Object], tuple[int, ...]]:
-    """The elements of a nested sequence and its shape, level by level; ValueError when it is not rectangular."""
+    """The elements of a nested sequence and its shape; ValueError when it is not rectangular."""
     if type(value) is list and value and type(value[0]) in _PYTHON:  # the usual case
         return value, (len(value),)
-    shape: Sizes = ()
-    level = [value]
-    while type(level[0]) not in _PYTHON and _is_sequence(level[0]):
-        try:
-            shape = (*shape, len(level[0]))
-        except TypeError as error:
-            raise ValueError(f"TypeError: {error}\n") from None
-        if not shape[-1]:
-            return [], shape
-        if len(level) > 1 and not (all(map(_is_sequence, level)) and len({*map(len, level)}) == 1):
-            raise ValueError(_RAGGED)
-        if (
-            type(level[0]) is np.ndarray
-            and level[0].dtype.kind in "fiub"
-            and len({(item.dtype, item.shape) for item in map(np.asarray, level)}) == 1
-        ):
-            return [np.array(level)], (*shape, *level[0].shape[1:])  # all at once
-        level = list(chain.from_iterable(level))
-    if level[0] is None:
-        raise _no_value()
-    if not isinstance(level[0], (*_TEXT, bool, int, float, complex, np.generic, np.ndarray)):
-        raise ValueError(
-            f"Attempt to convert a value ({level[0]!r}) with an unsupported type ({type(level[0])}) to a Tensor."
-        )
-    return level, shape
+    first = value[0] if isinstance(value, (list, tuple)) and value else None
+    if (
+        type(first) is np.ndarray
+        and first.dtype.kind in "fiub"
+        and all(type(v) is np.ndarray and (v.dtype, v.shape) == (first.dtype, first.shape) for v in value)
+    ):
+        return [np.array(value)], (len(value), *first.shape)  # all at once
+    try:
+        array = np.array(list(value) if isinstance(value, (range, TensorShape)) else value, object)
+    except ValueError:
+        raise ValueError(_RAGGED) from None
+    return array.reshape(-1).tolist(), array.shape
 
 
 def _no_value() -> Exception:
@@ -262,6 +229,10 @@ def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
     if np.ndarray in kinds:  # those without axes are single elements
         leaves = [leaf[()] if type(leaf) is np.ndarray else leaf for leaf in leaves]
         kinds = {*map(type, leaves)}
+    if type(None) in kinds:
+        raise _no_value()
+    if not kinds.isdisjoint((list, tuple)):
+        raise ValueError(_RAGGED)
     fits = _FITS[dtype.kind] if dtype is not None and dtype.name in _DIRECT else ()
     if dtype is not None and all(issubclass(k, fits) and not (dtype.kind == "c" and k is bool) for k in kinds):
         with suppress(OverflowError):  # an int too large for the dtype: made as int64, then cast
@@ -279,6 +250,10 @@ def _inferred(leaves: list[Object], kinds: set[type]) -> np.ndarray:
     kind = first.dtype.kind if isinstance(first, (np.generic, np.ndarray)) else None
     fits: tuple[type, ...]
     wanted: NumPyType
+    if not isinstance(first, (*_TEXT, bool, int, float, complex, np.generic, np.ndarray)):
+        raise ValueError(
+            f"Attempt to convert a value ({first!r}) with an unsupported type ({type(first)}) to a Tensor."
+        )
     if isinstance(first, _TEXT):
         return _strings(leaves)
     if isinstance(first, bool) or kind == "b":
@@ -288,7 +263,7 @@ def _inferred(leaves: list[Object], kinds: set[type]) -> np.ndarray:
             return _integers(leaves)
         fits, wanted = _REALS, np.float32
     elif kind == "f" or (isinstance(first, float) and kind is None):
-        fits, wanted = (*_REALS, np.ndarray), np.float32 if kind is None else first.dtype.type
+        fits, wanted = (*_REALS, np.ndarray), np.float32 if kind is None else np.asarray(first).dtype.type
     else:
         fits, wanted = (*_FITS["c"], np.ndarray), np.complex128
     if not all(issubclass(k, fits) for k in kinds):
@@ -329,17 +304,6 @@ def _strings(leaves: list[Object], numpy: bool = False) -> np.ndarray:
     return out
 
 
-def _shape_array(shape: TensorShape, dtype: DType | None) -> np.ndarray:
-    if not shape.is_fully_defined():
-        raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
-    if dtype is not None and dtype.name not in ("int32", "int64"):
-        raise TypeError(
-            f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64."
-        )
-    large = any(n is not None and n >= 2**31 for n in shape)
-    return np.array(tuple(shape), np.int64 if large or dtype is dtypes.int64 else np.int32)
-
-
 # -- sequences that hold tensors -------------------------------------------------------------------
 
 
@@ -374,10 +338,9 @@ def pack(tensors: list[Tensor], axis: int) -> Tensor:
     for i, t in enumerate(tensors):
         if t.dtype is not first.dtype:
             raise invalid(f"Tensors of one dtype can be stacked, got {first.dtype.name} and {t.dtype.name}")
-        if not t.shape.is_compatible_with(first.shape):
+        if t.shape != first.shape:
             raise invalid(
-                f"Shapes of all inputs must match: values[0].shape = {shape_text(first.shape)} != "
-                f"values[{i}].shape = {shape_text(t.shape)}",
+                f"Shapes of all inputs must match: values[0].shape = {first.shape} != values[{i}].shape = {t.shape}",
                 "Pack",
             )
     return TABLE["stack"](*tensors, axis=axis)

@@ -14,7 +14,7 @@ from ..recording.evidence import origin_of_new, origin_of_result
 from ..recording.state import state
 from ..table.accelerator import fast
 from ..table.fp import ignore_fp_errors
-from ..table.primitives import TABLE, TENSORS, Primitive
+from ..table.primitives import TABLE, Primitive
 from ..table.primitives.elementwise import form_of
 from ..values.invalid import invalid, mismatch
 from .convert import convert_to_tensor
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..types import Array, Attributes, Result, Value
 
 
-@fast.instead
+@fast.apply
 def apply(
     primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None
 ) -> Result:
@@ -36,7 +36,6 @@ def apply(
     if [*map(type, inputs)].count(EagerTensor) < len(inputs):
         raise TypeError(f"{primitive.op} takes tensors with values; one of these waits for a session: {inputs}")
     arrays = [t._value for t in inputs]
-    kinds = tuple([value.dtype for value in arrays])
     forward = form_of(primitive.code, largest(arrays)).forward if primitive.code else primitive.forward
     out = ignore_fp_errors().run(forward, *arrays, **attrs)
     several = type(out) is tuple
@@ -81,7 +80,14 @@ def operand_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
     return tuple([t if isinstance(t, Tensor) else convert_to_tensor(t, like) for t in inputs])
 
 
-TENSORS.kind, TENSORS.eager, TENSORS.apply, TENSORS.convert = Tensor, {EagerTensor}, apply, operand_tensors
+def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attrs: Attributes) -> Result:
+    """What a primitive does that is called with a tensor."""
+    if set(map(type, inputs)) != {EagerTensor}:
+        inputs = operand_tensors(inputs)
+    return apply(primitive, inputs, attrs)
+
+
+setattr(Tensor, _apply.__name__, _apply)  # of the table, which comes before the tensors and knows none
 
 
 def check_same_dtype(op: str, x: Tensor, y: Tensor) -> None:

@@ -1,8 +1,7 @@
 """The operators of tensors: what ``a + b``, ``2 * a`` or ``a < b`` do.
 
-Arithmetic on floats of one dtype is written out once, from the text of the table of derivatives, for it runs most
-often: compute, append a row, make a tensor. Everything else goes through
-:func:`minitape.engine.tensor.operation.binary` and its checks.
+Each turns its other operand into a tensor, and runs a primitive (:func:`minitape.engine.tensor.operation.binary`, after
+its checks). Arithmetic on floats of one dtype is written out in :mod:`minitape.speed.operators`.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ import numpy as np
 
 from ..hooks import hooks
 from ..table.accelerator import fast
-from ..table.primitives import TABLE, Primitive
+from ..table.primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
 from ..values import dtypes
-from ..values.invalid import invalid
+from ..values.errors import InvalidArgumentError
 from .convert import convert_operand, convert_to_tensor
 from .functions import number
-from .operation import apply, binary, check_same_dtype
+from .operation import apply, binary
 from .tensor import EagerTensor, Tensor, new_tensor
 
 if TYPE_CHECKING:
@@ -35,61 +34,54 @@ ARITHMETIC = {
     "floordiv": "floordiv",
     "mod": "mod",
 }
+_OTHERS = {"matmul": "matmul", "and": "logical_and", "or": "logical_or", "xor": "logical_xor"}
+_COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
 
 
-def _other(x: Tensor, y: Value, strict: bool = True) -> Value:
-    """The right operand of an operator as a tensor, or NotImplemented when its own class must decide."""
-    kind = type(y)
+def _operand(a: Tensor, b: Value, strict: bool = True) -> Tensor:
+    """The other operand of an operator as a tensor."""
+    kind = type(b)
     if kind is float or kind is int:
-        y = number(x, y)
-    if isinstance(y, Tensor):
-        return y
-    if hasattr(y, "_read"):
-        return y._read()
-
-    return convert_operand(y, x.dtype, strict)
+        b = number(a, b)
+    if isinstance(b, Tensor):  # one that waits for a session has operators of its own
+        return b if type(b) is EagerTensor else NotImplemented
+    found: Tensor = b._read() if hasattr(b, "_read") else convert_operand(b, a.dtype, strict)
+    return found
 
 
-def _left_to_other(name: str, a: Value, b: Value, error: Exception) -> Value:
+def _pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
+    """An operator and its reflection, for operands of any kind."""
+    run, strict = _RUN.get(name, binary), name not in ("add", "truediv", "matmul")
+
+    def direct(a: Tensor, b: Value) -> Result:
+        if type(b) is not EagerTensor:
+            try:
+                b = _operand(a, b, strict and not (name == "mul" and _is_bool(a)))
+            except (TypeError, ValueError) as error:
+                return _left_to(b, f"__r{name}__", a, error)
+            if b is NotImplemented:
+                return b
+        return run(primitive, a, b)
+
+    def reflected(a: Tensor, b: Value) -> Result:
+        if type(b) is float or type(b) is int:
+            b = number(a, b)
+        return run(primitive, b if isinstance(b, Tensor) else convert_to_tensor(b, a.dtype), a)
+
+    return direct, reflected
+
+
+def _left_to(b: Value, method: str, a: Tensor, error: Exception) -> Result:
     """An operand that is no tensor gets its turn before the error is raised: 3 * "ab" repeats, as in TensorFlow."""
-    if isinstance(b, (np.ndarray, np.generic)) or (name != "or" and not hasattr(b, f"__r{name}__")):
-        raise error
-    method = getattr(b, f"__r{name}__")  # "or" does not ask whether there is one
-    try:
-        out = method(a)
-    except TypeError:
-        out = NotImplemented
+    out = NotImplemented
+    if hasattr(b, method) and not isinstance(b, (np.ndarray, np.generic)):
+        try:
+            out = getattr(b, method)(a)
+        except TypeError:
+            out = NotImplemented
     if out is NotImplemented:
         raise error
     return out
-
-
-def _pair(
-    name: str, primitive: Primitive, prepare: Function | None = None, strict: bool = True
-) -> tuple[Function, Function]:
-    """An operator and its reflection for operands of any kind."""
-
-    def run(a: Value, b: Value) -> Result:
-        return binary(primitive, a, b) if prepare is None else prepare(primitive, a, b)
-
-    def direct(a: Value, b: Value) -> Result:
-        if type(b) is not EagerTensor:
-            try:
-                b = _other(a, b, strict and not (prepare is _multiply and _is_bool(a)))
-            except (TypeError, ValueError) as error:
-                return _left_to_other(name, a, b, error)
-            if b is NotImplemented:
-                return b
-        return run(a, b)
-
-    def reflected(a: Value, b: Value) -> Result:
-        if type(b) is float or type(b) is int:
-            b = number(a, b)
-        if not isinstance(b, Tensor):
-            b = convert_to_tensor(b, a.dtype)
-        return run(b, a)
-
-    return direct, reflected
 
 
 def float_quotient(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tensor, Tensor]:
@@ -104,13 +96,12 @@ def float_quotient(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tenso
         cast = TABLE["cast"]
         return cast(a, dtype=wide), cast(b, dtype=wide)
     if a.dtype.kind in "bs":
-        names = (
-            "uint8 int8 uint16 int16 uint32 int32 uint64 int64 bfloat16 float16 float32 float64 complex64 complex128"
-        ).split()
-        raise TypeError(
-            f"Invalid dtype {a.dtype!r} in {op}. Expected one of {{{', '.join('tf.' + n for n in names)}}}."
-        )
+        raise TypeError(f"Invalid dtype {a.dtype!r} in {op}: expected numbers.")
     return a, b
+
+
+def _divide(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
+    return binary(primitive, *float_quotient(a, b))
 
 
 def _multiply(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
@@ -129,109 +120,63 @@ def fit_matrices(a: Value, b: Value) -> bool:
     if type(a) is not EagerTensor or type(b) is not EagerTensor:
         return False
     x, y = a._value, b._value
-    return len(x.shape) == len(y.shape) == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype
+    return x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype
 
 
-def _matmul(primitive: Primitive, a: Value, b: Value) -> Tensor:
-    if fit_matrices(a, b):
-        return apply(primitive, (a, b), {})
-    return hooks.matmul(a, b)
-
-
-def _matmul_operator(general: Function) -> None:
-    """Installs ``@``: two matrices that fit are multiplied without more questions."""
-    primitive = TABLE["matmul"]
-
-    def __matmul__(a: EagerTensor, b: Value) -> Result:
-        if type(b) is not EagerTensor:
-            if not hasattr(b, "_read"):
-                return general(a, b)
-            b = b._read()
-        if type(b) is EagerTensor:
-            x, y = a._value, b._value
-            if x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype:
-                return apply(primitive, (a, b), {}, _getframe(1))
-        return general(a, b)
-
-    setattr(EagerTensor, __matmul__.__name__, __matmul__)
-
-
-def _abs_of(a: Tensor) -> Primitive:
-    if a.dtype.kind == "c":
-        from ..table.primitives import special  # noqa: F401 - fills the table
-
-        return TABLE["complex_abs"]
-    return TABLE["abs"]
+def _matmul(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
+    return apply(primitive, (a, b), {}, _getframe(2)) if fit_matrices(a, b) else hooks.matmul(a, b)
 
 
 def _logical(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
     """Bools are combined as truth values, integers bit by bit."""
-    if primitive.name == "logical_xor" and a.dtype.kind == "b":
-        check_same_dtype("LogicalOr", a, b)  # TensorFlow has no kernel for it: it says what it makes it of
     return binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 
-def _comparison(name: str, primitive: Primitive) -> None:
-    def compare(a: Tensor, b: Value) -> Result:
-        b = _other(a, b)
-        return b if b is NotImplemented else binary(primitive, a, b)
-
-    setattr(Tensor, name, compare)
+_RUN = {"mul": _multiply, "truediv": _divide, "matmul": _matmul, "and": _logical, "or": _logical, "xor": _logical}
 
 
-def _equality(name: str, primitive: Primitive, unlike: bool) -> None:
+def _comparison(primitive: Primitive) -> Function:
+    return lambda a, b: binary(primitive, a, _operand(a, b))
+
+
+def _equality(primitive: Primitive, unlike: bool) -> Function:
+    """``==`` or ``!=``: what is ``unlike`` in kind or shape is not equal."""
+
     def compare(a: Tensor, b: Value) -> Result:
         if b is None:
             return unlike
-        b = _other(a, b)
-        if b is NotImplemented:
-            return b
         try:
-            return binary(primitive, a, b)
-        except (type(invalid("")), ValueError) as error:
-            if str(error).startswith(("Incompatible shapes", "Dimensions must be equal")):
+            return binary(primitive, a, _operand(a, b))
+        except InvalidArgumentError as error:
+            if "Incompatible shapes" in str(error):
                 return new_tensor(np.bool_(unlike))
             raise
 
-    setattr(Tensor, name, compare)
+    return compare
+
+
+def _unary(name: str, logical: str = "") -> Function:
+    return lambda a: apply(TABLE[logical if logical and a.dtype.kind == "b" else name], (a,), {}, _getframe(1))
 
 
 def install() -> None:
-    """Gives the classes of tensors their operators, once the table of primitives is filled."""
-    for name, primitive_name in ARITHMETIC.items():
-        primitive = TABLE[primitive_name]
-        prepare = {"mul": _multiply, "truediv": lambda primitive, a, b: binary(primitive, *float_quotient(a, b))}.get(
-            name
-        )
-        pair = _pair(name, primitive, prepare, strict=name not in ("add", "truediv"))
-        setattr(Tensor, f"__{name}__", pair[0])
-        setattr(Tensor, f"__r{name}__", pair[1])
-        for label, general, exchanged in ((f"__{name}__", pair[0], False), (f"__r{name}__", pair[1], True)):
-            operator = fast.function(general, primitive, label, reflected=exchanged)
-            operator.__qualname__ = label
-            operator.__doc__ = f"{primitive.texts[0]}, elementwise." if not exchanged or name == "sub" else None
-            setattr(EagerTensor, label, operator)
-    for name, primitive_name, prepare in (
-        ("matmul", "matmul", _matmul),
-        ("and", "logical_and", _logical),
-        ("or", "logical_or", _logical),
-        ("xor", "logical_xor", _logical),
-    ):
-        direct, reflected = _pair(name, TABLE[primitive_name], prepare, strict=name != "matmul")
-        setattr(Tensor, f"__{name}__", direct)
-        setattr(Tensor, f"__r{name}__", reflected)
-    _matmul_operator(Tensor.__matmul__)
-    negative, negation = TABLE["negative"], "__neg__"
-    setattr(EagerTensor, negation, fast.function(lambda a: apply(negative, (a,), {}), negative, negation))
-    methods: dict[str, Function] = {
-        "__neg__": lambda a: apply(negative, (a,), {}),
-        "__abs__": lambda a: apply(_abs_of(a), (a,), {}),
-        "__invert__": lambda a: apply(TABLE["logical_not" if a.dtype.kind == "b" else "bitwise_not"], (a,), {}),
+    """Gives tensors their operators, once the table of primitives is filled."""
+    made: dict[str, Function] = {
+        "neg": fast.function(_unary("negative"), TABLE["negative"], "__neg__"),
+        "abs": lambda a: apply(TABLE["complex_abs" if a.dtype.kind == "c" else "abs"], (a,), {}, _getframe(1)),
+        "invert": _unary("bitwise_not", "logical_not"),
+        "eq": _equality(TABLE["equal"], False),
+        "ne": _equality(TABLE["not_equal"], True),
     }
-    for name, method in methods.items():
-        setattr(Tensor, name, method)
-    for name, primitive_name in (("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal")):
-        _comparison(f"__{name}__", TABLE[primitive_name])
-    _equality("__eq__", TABLE["equal"], False)
-    _equality("__ne__", TABLE["not_equal"], True)
-    setattr(Tensor, EagerTensor.__hash__.__name__, EagerTensor.__hash__)
+    for name, primitive in _COMPARISONS.items():
+        made[name] = _comparison(TABLE[primitive])
+    for name, primitive in (ARITHMETIC | _OTHERS).items():
+        for label, general in zip((name, f"r{name}"), _pair(name, TABLE[primitive]), strict=True):
+            made[label] = general
+            if name in ARITHMETIC:
+                p = TABLE[primitive]
+                made[label] = fast.function(general, p, f"__{label}__", reflected=label != name)
+                made[label].__doc__ = f"{p.texts[0]}, elementwise."
+    for name, operator in made.items():
+        operator.__name__ = operator.__qualname__ = f"__{name}__"
+        setattr(EagerTensor, operator.__name__, operator)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from ..hooks import hooks
-from ..recording.evidence import EAGER, note_escape, origin_of_new
+from ..recording.evidence import note_escape, origin_of_new
 from ..recording.state import state
 from ..types import TensorMembers
 from ..values.dtypes import _BY_NUMPY, DType, dtype_of_numpy
 from ..values.shape import TensorShape
 
 if TYPE_CHECKING:
-    from ..types import Array, Function, Index, NumPyType, Object, ShapeLike, Sizes, Value
+    from ..types import Array, Function, Index, NumPyType, Object, Sizes
 
 
 class Tensor(TensorMembers):
@@ -121,18 +121,6 @@ class EagerTensor(Tensor, metaclass=_FullName):
         """
         return self.shape
 
-    def set_shape(self, shape: ShapeLike) -> None:
-        """Raises ValueError unless ``shape`` is compatible with the tensor's own; changes nothing.
-
-        >>> import minitape as tf
-        >>> tf.ones([2, 3]).set_shape([2, 4])
-        Traceback (most recent call last):
-            ...
-        ValueError: Tensor's shape (2, 3) is not compatible with supplied shape (2, 4).
-        """
-        if not self.shape.is_compatible_with(shape):
-            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}.")
-
     def ref(self) -> Reference:
         """A hashable reference to this very tensor (tensors themselves are unhashable).
 
@@ -144,24 +132,10 @@ class EagerTensor(Tensor, metaclass=_FullName):
         """
         return Reference(self)
 
-    def consumers(self) -> NoReturn:
-        """Is of TensorFlow 1 only: NotImplementedError."""
-        raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
-
     @property
     def device(self) -> str:
         """Where the value lives: always the CPU."""
         return "/job:localhost/replica:0/task:0/device:CPU:0"
-
-    def eval(self, feed_dict: Object = None, session: Object = None) -> NoReturn:
-        """Is of TensorFlow 1 only: NotImplementedError."""
-        raise NotImplementedError(
-            "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
-        )
-
-    @property
-    def _id(self) -> int:
-        return id(self)
 
     # -- Python's protocols ------------------------------------------------------------------------
 
@@ -182,15 +156,8 @@ class EagerTensor(Tensor, metaclass=_FullName):
         note_escape(self, "int")
         return int(self._only_scalar())
 
-    def __complex__(self) -> complex:
-        note_escape(self, "complex")
-        return complex(self._only_scalar())
-
     def __index__(self) -> int:
         return self.array.__index__()
-
-    def __round__(self, digits: int = 0) -> Object:
-        return self.astype(int)  # NumPy's protocol, which tensors refuse with its own words
 
     def __bool__(self) -> bool:
         note_escape(self, "bool")
@@ -212,9 +179,6 @@ class EagerTensor(Tensor, metaclass=_FullName):
         if not self.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
         return (self[i] for i in range(len(self)))
-
-    def __contains__(self, item: Value) -> bool:
-        return any(bool(item == element) for element in self)
 
     def __getitem__(self, key: Index) -> Tensor:
         return hooks.getitem(self, key)  # which takes this method's place when it is loaded
@@ -262,7 +226,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return "\n" + text if "\n" in text else text
 
     def __dir__(self) -> list[str]:
-        return [n for n in super().__dir__() if n not in _REFUSED and not n.startswith("_value")]
+        return [n for n in super().__dir__() if n not in _REFUSED and n != "assign" and not n.startswith("_value")]
 
 
 # id of a tensor that is a slice of a variable -> it and its assign
@@ -282,23 +246,22 @@ def _assign(tensor: EagerTensor) -> Function:
     return found
 
 
-def _refusal(text: str) -> property:
+def _refused(name: str) -> property:
     def refuse(tensor: EagerTensor) -> NoReturn:
-        raise AttributeError(text)
+        raise AttributeError(f"EagerTensor object has no attribute '{name}': {_REFUSED[name]}.", name=name, obj=tensor)
 
     return property(refuse)
 
 
-_REFUSED: dict[str, property] = {"assign": property(_assign)}  # attributes that (most) tensors do not have, and why
-for _name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"):
-    _REFUSED[_name] = _refusal(
-        f"EagerTensor object has no attribute '{_name}'. \n        If you are looking for numpy-related "
-        "methods, please run the following:\n        tf.experimental.numpy.experimental_enable_numpy_behavior()\n      "
-    )
-for _name in ("name", "op", "graph", "value_index"):
-    _REFUSED[_name] = _refusal(f"Tensor.{_name} is undefined when eager execution is enabled.")
-for _name, _property in _REFUSED.items():
-    setattr(EagerTensor, _name, _property)
+_NUMPY = "it is NumPy's; use the function of tf, or .numpy()"
+# attributes that tensors do not have, and why
+_REFUSED = {
+    **dict.fromkeys(("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"), _NUMPY),
+    **dict.fromkeys(("name", "op", "graph"), "undefined when eager execution is enabled"),
+}
+for _name in _REFUSED:
+    setattr(EagerTensor, _name, _refused(_name))
+setattr(EagerTensor, _assign.__name__[1:], property(_assign))
 
 
 class Reference:
@@ -325,9 +288,6 @@ class Reference:
 
 def _unpickle(value: Array) -> EagerTensor:
     return new_tensor(np.asarray(value))
-
-
-EAGER.append(EagerTensor)
 
 
 def new_tensor(value: Array) -> EagerTensor:

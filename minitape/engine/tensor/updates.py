@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ..recording.recorder import recorder
+from ..recording.state import state
 from ..table.primitives import TABLE
 from .convert import convert_to_tensor
+from .operation import apply
 from .tensor import SLICES
 
 if TYPE_CHECKING:
@@ -20,10 +22,10 @@ def assigner(variable: ResourceVariable, spec: tuple[Index, ...]) -> Function:
     """What changes the part of ``variable`` that the NumPy index ``spec`` selects."""
 
     def assign(value: Value, name: str | None = None) -> Assigned:
-        inputs = (convert_to_tensor(value, variable.dtype),)
-        return recorder().update(
-            variable, TABLE["slice_update"], inputs, {"spec": spec}, "assign", lambda value: (value,)
-        )
+        part, update = convert_to_tensor(value, variable.dtype), TABLE["slice_update"]
+        if state.record is not None and state.record.trace is not None:
+            return variable._assign(apply(update, (variable._read(), part), {"spec": spec}), "assign", True)
+        return variable._apply_function(partial(update.forward, spec=spec), (part,), "assign")
 
     return assign
 

@@ -7,7 +7,7 @@ import operator
 import weakref
 from collections.abc import Iterator
 from sys import _getframe
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..hooks import hooks
 from ..recording.block import no_tapes
 from ..recording.evidence import ASSIGNED, origin_of_new, origin_of_result
 from ..recording.frames import user_frame
-from ..recording.logs import log_first_n, warn_not_watchable
+from ..recording.logs import warn_not_watchable
 from ..recording.recorder import recorder
 from ..recording.rows import REALS
 from ..recording.state import state
@@ -23,7 +23,7 @@ from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..types import TensorOperators
 from ..values import dtypes
-from ..values.class_names import PrintName, methods_of
+from ..values.class_names import PrintName
 from ..values.invalid import invalid
 from ..values.shape import TensorShape
 from .convert import convert_to_tensor, to_array
@@ -33,7 +33,7 @@ from .variable_operators import VariableOperators
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
-    from ..types import Array, Assigned, Attributes, DTypeLike, Function, Index, NumPyType, Object, ShapeLike, Value
+    from ..types import Array, Assigned, DTypeLike, Function, Index, NumPyType, ShapeLike, Value
     from ..values.dtypes import DType
     from .tensor import Tensor
 
@@ -46,8 +46,8 @@ class Variable(TensorOperators, metaclass=PrintName):
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
     initial value unless ``shape`` says otherwise. ``validate_shape`` has no effect, as in TensorFlow 2, nor has
-    ``use_locking`` in any method: one thread changes a variable at a time. ValueError for ``variable_def``,
-    ``import_scope``, ``caching_device``, ``synchronization`` and ``aggregation``, which minitape does not support. See https://www.tensorflow.org/api_docs/python/tf/Variable.
+    ``use_locking`` in any method: one thread changes a variable at a time. See
+    https://www.tensorflow.org/api_docs/python/tf/Variable.
 
     >>> import minitape as tf
     >>> v = tf.Variable([1.0, 2.0], name="v")
@@ -67,7 +67,6 @@ class ResourceVariable(VariableOperators, Variable):
     """The class of which every ``tf.Variable`` is an instance."""
 
     _module = "tensorflow.python.ops.resource_variable_ops"
-    _uninitialized = False  # of TensorFlow 1: no session has run its initializer yet
 
     __array_priority__ = 100
 
@@ -85,20 +84,21 @@ class ResourceVariable(VariableOperators, Variable):
         synchronization: object = None,
         aggregation: object = None,
         shape: ShapeLike = None,
-        experimental_enable_variable_lifting: bool = True,
-        **unknown: object,
     ) -> None:
-        _check(
-            initial_value,
-            name,
-            constraint,
-            unknown,
-            variable_def=variable_def,
-            import_scope=import_scope,
-            caching_device=caching_device,
-            synchronization=synchronization,
-            aggregation=aggregation,
-        )
+        if initial_value is None:
+            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified: give it a value.")
+        unsupported = {
+            "caching_device": caching_device,
+            "variable_def": variable_def,
+            "import_scope": import_scope,
+            "synchronization": synchronization,
+            "aggregation": aggregation,
+        }
+        for label, value in unsupported.items():
+            if value is not None:
+                raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
+        if constraint is not None and not callable(constraint):
+            raise ValueError(f"Argument `constraint` must be None or a callable, got {constraint!r}")
         recorder().create(self, initial_value, trainable is None or trainable, name, dtype, constraint, shape)
 
     def _begin(
@@ -141,12 +141,12 @@ class ResourceVariable(VariableOperators, Variable):
 
     def _read(self) -> Tensor:
         """The current state as a tensor; under a tape this is where the variable is watched."""
-        if self._seen is state.token:  # read before, and since then no tape, function or reader came or went
+        record = state.record
+        if record is not None and self._seen is record.token:  # since then no tape, function or reader came or went
             return self._state
-        if state.readers and self._trainable:
+        if self._trainable:
             for found in state.readers:
                 found[id(self)] = self
-        record = state.record
         return self._state if record is None else (record.trace or record).read(self)
 
     def _peek(self) -> Tensor:
@@ -209,7 +209,7 @@ class ResourceVariable(VariableOperators, Variable):
         >>> tf.Variable([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        return recorder().look_at(self).numpy()  # tapes count it as an access
+        return self._read().numpy()  # tapes count it as an access
 
     # -- assignment --------------------------------------------------------------------------------
 
@@ -269,16 +269,10 @@ class ResourceVariable(VariableOperators, Variable):
                 return delta
         dtype = self.dtype
         if dtype.kind in "bs":
-            raise invalid(
-                f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
-                f"attrs: [dtype=DT_{dtype.name.upper()}]",
-                op,
-            )
+            raise invalid(f"A variable of dtype {dtype.name} takes no sum: use assign.", op)
         return convert_to_tensor(delta, dtype)
 
     def _assign(self, change: Tensor, how: str, read_value: bool) -> Assigned:
-        if state.scratch:
-            return change
         record = state.record
         return (
             self._set_or_add(change, how, read_value)
@@ -306,12 +300,10 @@ class ResourceVariable(VariableOperators, Variable):
         """Takes what a function of arrays makes of the state and of some values."""
         old = self._state
         new = from_array(ignore_fp_errors().run(function, old._value, *[t._value for t in inputs]))
-        return new if state.scratch else self._next_state(new, how, (inputs[-1], old), True)
+        return self._next_state(new, how, (inputs[-1], old), True)
 
     def _next_state(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
         """The next state."""
-        if state.trying:
-            raise RuntimeError("A variable is assigned while a function is tried on stand-ins of its arguments.")
         record = state.record
         if record is not None:
             record.note(how, (self, self._version, record.find(inputs[0]) if inputs else None))
@@ -376,34 +368,10 @@ class ResourceVariable(VariableOperators, Variable):
         """The same as ``shape``."""
         return self._shape
 
-    def set_shape(self, shape: ShapeLike) -> None:
-        """Narrows the static shape; ValueError when it contradicts the known one."""
-        self._shape = self._shape.merge_with(shape)
-
-    initializer = property(lambda self: None, doc="None: a variable has its value from the start.")
-
-    @staticmethod
-    def _undefined(name: str) -> property:
-        def refuse(self: ResourceVariable) -> object:
-            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
-
-        return property(refuse, doc="Not there in eager mode: AttributeError.")
-
-    op, graph = _undefined("op"), _undefined("graph")
-    del _undefined
-
     @property
-    def initial_value(self) -> Object:
-        """Not there in eager mode: RuntimeError."""
+    def initial_value(self) -> NoReturn:
+        """The initial value, which only a variable of TensorFlow 1 has: RuntimeError."""
         raise RuntimeError("This property is not supported when eager execution is enabled.")
-
-    def is_initialized(self, name: str | None = None) -> Tensor:
-        """A true tensor: a variable has its value from the start."""
-        return from_array(np.bool_(True))
-
-    def eval(self, session: object = None) -> Object:
-        """Not there in eager mode: RuntimeError."""
-        raise RuntimeError("This operation is not supported when eager execution is enabled.")
 
     def ref(self) -> Reference:
         """A hashable reference to this very variable."""
@@ -411,7 +379,7 @@ class ResourceVariable(VariableOperators, Variable):
 
     def __repr__(self) -> str:
         try:
-            value = f", numpy={recorder().look_at(self)._text(repr)}"
+            value = f", numpy={self._read()._text(repr)}"
         except TypeError:  # a traced function knows no values
             value = ""
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}{value}>"
@@ -423,7 +391,7 @@ class ResourceVariable(VariableOperators, Variable):
         return hooks.getitem(self._read(), key, self)
 
     def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
-        array = recorder().look_at(self).__array__(dtype, copy)
+        array = self._read().__array__(dtype, copy)
         return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array
 
     def __hash__(self) -> int:
@@ -439,9 +407,6 @@ class ResourceVariable(VariableOperators, Variable):
 
     def __float__(self) -> float:
         return float(self._read())
-
-    def __complex__(self) -> complex:
-        return complex(self._read())
 
     def __copy__(self) -> ResourceVariable:
         return self  # a copy shares the state
@@ -495,37 +460,5 @@ class _UnreadVariable(ResourceVariable):
 UnreadVariable = _UnreadVariable
 
 
-def _check(initial_value: object, name: object, constraint: object, unknown: Attributes, **unsupported: object) -> None:
-    """ValueError for what no variable takes, and for arguments of TensorFlow that minitape does not support.
-
-    Those that TensorFlow does not know either are ignored with a warning, as there.
-    """
-    if unknown:
-        log_first_n(
-            f"unknown {sorted(unknown)}",
-            f"tf.Variable does not know {', '.join(map(repr, unknown))} and ignores it, as TensorFlow does.",
-        )
-    if initial_value is None:
-        raise ValueError(
-            "The `initial_value` arg to `tf.Variable` must be specified except when you are not "
-            "providing a `variable_def`. You provided neither."
-        )
-    if name is not None and not isinstance(name, str):
-        raise ValueError("name for name_scope must be a string.")
-    if constraint is not None and not callable(constraint):
-        raise ValueError(
-            f"Argument `constraint` must be None or a callable. a callable. Got a {type(constraint)}:  {constraint}"
-        )
-    for label, value in unsupported.items():
-        if value is not None:
-            raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
-
-
 def _unpickle(value: Array, trainable: bool, name: str, shape: ShapeLike) -> ResourceVariable:
     return ResourceVariable(value, trainable=trainable, name=name, shape=shape)
-
-
-# what Python's texts for wrong calls say
-methods_of(
-    "BaseResourceVariable", *"assign assign_add assign_sub eval is_initialized numpy read_value set_shape value".split()
-)(ResourceVariable)

@@ -40,11 +40,6 @@ class DType(metaclass=PrintName):
         """The NumPy scalar type, e.g. ``numpy.float32``; ``object`` for strings."""
         return self._numpy
 
-    @property
-    def real_dtype(self) -> DType:
-        """The type of the real part: float32 for complex64, float64 for complex128, else itself."""
-        return {"complex64": float32, "complex128": float64}.get(self.name, self)
-
     is_floating = property(lambda self: self.kind == "f", doc="True for real floating point types.")
     is_complex = property(lambda self: self.kind == "c", doc="True for complex types.")
     is_integer = property(lambda self: self.kind in "iu", doc="True for integers, bool excluded.")
@@ -62,7 +57,7 @@ class DType(metaclass=PrintName):
 
     def _limit(self, which: str) -> Array:
         if self.kind in "fiu":
-            return getattr((_finfo if self.kind == "f" else np.iinfo)(self._numpy), which)
+            return getattr((np.finfo if self.kind == "f" else np.iinfo)(self._numpy), which)
         raise TypeError(f"Cannot find {'minimum' if which == 'min' else 'maximum'} value of {self} with type {self}.")
 
     def is_compatible_with(self, other: DTypeLike) -> builtins.bool:
@@ -95,14 +90,6 @@ class DType(metaclass=PrintName):
         return f"<dtype: '{self.name}'>"
 
 
-def _finfo(numpy_type: NumPyType) -> Object:
-    if np.dtype(numpy_type).name == "bfloat16":
-        import ml_dtypes
-
-        return ml_dtypes.finfo(numpy_type)
-    return np.finfo(numpy_type)
-
-
 float16 = half = DType("float16", np.float16, "f", 19, "half")
 float32 = DType("float32", np.float32, "f", 1, "float")
 float64 = double = DType("float64", np.float64, "f", 2, "double")
@@ -120,41 +107,13 @@ complex128 = DType("complex128", np.complex128, "c", 18, "complex128")
 string = DType("string", object, "s", 7, "string")
 
 _python_bool = type(True)  # noqa: UP003 - the name bool is taken
-_ALL = [
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    bool,
-    complex64,
-    complex128,
-    string,
-]
+_ALL = [made for made in globals().values() if isinstance(made, DType)]
 _BY_NAME = {d.name: d for d in _ALL} | {"half": float16, "float": float32, "double": float64}
 _BY_NUMPY: dict[np.dtype, DType] = {np.dtype(d.as_numpy_dtype): d for d in _ALL}
-_BY_NUMBER = {d.number: d for d in _ALL}
-
-
-def _bfloat16() -> DType:
-    """tf.bfloat16, made when it is first asked for: its NumPy type comes from the package ml_dtypes."""
-    if "bfloat16" not in _BY_NAME:
-        import ml_dtypes
-
-        _BY_NAME["bfloat16"] = _BY_NUMPY[np.dtype(ml_dtypes.bfloat16)] = DType(
-            "bfloat16", ml_dtypes.bfloat16, "f", 14, "bfloat16"
-        )
-    return _BY_NAME["bfloat16"]
 
 
 def as_dtype(type_value: DTypeLike) -> DType:
-    """Turns a DType, its name, its number, a NumPy type or ``float``/``bool``/``str`` into a DType.
+    """Turns a DType, its name, a NumPy type or ``float``/``bool``/``str`` into a DType.
 
     Raises TypeError for anything else, ``int`` included, as TensorFlow does.
 
@@ -165,9 +124,7 @@ def as_dtype(type_value: DTypeLike) -> DType:
     if isinstance(type_value, DType):
         return type_value
     if isinstance(type_value, str):
-        found = _bfloat16() if type_value == "bfloat16" else _BY_NAME.get(type_value)
-    elif isinstance(type_value, int):
-        found = _BY_NUMBER.get(type_value)
+        found = _BY_NAME.get(type_value)
     elif type_value is float or type_value is _python_bool:
         found = float32 if type_value is float else bool
     else:
@@ -188,13 +145,7 @@ def _of_numpy(value: object) -> DType | None:
         return None
     if key.kind in "SU":
         return string
-    return _bfloat16() if key.name == "bfloat16" else _BY_NUMPY.get(key)
-
-
-def __getattr__(name: str) -> DType:
-    if name == "bfloat16":  # only who names it waits for ml_dtypes
-        return _bfloat16()
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return _BY_NUMPY.get(key)
 
 
 def dtype_of(value: Array) -> DType:

@@ -74,4 +74,3 @@ class UnimplementedError(OpError):
     """
 
     error_code, _module = 12, OpError._module
-

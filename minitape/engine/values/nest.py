@@ -2,15 +2,13 @@
 
 Sequences and dictionaries are structures; everything else is a leaf. Dictionaries are walked in the order of their
 sorted
-keys, as in https://www.tensorflow.org/api_docs/python/tf/nest. With ``expand_composites`` a ragged or sparse tensor
-is a structure of the tensors inside of it.
+keys, as in https://www.tensorflow.org/api_docs/python/tf/nest.
 """
 
 from __future__ import annotations
 
 import collections
 from collections.abc import Iterator, Mapping, MappingView, MutableMapping, Sequence
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ def _children(structure: Structure) -> list[Structure] | None:
 
 
 def flatten(structure: Structure) -> list[Structure]:
-    """The leaves of a structure, in order; with ``expand_composites`` the tensors inside of ragged and sparse ones.
+    """The leaves of a structure, in order.
 
     Raises TypeError for a dictionary whose keys cannot be sorted.
 
@@ -109,7 +107,7 @@ def _dictionary(structure: Structure, values: dict[Structure, Structure]) -> Str
 def map_structure(func: Function, *structure: Structure, **kwargs: Structure) -> Structure:
     """Applies ``func`` to the leaves of one or several structures of the same form.
 
-    ``check_types=False`` lets lists and tuples match. Raises TypeError or ValueError for structures that differ.
+    ``check_types=False`` lets lists and tuples match. Raises ValueError for structures that differ.
 
     >>> map_structure(lambda a, b: a + b, [1, (2,)], [10, (20,)])
     [11, (22,)]
@@ -123,79 +121,19 @@ def map_structure(func: Function, *structure: Structure, **kwargs: Structure) ->
         raise ValueError(f"Only check_types is known, not {kwargs}")
     if len(structure) == 1 and type(structure[0]) in _LEAVES:  # the usual case
         return func(structure[0])
+    form = _form(structure[0], check_types)
     for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types)
+        if _form(other, check_types) != form:
+            raise ValueError(f"The structures do not have the same form: {structure[0]!r} and {other!r}")
     leaves = zip(*[flatten(s) for s in structure], strict=True)
     return pack_sequence_as(structure[0], [func(*args) for args in leaves])
 
 
-def assert_same_structure(nest1: Structure, nest2: Structure, check_types: bool = True) -> None:
-    """Raises ValueError (or TypeError for other types of the same form) unless the structures match.
-
-    With ``expand_composites`` ragged and sparse tensors must be of one kind and dtype as well.
-
-    >>> assert_same_structure([1, (2,)], ["a", ("b",)])
-    """
-    found = _difference(nest1, nest2, check_types)
-    if found is None:
-        return
-    kind, why = found
-    raise kind(
-        "The two structures don't have the same nested structure.\n\nFirst structure: "
-        f"{_show(nest1)}\n\nSecond structure: {_show(nest2)}\n\nMore specifically: {why}\nEntire first "
-        f"structure:\n{_dots(nest1)}\nEntire second structure:\n{_dots(nest2)}"
-    )
-
-
-def _difference(a: Structure, b: Structure, check_types: bool) -> tuple[type[Exception], str] | None:
-    """Where two structures differ first: the exception to raise and TensorFlow's words; None if they match."""
-    ours, others = _children(a), _children(b)
-    if ours is None and others is None:
+def _form(structure: Structure, types: bool) -> object:
+    """What structures of one form have in common: their kind, if ``types`` says so, keys, and the forms inside."""
+    children = _children(structure)
+    if children is None:
         return None
-    if ours is None or others is None or is_nested(a) != is_nested(b):
-        more, less = (b, a) if ours is None else (a, b)
-        return ValueError, f'Substructure "{_show(more)}" is a sequence, while substructure "{_show(less)}" is not'
-    mappings = isinstance(a, Mapping) and isinstance(b, Mapping)
-    if check_types and not (mappings or _same_kind(a, b)):
-        return TypeError, (
-            f"The two namedtuples don't have the same sequence type. First structure {_show(a)} has "
-            f"type {type(a).__name__}, while second structure {_show(b)} has type "
-            f"{type(b).__name__}"
-        )
-    if mappings and set(a) != set(b):
-        return ValueError, (
-            f"The two dictionaries don't have the same set of keys. First structure has keys "
-            f"{_show(list(a))}, while second structure has keys {_show(list(b))}"
-        )
-    for x, y in zip(ours, others, strict=False):
-        found = _difference(x, y, check_types)
-        if found is not None:
-            return found
-    if len(ours) != len(others):
-        return ValueError, (
-            f"The two structures don't have the same number of elements. First structure: {_show(a)}. "
-            f"Second structure: {_show(b)}"
-        )
-    return None
-
-
-def _same_kind(a: Structure, b: Structure) -> bool:
-    """Whether two sequences are of one type: all lists are, and named tuples of one name with the same fields."""
-    if type(a) is type(b) or (isinstance(a, list) and isinstance(b, list)):
-        return True
-    fields = getattr(a, "_fields", None)
-    return fields is not None and fields == getattr(b, "_fields", None) and type(a).__name__ == type(b).__name__
-
-
-def _show(value: object) -> str:
-    return f"type={type(value).__name__} str={value!s}"
-
-
-class _Dot:
-    def __repr__(self) -> str:
-        return "."
-
-
-def _dots(structure: Structure) -> str:
-    """The form of a structure with dots for its leaves."""
-    return str(_pack(structure, repeat(_Dot()), False))
+    keys = sorted(structure) if isinstance(structure, Mapping) else len(children)
+    kind = Mapping if isinstance(structure, Mapping) else type(structure)
+    return kind if types else None, keys, [_form(child, types) for child in children]

@@ -12,33 +12,13 @@ if TYPE_CHECKING:
     from ..types import Object, ShapeLike
 
 
-def _sizes_of(numbers: Object) -> tuple[int | None, ...]:
-    """The sizes of a number, an array, a tensor, an iterable; TypeError for what cannot be a shape."""
-    if hasattr(numbers, "numpy"):
-        numbers = numbers.numpy().tolist()
-    if not hasattr(numbers, "__iter__") or getattr(numbers, "ndim", 1) == 0:
-        return (_size(numbers),)
-    sizes = list(numbers)
-    odd = next((d for d in sizes if d is not None and not hasattr(d, "__index__")), None)
-    if odd is not None:
-        raise TypeError(
-            f"Failed to convert '{numbers!r}' to a shape: '{odd!r}'could not be converted to a dimension. A shape "
-            "should either be single dimension (e.g. 10), or an iterable of dimensions (e.g. [1, 10, None])."
-        )
-    return tuple(_size(d) for d in sizes)
-
-
 def _size(value: Object) -> int | None:
     """A size as a Python integer, None for an unknown one; TypeError or ValueError for what cannot be a size."""
     if value is None:
         return None
-    try:
-        size: int = value.__index__()
-    except AttributeError:
-        raise TypeError(
-            f"Dimension value must be integer or None or have an __index__ method, got value '{value!r}' "
-            f"with type '{type(value)!r}'"
-        ) from None
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"Dimension value must be integer or None, got {value!r}: give sizes, e.g. [1, 10, None].")
+    size: int = value.__index__()
     if size < 0:
         raise ValueError(f"Dimension {size} must be >= 0")
     return size
@@ -52,19 +32,12 @@ class TensorShape(metaclass=PrintName):
     >>> shape, shape.rank, shape[0], shape == (2, 3), shape.as_list(), shape.num_elements()
     (TensorShape([2, 3]), 2, 2, True, [2, 3], 6)
     >>> some = tf.TensorShape([None, 3])
-    >>> some.is_fully_defined(), shape.is_subtype_of(some)
-    (False, True)
+    >>> some.is_fully_defined()
+    False
     >>> some.is_compatible_with([2, 3]), some.is_compatible_with([2, 4])
     (True, False)
-    >>> some.merge_with([2, None]), some.concatenate([4])
-    (TensorShape([2, 3]), TensorShape([None, 3, 4]))
-    >>> some.with_rank(2), shape.most_specific_compatible_shape([5, 3])
-    (TensorShape([None, 3]), TensorShape([None, 3]))
-    >>> some.with_rank_at_least(1).assert_has_rank(2)
-    >>> some.assert_is_compatible_with([2, 4])
-    Traceback (most recent call last):
-        ...
-    ValueError: Shapes (None, 3) and [2, 4] are incompatible
+    >>> some.concatenate([4])
+    TensorShape([None, 3, 4])
     """
 
     __slots__ = ("_dims",)
@@ -75,10 +48,10 @@ class TensorShape(metaclass=PrintName):
             self._dims: tuple[int | None, ...] | None = None
         elif isinstance(dims, TensorShape):
             self._dims = dims._dims
-        elif isinstance(dims, (tuple, list)):
-            self._dims = tuple(_size(d) for d in dims)
         else:
-            self._dims = _sizes_of(dims)
+            sizes = dims.numpy().tolist() if hasattr(dims, "numpy") else dims
+            alone = not hasattr(sizes, "__iter__") or getattr(sizes, "ndim", 1) == 0
+            self._dims = tuple([_size(d) for d in ([sizes] if alone else sizes)])
 
     @classmethod
     def of(cls, dims: tuple[int | None, ...]) -> TensorShape:
@@ -114,50 +87,6 @@ class TensorShape(metaclass=PrintName):
         if ours is None or theirs is None:
             return True
         return len(ours) == len(theirs) and all(None in (a, b) or a == b for a, b in zip(ours, theirs, strict=True))
-
-    def is_subtype_of(self, other: ShapeLike) -> bool:
-        """True when every tensor of this shape has the other shape too."""
-        ours, theirs = self._dims, as_shape(other)._dims
-        if ours is None or theirs is None:
-            return theirs is None
-        return len(ours) == len(theirs) and all(b in (None, a) for a, b in zip(ours, theirs, strict=True))
-
-    def assert_is_compatible_with(self, other: ShapeLike) -> None:
-        """Raises ValueError unless the shapes are compatible."""
-        if not self.is_compatible_with(other):
-            raise ValueError(f"Shapes {self} and {other} are incompatible")
-
-    def assert_has_rank(self, rank: int) -> None:
-        """Raises ValueError unless the rank is ``rank`` or unknown."""
-        if self.rank not in (None, rank):
-            raise ValueError(f"Shape {self} must have rank {rank}")
-
-    def with_rank(self, rank: int) -> TensorShape:
-        """This shape with the rank ``rank``; ValueError when another rank is known."""
-        self.assert_has_rank(rank)
-        return self.merge_with([None] * rank)
-
-    def with_rank_at_least(self, rank: int) -> TensorShape:
-        """This shape, given that it has at least ``rank`` axes; ValueError when it has fewer."""
-        if self.rank is not None and self.rank < rank:
-            raise ValueError(f"Shape {self} must have rank at least {rank}")
-        return self
-
-    def merge_with(self, other: ShapeLike) -> TensorShape:
-        """What both shapes know together; ValueError when they contradict."""
-        other = as_shape(other)
-        if self._dims is None or other._dims is None:
-            return other if self._dims is None else self
-        if not self.is_compatible_with(other):
-            raise ValueError(f"Shapes {self} and {other} are not compatible")
-        return TensorShape.of(tuple([b if a is None else a for a, b in zip(self._dims, other._dims, strict=True)]))
-
-    def most_specific_compatible_shape(self, other: ShapeLike) -> TensorShape:
-        """The narrowest shape that admits both."""
-        ours, theirs = self._dims, as_shape(other)._dims
-        if ours is None or theirs is None or len(ours) != len(theirs):
-            return TensorShape(None)
-        return TensorShape.of(tuple([a if a == b else None for a, b in zip(ours, theirs, strict=True)]))
 
     def concatenate(self, other: ShapeLike) -> TensorShape:
         """This shape followed by the other; of unknown rank when one of them is."""

@@ -1,11 +1,11 @@
-"""Fixes of a program, for a tape and for PyTorch, TensorFlow and JAX: edits of its text, tried before they are
-offered.
+"""Fixes of a program: a table of edits of its text, and a sentence for the operations that people ask about most.
 
 ``table``       which edits fix which cause, and how a fix is offered
-``dialects``    how each framework writes what they need
-``edit_site``   the statement to blame, in its program, and how text is put into it
-``edits``, ``values``   fixes of the line to blame: where nothing arrives; where zeros or NaN do
-``plans``, ``blocks``   fixes elsewhere in the program; blocks, tapes and steps that move
-``trial``       a patch, carried out on the recorded values
-``operations``  the fix of a line, in words, by its operation
+``site``        the statement to blame, as an edit sees it, and how text is put into its lines
+``edits``       fixes of the line to blame
+``numbers``     fixes of a line that makes zeros, NaNs or steps, chosen by the recorded values
+``leaving``     a line that leaves for NumPy or Python, written with functions of the framework
+``blocks``      lines that move into a block or out of it, and a watch that is added
+``operations``  a sentence about the operation to blame
+``dialects``    how each framework writes what these need
 """

@@ -1,198 +1,134 @@
-"""What fixes which cause: the table, and how a fix is tried and offered. One for a tape and for every framework.
+"""Which edits fix which cause, and how a fix is offered: one table for a tape and for every framework.
 
-An edit looks at one piece of the syntax of the statement to blame, and says what should be in its place, or None; or
-it looks at the whole program, see :class:`Whole`. They are tried in turn. A patch is given where one line changes, and
-the program still parses with it.
+An edit looks at one piece of the syntax of the statement to blame, and says what should be in its place, or None; a
+plan looks at the whole program. They are taken in turn, and the first that knows something is offered: as a patch where
+one line changes, and the program still parses with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...common.texts import paragraph
-from ..source import Source, source_of
+from ..source import source_of
+from ..words import Explanation
 from . import blocks as block
 from . import edits as edit
-from . import leaving
-from . import plans as plan
-from . import values as value
-from .edit_site import Edit, Fix, Spot, Whole, quoted, steps_text
+from . import numbers as number
+from .leaving import line_in_framework
 from .operations import words
-from .plans import to_try
-from .trial import passes_gradient, stays_finite
+from .site import Edit, Fix, Plan, Spot, edited, steps_text
 
-if TYPE_CHECKING:
-    from ..words import Explanation
+_STEP = [number.straight_through]
 
-_WATCH = edit.before_use("{tape}.watch({x})")
-_WATCHED = Whole(block.watch_call)
-_TRAINABLE = edit.keyword("trainable", True)
-_ACCESSED = edit.keyword("watch_accessed_variables", True)
-
-TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the only dialect whose programs it fixes
+EDITS: dict[str, list[Edit]] = {  # by cause
     # not tracked
-    "not_watched": [edit.rebound, _WATCH, _WATCHED],
-    "watched_late": [_WATCH, _WATCHED],
-    "not_trainable": [_TRAINABLE, edit.frozen, plan.anywhere(_TRAINABLE), _WATCH, _WATCHED],
-    "not_accessed_watched": [_WATCHED, _WATCH, _ACCESSED, plan.anywhere(_ACCESSED)],
+    "not_trainable": [edit.keyword("trainable", True), edit.unfrozen],
+    "not_accessed_watched": [edit.keyword("watch_accessed_variables", True)],
     "requires_grad": [
-        edit.keyword("requires_grad", True),
-        edit.frozen,
-        edit.with_requires_grad,
-        edit.before_use("{x}.requires_grad_()"),
+        edit.unfrozen,
+        edit.keyword("requires_grad", True, *edit.MAKERS),
+        edit.on_source("{x}.requires_grad_()"),
     ],
-    "non_leaf": [edit.retained_gradient],
-    "argnums": [edit.with_argnums],
+    "non_leaf": [edit.behind("{x}.retain_grad()")],
     # whole numbers
-    "integer_dtype torch": [edit.with_requires_grad],
-    "integer_dtype tf": [edit.float_maker, value.whole_numbers, plan.anywhere(edit.float_maker)],
-    "integer_dtype jax": [edit.one_float],
-    "integer_cast": [value.whole_numbers],
+    "integer_dtype": [edit.as_float, number.whole_numbers],
+    "integer_cast": [number.whole_numbers],
     # cut, paused, outside, kept in a variable
     "stop_gradient": [edit.without("stop_gradient")],
-    "detach": [edit.wrapped_again, edit.without("detach", "detach_")],
-    "data": [edit.wrapped_again, edit.attribute("data")],
-    "copied": [edit.wrapped_again, edit.stacked],
-    "no_grad": [
-        plan.edit_alike_lines(edit.rebound),
-        edit.sampled,
-        edit.keyword("use_reentrant", False),
-        block.without_block("no_grad", "inference_mode"),
-    ],
-    "inference_mode": [block.without_block("inference_mode")],
-    "recording_paused": [block.without_block("stop_recording", "init_scope")],
-    "computed_before_tape": [Whole(block.into_block)],
-    "computed_after_tape": [Whole(block.into_block)],
-    "create_graph": [
-        plan.edit_alike_lines(edit.keyword("create_graph", True, "grad")),
-        edit.keyword("create_graph", True, "backward"),
-    ],
-    "variable_assign": [edit.variable_kept, Whole(block.value_kept)],
+    "detach": [edit.without("detach", "detach_")],
+    "data": [edit.without("data"), edit.rebuilt],
+    "copied": [edit.rebuilt],
+    "no_grad": [edit.rebound, edit.sampled, edit.keyword("use_reentrant", False)],
+    "variable_assign": [edit.tensor_kept],
     # left
-    "left_through_numpy": [
-        Whole(leaving.line_in_framework),
-        Whole(leaving.lines_in_framework),
-        Whole(leaving.called_inside),
-    ],
-    "left_torch": [
-        edit.wrapped_again,
-        plan.listed(plan.element),
-        Whole(leaving.line_in_framework),
-        Whole(leaving.lines_in_framework),
-    ],
-    "left_jax": [
-        Whole(plan.elements_set),
-        Whole(plan.static_count),
-        Whole(leaving.line_in_framework),
-        Whole(leaving.lines_in_framework),
-    ],
-    "branch": [edit.larger_of_two, Whole(edit.chosen)],
-    "boolean_index": [edit.masked],
-    "callback": [Whole(leaving.called_inside)],
-    # no derivative, another object, nothing at all
-    "nondifferentiable": [value.straight_through],
-    "no_derivative": [value.straight_through],
-    "while_loop": [Whole(plan.static_count), to_try(edit.scanned, "With at most 100 steps, for example:")],
+    "left_torch": [edit.rebuilt],
+    # no derivative, another object
+    "nondifferentiable": _STEP,
+    "no_derivative": _STEP,
+    "zero_derivative": [*_STEP, edit.sampled],
     "wrong_object": [edit.itself, edit.rebound],
     "rebound": [edit.rebound],
-    # zero
-    "zero_derivative": [value.straight_through, edit.sampled],
-    "dead_relu": [to_try(value.leaky, "A change to try; it also changes the values:")],
-    "saturated": [to_try(value.scaled, "For example:")],
-    "zero_cancels": [to_try(value.one_unit, "For yes or no, which also changes the values:")],
-    "hook": [Whole(block.hook_gone)],
     # not finite
-    "nan_input": [Whole(plan.finite_data)],
     "nan_forward": [
-        value.finite_mask,
-        value.log_softmax,
-        value.sum_of_logs,
-        value.written_out,
-        value.masked_before,
-        value.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")),
-        value.length_of_zeros,
-        value.divided,
-        value.not_below,
-        value.overflow,
-        plan.anywhere(value.finite_mask),
+        number.finite_mask,
+        number.log_softmax,
+        number.written_out,
+        number.masked_before,
+        number.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")),
+        number.divided,
     ],
     "nan_backward": [
-        value.written_out,
-        value.masked_before,
-        value.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")),
+        number.written_out,
+        number.masked_before,
+        number.not_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")),
         edit.on_operand("{x} + 1e-12", "norm", "vector_norm"),
-        value.unless_all_zero(value.deviation),
         edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
-        edit.on_operand("{x} + 1e-06", "acosh", "arccosh"),
-        value.power,
-        value.nonzero_angle,
+        number.power,
     ],
     # errors
     "in_place": [edit.not_in_place],
-    "backward_twice": [Whole(block.kept_graph), Whole(block.state_detached)],
-    "not_scalar torch": [edit.on_operand("{x}.mean()", "backward")],
-    "not_scalar jax": [edit.reduced],
-    "has_aux": [Whole(plan.with_aux)],
-    "refused": [Whole(plan.elements_set)],
+    "not_scalar": [edit.on_operand("{x}.mean()", "backward")],
 }
+PLANS: dict[str, list[Plan]] = {
+    "not_watched": [block.watch_added],
+    "watched_late": [block.watch_added],
+    "not_trainable": [block.watch_added],
+    "not_accessed_watched": [block.watch_added],
+    "no_grad": [block.without_block("no_grad", "inference_mode")],
+    "inference_mode": [block.without_block("inference_mode")],
+    "recording_paused": [block.without_block("stop_recording", "init_scope")],
+    "create_graph": [
+        block.alike(edit.keyword("create_graph", True, "grad")),
+        block.alike(edit.keyword("create_graph", True, "backward")),
+    ],
+    "computed_before_tape": [block.into_block],
+    "computed_after_tape": [block.into_block],
+    "left_through_numpy": [line_in_framework],
+    "left_torch": [line_in_framework],
+    "left_jax": [line_in_framework],
+    "hook": [block.deleted("register_hook", "register_full_backward_hook", "register_post_accumulate_grad_hook")],
+}
+_SEVERAL = ("paused", "outside")  # kinds whose fix also helps what breaks the path in the same manner on other lines
 
-_SCALES: set = {value.overflow}  # what their statement computes has another scale, and is divided by its sum
+
+def first_fix(spot: Spot) -> Fix | None:
+    """The first fix that the tables have for a cause."""
+    for one in EDITS.get(spot.cause, []):
+        if (found := edited(spot, one)) is not None:
+            return found
+    plans = (plan(spot) for plan in PLANS.get(spot.cause, []))
+    return next((found for found in plans if found is not None), None)
 
 
-def offer_fix(inquiry: Any, answer: Explanation) -> None:
-    """Adds to an answer the patch, or to its words what to write on which line; nothing where that is unknown."""
-    if answer.cause == "connected" or answer._steps is not None:  # it was answered inside of a function
+def patched(answer: Explanation, fix: Fix | None) -> None:
+    """Gives an answer its patch, without the indentation of the line, where the fix is one line."""
+    if fix is None or fix.words or len(fix.steps) > 1:
         return
-    answer._steps = []
-    filename = answer.filename or (
-        inquiry.entries[-1 if inquiry.end is None else inquiry.end].site[0] if inquiry.entries else None
-    )
-    if filename is None:
-        return
-    if any(other.kind == "zero" and other.line == answer.line for other in answer.others):
-        return  # a step on the same line would stop the gradient again
-    further = [other for other in answer.others if not other.beside]
-    alone = all((other.filename, other.line) == (answer.filename, answer.line) for other in further)
-    alike = all(other.cause == answer.cause for other in further)
-    source: Source | None = source_of(filename)
-    if source is None:
-        return
-    spot = Spot(
-        inquiry, answer, source, filename, source.at(filename, answer.line) if answer.line is not None else None
-    )
-    if spot.blamed or answer.line is None:
-        answer.fix = words(spot) or answer.fix
-    found = first_fix(spot, lambda way: alone or (alike and isinstance(way, Whole) and way.several))
-    if found is not None:
-        answer._steps = found[0].steps
-        patched(answer, found)
-        answer.fix = paragraph(answer.fix, found[0].words or steps_text(found[0].steps))
-
-
-def first_fix(spot: Spot, may: Callable[[Edit | Whole], bool] = lambda way: True) -> tuple[Fix, bool] | None:
-    """The first fix that the table has for a cause, and whether it may be a patch: it is carried out where that can be
-    done.
-    """
-    for way in TABLE.get(f"{spot.cause} {spot.dialect.name}") or TABLE.get(spot.cause) or []:
-        if not may(way) or not spot.blamed:
-            continue
-        found = way.plan(spot) if isinstance(way, Whole) else spot.edit_one(way)
-        if found is None or not passes_gradient(spot, found.steps):
-            continue
-        step, number = found.steps[0], spot.answer.kind == "nonfinite"
-        one = len(found.steps) == 1 and step.first == step.last and bool(step.text) and not found.words
-        tried = way in _SCALES or (stays_finite(spot, found.steps) if one and spot.answer.kind != "error" else None)
-        if tried is not False or not number:  # else it would change other numbers, or leave the derivative infinite
-            found = found._replace(steps=[quoted(spot.lines, step) for step in found.steps])
-            return found, one and tried is not False and (bool(tried) or not number)
-    return None
-
-
-def patched(answer: Explanation, found: tuple[Fix, bool] | None) -> None:
-    """Gives an answer its patch, without the indentation of the line."""
-    if found is not None and found[1]:
-        step = found[0].steps[0]
+    step = fix.steps[0]
+    if step.text and step.first == step.last:
         indent = step.text[: len(step.text) - len(step.text.lstrip())]
         answer.patch = "\n".join(line.removeprefix(indent) for line in step.text.split("\n"))
         answer.patch_line = step.first
+
+
+def offer_fix(question: Any, answer: Explanation) -> None:
+    """Adds to a bridge's answer the patch, or to its words what to write on which line."""
+    if answer.cause == "connected" or answer._steps is not None:  # it was answered inside of a function
+        return
+    answer._steps = []
+    source = source_of(answer.filename or "")
+    statement = None if source is None else source.at(answer.filename or "", answer.line or 0)
+    if statement is None or any(other.kind == "zero" and other.line == answer.line for other in answer.others):
+        return  # a step on the same line would stop the gradient again
+    entry = question.entries[answer._rows[0]] if answer._rows else None
+    spot = Spot(question, answer.cause, statement, entry)
+    answer.fix = words(spot) or answer.fix
+    further = [other for other in answer.others if not other.beside]
+    alone = all((other.filename, other.line) == (answer.filename, answer.line) for other in further)
+    alike = answer.kind in _SEVERAL and all(other.cause == answer.cause for other in further)
+    fix = first_fix(spot) if alone or alike else None
+    if fix is not None:
+        answer._steps = fix.steps
+        patched(answer, fix)
+        answer.fix = paragraph(answer.fix, fix.words or steps_text(fix.steps))

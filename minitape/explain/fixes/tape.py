@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ...engine.hooks import hooks
 from ...engine.recording.evidence import ValueLeft
 from ...engine.tensor.tensor import Tensor
 from ...recording.nodes import CodePlace, TapeNode
 from ..caller import asking_spaces
 from ..causes import SHARED
-from ..source import source_of
-from .dialects import TAPE, Dialect, derive_by_tape
-from .edit_site import Spot
+from ..source import statement_at
+from .dialects import TAPE
 from .operations import words
+from .site import Spot
 from .table import first_fix, patched
 
 if TYPE_CHECKING:
@@ -43,10 +41,7 @@ class AskedOfTape:
     source: Any
     name: str
 
-    @cached_property
-    def dialect(self) -> Dialect:
-        """How a tape's programs write what fixes a line."""
-        return replace(TAPE, derive=derive_by_tape(hooks.minitape))
+    dialect = TAPE
 
     def _spaces(self) -> list[dict]:
         """Where Python names of the program are."""
@@ -83,16 +78,14 @@ def of_break(answer: Explanation, asked: AskedOfTape) -> None:
     statement, place = advice.statement, advice.place
     if statement is None or place is None:
         return
-    begin = max((note[2] for note in asked.inquiry.begins), default=0)
-    spot = Spot(asked, answer, statement.source, statement.filename, statement, SHARED.get(cause, cause))
-    spot.call, spot.instead = advice.call, advice.fields["instead"]
-    trace, record = asked.inquiry.trace, asked.inquiry.record
-    blamed = (
-        [advice.subject] if isinstance(advice.subject, TapeNode) else [trace.of_row(record, r) for r in answer._rows]
-    )
-    spot.node = next(iter(blamed), None)
+    trace, record, subject = asked.inquiry.trace, asked.inquiry.record, advice.subject
+    blamed = [subject] if isinstance(subject, TapeNode) else [trace.of_row(record, row) for row in answer._rows]
+    row = asked.row_of(blamed[0]) if blamed else None
+    entry = None if row is None else asked.recording.entries[row]
+    spot = Spot(asked, SHARED.get(cause, cause), statement, entry, advice.call, advice.fields["instead"])
     answer.fix = words(spot) or answer.fix
-    early = isinstance(advice.subject, ValueLeft) and advice.subject.when < begin  # then the line has to move as well
+    begin = max((note[2] for note in asked.inquiry.begins), default=0)
+    early = isinstance(subject, ValueLeft) and subject.when < begin  # then the line has to move as well
     if not early and advice.kind in _KINDS.get(cause, (advice.kind,)):
         patched(answer, first_fix(spot))
 
@@ -100,11 +93,9 @@ def of_break(answer: Explanation, asked: AskedOfTape) -> None:
 def of_value(answer: Explanation, said: Explanation) -> None:
     """The same of an answer about what arrived, and is zero or not finite, as it was ``said``."""
     values, answer._rows = said._asked, said._rows
-    if values is None or answer.filename is None or answer.line is None:
-        return
-    found = source_of(answer.filename)
-    statement = None if found is None else found.at(answer.filename, answer.line)
-    if found is not None and statement is not None:
-        spot = Spot(values, answer, found, answer.filename, statement)
+    statement = statement_at((answer.filename, answer.line))
+    if values is not None and statement is not None:
+        entry = values.entries[answer._rows[0]] if answer._rows else None
+        spot = Spot(values, answer.cause, statement, entry)
         answer.fix = words(spot) or answer.fix
         patched(answer, first_fix(spot))

@@ -12,6 +12,7 @@ import worker from "worker:./../playground/pyworker.ts";
 
 interface Config {
   pyodide: string;
+  files: string[]; // with which Python starts
   lock: string;
   packages: string[];
   bundle: string;
@@ -44,6 +45,7 @@ interface Heard {
 }
 
 const MOST = 200_000; // characters of output that are shown
+const PATIENCE = 4000; // milliseconds in which the files of Python come, also on a slow line
 const at = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const config = JSON.parse(at("config").textContent!) as Config;
 const examples = JSON.parse(at("examples-data").textContent!) as Example[];
@@ -82,6 +84,8 @@ let listeners: ((message: unknown, buffers: Uint8Array[]) => void)[] = [];
 let takeAway: (() => void) | null = null;
 let python_: Worker | null = null;
 let running = false;
+let loaded = false; // Python has begun
+let warned = false;
 
 const editor = new EditorView({
   parent: at("editor"),
@@ -125,12 +129,30 @@ function start(): Worker {
   if (python_) return python_;
   const made = new Worker(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })), { type: "module" });
   const here = (address: string) => new URL(address, location.href).href;
+  loaded = warned = false;
   state.textContent = t("Python is loading ...");
+  for (const file of config.files) {
+    const asked = fetch(file, { method: "HEAD", signal: AbortSignal.timeout(PATIENCE) }); // a file that is missing makes Pyodide wait for ever
+    asked.then(({ ok, status }) => ok || unreachable(`${file}: ${status}`), unreachable);
+  }
   made.onmessage = ({ data }: MessageEvent<Heard>) => hear(data);
   made.onerror = (event) => hear({ kind: "broken", text: event.message });
   made.postMessage({ kind: "load", load: { pyodide: here(config.pyodide), lock: here(config.lock), packages: config.packages, language: config.language } });
   python_ = made;
   return made;
+}
+
+/** Says that Python does not come, and what to do. Where it may only be late, it is waited for; else Run tries again. */
+function unreachable(error: unknown): void {
+  if (loaded) return;
+  const { host } = new URL(config.pyodide, location.href);
+  if (!warned) print(`\n${t("Python cannot be loaded: {0} does not answer, or this network blocks it. Press Run to try again. A site that brings its own Python is made with minitape site --lite --offline.", host)}\n(${error})\n`);
+  warned = true;
+  if (error instanceof DOMException) return; // so far it is late
+  python_?.terminate();
+  python_ = null;
+  state.textContent = "";
+  setRunning(false);
 }
 
 function run(): void {
@@ -166,7 +188,10 @@ function print(more: string): void {
 }
 
 function hear(message: Heard): void {
-  if (message.kind === "ready") state.textContent = running ? t("running ...") : "";
+  if (message.kind === "ready") {
+    loaded = true;
+    state.textContent = running ? t("running ...") : "";
+  } else if (message.kind === "broken" && !loaded) unreachable(message.text);
   else if (message.kind === "printed" || message.kind === "failed") print(message.text!);
   else if (message.kind === "why") explain(message.answers!);
   else if (message.kind === "view" && message.knobs !== undefined) void show(message.knobs, message.data!);

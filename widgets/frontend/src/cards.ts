@@ -3,16 +3,13 @@ import { s } from "./dom";
 import { signedMap } from "./heatmap";
 import { LETTER, LINE, MAP, type Label } from "./labels";
 import type { Row, Value } from "./schema";
-import { isShort, nodeValue } from "./shapes";
-import { shapeText } from "./value";
+import { isShort } from "./shapes";
+import { sizeOf } from "./value";
 
 export const PRODUCT = 11; // characters of a number on an edge
 
-/** A number or a small array on an edge; of a larger one, which is drawn, its shape. */
-export function onEdge(sign: string, value: Value, row: Row): string {
-  if (isShort(value, PRODUCT)) return `${sign} ${nodeValue(value, row, PRODUCT)}`;
-  return sign === "=" ? shapeText(row, PRODUCT) : `${sign} ${shapeText(row, PRODUCT)}`;
-}
+/** A number or a small array on an edge; of a larger one, which is drawn, how large its numbers are. */
+export const onEdge = (sign: string, value: Value): string => `${sign} ${sizeOf(value, PRODUCT)}`;
 
 /** An array that is too long to be written on an edge. */
 export function mapOf(value: Value, row: Row): Value | null {
@@ -24,7 +21,7 @@ export function label({ id, x, y, w, h, lines, map }: Label): SVGGElement {
   lines.forEach((line, k) => {
     let end = x + w / 2 - 5;
     for (const text of [...line].reverse()) {
-      const kind = /^(Σ )?\(/.test(text) ? "mt-shape" : text.startsWith("=") ? "mt-equals" : text.startsWith("Σ") ? "mt-sum" : "";
+      const kind = text.startsWith("=") ? "mt-equals" : text.startsWith("Σ") ? "mt-sum" : text.startsWith("×") ? "mt-incoming" : "";
       el.append(s("text", { class: kind, x: end, y: y - h / 2 + 14 + LINE * k, "text-anchor": "end" }, text));
       end -= LETTER * (text.length + 1);
     }

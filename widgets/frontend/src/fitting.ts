@@ -9,7 +9,9 @@ import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 
 const SIDE = 8; // left and right of a turned graph
-const LARGE = 70; // pixels around the present step, for a projector
+const [LEGIBLE, LARGEST] = [1.5, 2.6]; // scales for a projector: the whole graph where it fits at the first, else a part that glides
+const WRAPS = 60; // columns: of a longer graph it is not tried how it fills the pane best
+const FAR = 0.4; // below this scale no text is drawn: the graph is seen as a map that fills the pane
 
 export class Fitting {
   /** how the camera takes the next graph; null: it does not move */
@@ -31,9 +33,34 @@ export class Fitting {
     const columns = 1 + layout.column.reduce((most, column) => Math.max(most, column), 0);
     const { width } = this.camera;
     if (!width) return buildGraph(this.store, layout);
+    if (!this.store.recording && (this.map || (this.present.on && columns <= WRAPS))) return this.filling(layout, columns);
     const [per, pitch] = columnsPerLine(columns, width, this.store.recording);
     const turned = per === 1 && !this.store.recording ? buildGraph(this.store, layout, 1, pitch, width / READ - 2 * SIDE) : null;
     return turned && turned.right - turned.left + 2 * SIDE <= width / READ ? turned : buildGraph(this.store, layout, per, pitch);
+  }
+
+  /** the whole of a large graph is shown, in lines that fill the pane */
+  map = false;
+
+  /** The graph of a layout in as many lines as make it largest in the pane. */
+  private filling(layout: Layout, columns: number): Graph {
+    const { width, height } = this.camera;
+    const scaleOf = ({ w, h }: { w: number; h: number }): number => Math.min(width / w, height / h, this.present.on ? LARGEST : 1);
+    let [best, largest]: [Graph | null, number] = [null, 0];
+    for (let lines = 1; lines <= columns; lines = this.map && lines > 8 ? Math.ceil(lines * 1.3) : lines + 1) {
+      const graph = buildGraph(this.store, layout, lines === 1 ? 0 : Math.ceil(columns / lines));
+      const scale = scaleOf(this.box(graph));
+      if (scale > largest * 1.02) [best, largest] = [graph, scale];
+      else if (scale < 0.7 * largest) break; // more lines are higher
+    }
+    return best as Graph;
+  }
+
+  /** Would the whole graph be too small to be read? Then it is shown in other lines. */
+  isFar(graph: Graph | null): boolean {
+    if (!this.ready(graph)) return false;
+    const { w, h } = this.box(graph);
+    return Math.min(this.camera.width / w, this.camera.height / h) < FAR;
   }
 
   /** How many pixels of the graph are above and below the pane. */
@@ -59,6 +86,7 @@ export class Fitting {
     this.next = null;
     const box = this.box(graph);
     const { width, height } = this.camera;
+    if (this.present.on) return this.reveal(graph, this.row, false);
     this.camera.fit(box, height / box.h < READ ? Math.max(READ, Math.min(1, width / box.w)) : READ);
     const node = graph.nodeOf(this.row);
     if (node) this.camera.around(node.x + NODE_W / 2, node.y + NODE_H / 2, box);
@@ -78,8 +106,9 @@ export class Fitting {
     const large = this.present.on;
     const box = stage(graph, timeline, row, large ? Infinity : width - 2 * PAD, large ? Infinity : height - 2 * PAD);
     if (!box) return;
-    if (large) return camera.fit({ x: box.x - LARGE, y: box.y - LARGE, w: box.w + 2 * LARGE, h: box.h + 2 * LARGE }, 0.8, 2.6);
     const whole = this.box(graph);
+    if (large && Math.min(camera.width / whole.w, camera.height / whole.h) >= LEGIBLE) return camera.fit(whole, LEGIBLE, LARGEST);
+    if (large && camera.scale !== LEGIBLE) camera.fit(whole, LEGIBLE, LEGIBLE);
     if (whole.h <= height) [box.y, box.h] = [whole.y, whole.h]; // nothing is hidden above or below
     if (row === timeline.current) holding(this.scene.placed, box, width, height);
     if (graph.turned) [box.x, box.w] = [whole.x, whole.w]; // it is as wide as the pane

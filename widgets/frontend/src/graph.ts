@@ -2,7 +2,7 @@
 import { groupTitle } from "./fold";
 import { edgesAt, nearEdges, type Layout, type SeenGroup } from "./layout";
 import { FAR, type Edge } from "./place";
-import type { Row, SweepStep, Tape } from "./schema";
+import type { Row, SweepStep, Tape, Torn } from "./schema";
 import type { Store } from "./store";
 import { WRITTEN } from "./skeleton";
 import { extentsOf, lanesOf } from "./wrap";
@@ -64,6 +64,7 @@ export interface Link {
   to: Node;
   name: string;
   value: boolean; // from what was assigned; else from the state before
+  torn?: Torn; // a value left the framework, and came back there
 }
 
 export interface Graph {
@@ -259,6 +260,10 @@ function links(store: Store, nodeOf: (row: number) => Node | null): Link[] {
       const from = row === undefined ? null : nodeOf(row);
       if (from && to && from !== to) found.push({ from, to, name, value });
     }
+  }
+  for (const torn of store.torn) {
+    const [from, to] = [nodeOf(torn.from), nodeOf(torn.to)];
+    if (torn.kind === "left" && from && to && from !== to) found.push({ from, to, name: "", value: true, torn });
   }
   return found;
 }

@@ -10,7 +10,7 @@ import { notFinite } from "./scale";
 import { updateParts } from "./update";
 import { formula } from "./formula";
 import { formulaLine, productsOf } from "./product";
-import { count, cutWords, full, inSentence, rounded, shapeText, title, toNumber, WATCHED, withNumbers, withRows } from "./value";
+import { count, cutWords, full, inSentence, localFirst, rounded, shapeText, title, toNumber, WATCHED, withNumbers, withRows } from "./value";
 import { t } from "./words";
 
 // operations whose derivative is no formula of the engine: where it comes from
@@ -133,7 +133,7 @@ export class Inspector {
     if (!rule || !from.tangent || row.shape.length || from.shape.length) return null;
     const [x, y, z, g] = [this.store.rows[row.inputs[0]], this.store.rows[row.inputs[1] ?? row.inputs[0]], row, null].map((one) => toNumber((one ?? { value: from.tangent }).value?.data));
     const product = formula(rule)?.({ x, y, z, g });
-    return h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("from "), this.link(input), ` (${title(from)})`), h("code", { class: "mt-rule" }, withRows(row.said[k + 1], row).replace(/\bg\b/, t("tangent"))), h("span", { class: "mt-num" }, t("tangent ") + full(from.tangent), product === undefined ? "" : t(" gives "), h("b", {}, product === undefined ? "" : rounded(Number.isInteger(product) ? product.toFixed(1) : String(product)))));
+    return h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("from "), this.link(input), ` (${title(from)})`), h("code", { class: "mt-rule" }, localFirst(withRows(row.said[k + 1], row)).replace(/\bg\b/, t("tangent"))), h("span", { class: "mt-num" }, t("tangent ") + full(from.tangent), product === undefined ? "" : t(" gives "), h("b", {}, product === undefined ? "" : rounded(Number.isInteger(product) ? product.toFixed(1) : String(product)))));
   }
 
   private backwardLines(row: Row): HTMLElement[] {
@@ -149,9 +149,9 @@ export class Inspector {
       sums.set(edge.input, true);
     }
     const steps = this.timeline.position - this.timeline.forward;
-    for (const [input, terms] of productsOf(this.store, steps)) {
-      const to = this.store.rows[input];
-      if (sums.has(input) && terms.length < 9) lines.push(formulaLine(this.store, terms, to, steps, to.shape.length ? shapeText(to) : full(this.timeline.adjoint(input))));
+    const whole = productsOf(this.store, steps);
+    for (const [input, terms] of productsOf(this.store, steps, true)) {
+      if (sums.has(input) && terms.length < 9) lines.push(formulaLine(this.store, terms, whole.get(input) ?? [], this.store.rows[input], steps, this.timeline.adjoint(input)));
     }
     if (!step.edges.length) lines.push(h("p", {}, t(row.kind === "operation" ? "No gradient passes here." : "The sweep ends here: this row has no inputs.")));
     return lines;
@@ -162,7 +162,7 @@ export class Inspector {
     const rule = row.said[edge.port + 1];
     const own = OWN[row.op];
     const summed = edge.local && String(input.shape) !== String(row.shape) ? t(", summed where it was broadcast") : "";
-    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, withRows(rule, row, row.dtype.startsWith("complex"))) : own ? h("span", { class: "mt-own" }, t(own)) : null);
+    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, ...withIncoming(localFirst(withRows(rule, row, row.dtype.startsWith("complex"))))) : own ? h("span", { class: "mt-own" }, t(own)) : null);
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
     if (notFinite(edge.local) && !notFinite(edge.product)) line.append(h("p", { class: "mt-note mt-break" }, t("The local derivative is not finite. Where nothing arrives (g = 0) the product is 0 by convention.")));
     if (edge.differs) line.append(h("p", { class: "mt-note mt-break" }, t("The rule gives another number: a hook or another rule sent this.")));
@@ -173,7 +173,7 @@ export class Inspector {
       return line;
     }
     const equals = summed ? ` =${summed.slice(1)} ` : " = ";
-    line.append(h("span", { class: "mt-num" }, local ? `${local} × ${full(incoming)}${equals}` : t("contributes "), h("b", {}, product)));
+    line.append(h("span", { class: "mt-num" }, ...(local ? [`${local} × `, h("span", { class: "mt-incoming" }, full(incoming)), equals] : [t("contributes ")]), h("b", {}, product)));
     if (again) line.append(h("span", { class: "mt-num mt-sums" }, t("added up: "), h("b", {}, sum)));
     return line;
   }
@@ -220,6 +220,11 @@ export class Inspector {
     const unfold = h("button", { type: "button", class: "mt-button mt-small", onclick: () => this.actions.unfold(node) }, t("unfold"));
     return [h("p", { class: "mt-what" }, h("b", {}, groupTitle(group)), t(" · rows {0} to {1}", group.start, group.end - 1)), h("p", { class: "mt-acts" }, unfold)];
   }
+}
+
+/** A rule in which what arrived has its colour. */
+function withIncoming(rule: string): (string | HTMLElement)[] {
+  return rule.split(/\b(g)\b/).map((part) => (part === "g" ? h("span", { class: "mt-incoming" }, part) : part));
 }
 
 function pre(value: string, strong = false): HTMLElement {

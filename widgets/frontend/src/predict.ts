@@ -2,7 +2,7 @@
 import { h, on } from "./dom";
 import type { SweepEdge, SweepStep } from "./schema";
 import type { Store } from "./store";
-import { full, title, withRows } from "./value";
+import { full, localFirst, title, withRows } from "./value";
 import { numberOf } from "./whatif";
 import { t } from "./words";
 
@@ -53,7 +53,7 @@ export class Predict {
     const row = this.store.rows[step.row];
     const rule = row.rule[edge.port];
     const inputs = [...new Set(row.inputs)].map((input) => `${t("row {0}", input)} = ${full(this.store.rows[input].value)}`).join(t(", "));
-    return `g = ${full(step.adjoint)}${inputs && t(", ") + inputs}${rule && t(", the rule is {0}", withRows(row.said[edge.port + 1] ?? "", row))}${t(". What arrives at row {0} ({1})?", edge.input, title(this.store.rows[edge.input]))}`;
+    return `g = ${full(step.adjoint)}${inputs && t(", ") + inputs}${rule && t(", the rule is {0}", localFirst(withRows(row.said[edge.port + 1] ?? "", row)))}${t(". What arrives at row {0} ({1})?", edge.input, title(this.store.rows[edge.input]))}`;
   }
 
   private answer(edge: SweepEdge): number | null {

@@ -2,9 +2,9 @@
 // arrays ∂loss/∂w = xᵀ @ (2 × (p − t)), with the shapes.
 import { h } from "./dom";
 import { assigned } from "./results";
-import type { Row, SweepEdge } from "./schema";
+import type { Row, SweepEdge, Value } from "./schema";
 import type { Store } from "./store";
-import { elide, rounded, shapeText, withNames } from "./value";
+import { elide, full, rounded, shapeText, withNames } from "./value";
 import { t } from "./words";
 
 /** A factor, a sign or a bracket: its text, its number or shape, and the step that made it; 0 for none. */
@@ -99,8 +99,9 @@ function handed(store: Store, row: Row, terms: Term[], { input, port, local, dif
   return [{ ...within(found, row.shape, [sign(`Σ${to.shape.length ? axes.join("") : ""}(`)], [sign(")")]), shape: to.shape, factors: 1 }];
 }
 
-/** By row what has arrived there after so many steps of the sweep; what no rule says has the name of the derivative. */
-export function productsOf(store: Store, steps: number): Map<number, Term[]> {
+/** By row what has arrived there after so many steps of the sweep; what no rule says has the name of the derivative, and with
+    `short` all that arrived at the row before: the chain rule costs one factor for each edge. */
+export function productsOf(store: Store, steps: number, short = false): Map<number, Term[]> {
   const { sweep, rows } = store;
   const found = new Map<number, Term[]>();
   if (!sweep || steps > STEPS || sweep.target.length !== 1) return found;
@@ -114,7 +115,7 @@ export function productsOf(store: Store, steps: number): Map<number, Term[]> {
     const row = rows[step.row];
     let terms = found.get(step.row) ?? [];
     const sum = sums.get(step.row);
-    if (!terms.length || (sum && sum !== step.adjoint.text) || unknown.has(step.row) || terms.length > MOST || terms.some(({ factors }) => factors > LONG)) terms = [{ parts: [{ text: `∂${derived(store, seed)}/∂${nameOf(store, row)}`, value: valueOf(step.adjoint.text, row.shape), step: k }], factors: 1, shape: row.shape }];
+    if (!terms.length || (short && k > 0) || (sum && sum !== step.adjoint.text) || unknown.has(step.row) || terms.length > MOST || terms.some(({ factors }) => factors > LONG)) terms = [{ parts: [{ text: `∂${derived(store, seed)}/∂${nameOf(store, row)}`, value: valueOf(step.adjoint.text, row.shape), step: k }], factors: 1, shape: row.shape }];
     for (const edge of step.edges) {
       const sent = step.others ? null : handed(store, row, terms, edge, k + 1);
       if (!sent) unknown.add(edge.input);
@@ -144,15 +145,30 @@ export function latexOf(of: string, by: string, terms: Term[]): string {
   return `\\frac{\\partial ${tex(of)}}{\\partial ${tex(by)}} = ${partsOf(terms).map(({ text }) => (text === " × " ? ` ${multiply}` : tex(text))).join("")}`;
 }
 
-/** The formula of what arrived at a row, with the numbers or shapes below; the factor of this step is marked as its edge is. */
-export function formulaLine(store: Store, terms: Term[], row: Row, step: number, sum: string): HTMLElement {
+/** Terms that are alike as one: `2 × a`. */
+function together(terms: Term[]): Term[] {
+  const alike = new Map<string, Term[]>();
+  for (const term of terms) {
+    const key = term.parts.map(({ text, value }) => `${text}|${value}`).join("");
+    alike.set(key, [...(alike.get(key) ?? []), term]);
+  }
+  return [...alike.values()].map((some) => (some.length < 2 || some[0].shape.length ? some : [{ ...some[0], parts: [{ text: `${some.length}`, value: `${some.length}`, step: 0 }, ...(some[0].parts.length ? [sign(" × ")] : []), ...some[0].parts] }])).flat();
+}
+
+/** The formula of what arrived at a row, with its numbers below; the factor of this step is marked as its edge is. All its factors, along each path, are there for who asks. */
+export function formulaLine(store: Store, short: Term[], whole: Term[], row: Row, step: number, arrived: Value | null): HTMLElement {
+  const terms = together(short);
   const of = derived(store, seedOf(store));
   const by = nameOf(store, row);
-  const line = (text: (part: Part) => string): Node[] => partsOf(terms).map((part) => h("span", { class: part.step === step && /\w/.test(part.text) ? "mt-factor" : "" }, text(part)));
+  const linesOf = (all: Term[]) => (text: (part: Part) => string): Node[] => partsOf(all).map((part) => h("span", { class: part.step === step && /\w/.test(part.text) ? "mt-factor" : "" }, text(part)));
   const latex = latexOf(of, by, terms);
   const shown = (): void => copy.replaceWith(h("code", { class: "mt-rule" }, latex)); // where a page may not copy: without https, in a frame
   const copied = (): void => void (copy.textContent = "LaTeX ✓");
   const copy = h("button", { type: "button", class: "mt-button mt-small", title: "copy as LaTeX", onclick: () => (navigator.clipboard ? void navigator.clipboard.writeText(latex).then(copied, shown) : shown()) }, "LaTeX");
-  const values = line(({ value }) => (value.startsWith("-") ? `(${rounded(value)})` : rounded(value)));
-  return h("div", { class: "mt-eq mt-product-line" }, h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...line(({ text }) => text)), h("p", { class: "mt-num" }, "= ", ...values, terms.some(({ shape }) => same(shape, row.shape)) ? " = " : t(", spread to "), h("b", {}, sum)), copy);
+  const line = linesOf(terms);
+  const numbers = (all: Term[]): (Node | string)[] => (all.some(({ shape }) => shape.length) || row.shape.length ? [] : [h("p", { class: "mt-num" }, "= ", ...linesOf(all)(({ value }) => (value.startsWith("-") ? `(${rounded(value)})` : rounded(value))), " = ", h("b", {}, full(arrived)))]);
+  const paths = together(whole);
+  const differs = whole.length > 0 && String(partsOf(paths).map(({ text }) => text)) !== String(partsOf(terms).map(({ text }) => text));
+  const all = differs ? h("details", { class: "mt-digits" }, h("summary", {}, t("along each path")), h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...linesOf(paths)(({ text }) => text)), ...numbers(paths)) : null;
+  return h("div", { class: "mt-eq mt-product-line" }, h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...line(({ text }) => text)), ...numbers(terms), copy, all);
 }

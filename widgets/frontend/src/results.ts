@@ -26,6 +26,12 @@ export function assigned({ sources, rows }: Store, { row, name, file, line }: Ro
   return name?.replace(/:0$/, "") || (next?.file === file && next?.line === line ? "" : (/^(?:.*;|\s*(?:for|if|while|with)\b.*:)?\s*([A-Za-z_]\w*)\s*=[^=;]*$/.exec(text)?.[1] ?? ""));
 }
 
+/** The sentence of a reason that says where: that a gradient is zero is seen. */
+function firstOf(reason: string): string {
+  const sentences = reason.split(/(?<=\.)\s|(?<=。)/);
+  return sentences.find((one) => /[(（]/.test(one)) ?? sentences[0];
+}
+
 export class Results {
   readonly el = h("div", { class: "mt-results", role: "group", "aria-label": "What tape.gradient returned", hidden: true });
   private all = false;
@@ -36,8 +42,8 @@ export class Results {
     private pick: (row: number) => void,
   ) {}
 
-  /** Draws the results; `hide` leaves the numbers out. */
-  draw(hide: boolean): void {
+  /** Draws the results; `hide` is what is there in place of the numbers of the call that is shown, "" for nothing. */
+  draw(hide: string): void {
     const { results, sweep } = this.store;
     const state = [results, sweep?.gradients, this.store.moved, this.store.rows.length, this.all, hide];
     if (state.every((part, k) => part === this.drawn[k])) return;
@@ -52,12 +58,12 @@ export class Results {
     this.el.hidden = results.length === 0;
   }
 
-  private toggle(hide: boolean): void {
+  private toggle(hide: string): void {
     this.all = !this.all;
     this.draw(hide);
   }
 
-  private line(call: Result, hide: boolean): HTMLElement {
+  private line(call: Result, hide: string): HTMLElement {
     const targets = call.target.map((end) => end.name ?? this.nameOf(end.row)).join(", ");
     const sources = this.all ? call.sources : call.sources.slice(0, FEW);
     const el = h("div", { class: `mt-result${call.shown ? " mt-shown" : ""}` });
@@ -65,7 +71,7 @@ export class Results {
     const at = this.store.results.indexOf(call);
     if (this.store.results.length > 1) el.append(h("i", {}, t(call.shown ? "call {0}, shown:" : "call {0}", at + 1)));
     if (call.call && call.call !== "gradient") el.append(h("i", { title: noteOf(call) }, call.call.replace("_", " "), call.element ? t(", steps of {0}[{1}]", targets, call.element.join(", ")) : ""));
-    sources.forEach((source, k) => el.append(this.source(call, targets, source, k, hide)));
+    sources.forEach((source, k) => el.append(this.source(call, targets, source, k, call.shown ? hide : "")));
     if (call.more) el.append(t(" and {0} more", call.more));
     if (!call.shown && call.sweep) el.append(h("button", { type: "button", class: "mt-button mt-small", title: "Step through the sweep of this call", onclick: () => (this.store.choose(at), this.el.parentElement?.focus()) }, t("show its steps")));
     return el;
@@ -76,19 +82,19 @@ export class Results {
     return found ? assigned(this.store, found) || t("(row {0})", row) : t("not on the tape");
   }
 
-  private source(call: Result, targets: string, source: Result["sources"][number], k: number, hide: boolean): HTMLElement {
-    const row = source.rows.length ? source.rows[source.rows.length - 1] : -1;
+  private source(call: Result, targets: string, source: Result["sources"][number], k: number, hide: string): HTMLElement {
+    const row = source.rows.at(-1) ?? source.at ?? -1;
     const name = source.name ?? (row >= 0 ? title(this.store.rows[row]) : t("source {0}", k));
     const moved = this.store.moved > 0 && call.shown;
     const gradient = moved && !/jacobian/.test(call.call ?? "") ? (this.store.sweep?.gradients[k] ?? null) : call.known ? source.gradient : call.shown ? (this.store.sweep?.gradients[k] ?? null) : null;
     const el = h("span", { class: "mt-result-source", "data-source": name }, `∂${call.target.length > 1 ? `(${targets})` : targets} / ∂`, row >= 0 ? h("button", { type: "button", class: "mt-link", onclick: () => this.pick(row), "aria-label": t("select {0}, row {1}", name, row) }, name) : h("span", {}, name), " = ");
-    if (hide) el.append(h("b", { class: "mt-hidden-number" }, "?"));
+    if (hide) el.append(h("b", { class: "mt-hidden-number" }, hide));
     else if (gradient) el.append(h("b", { title: full(gradient), class: notFinite(gradient) && "mt-none" }, ...this.seen(gradient, row, call)));
     else if (!call.known) el.append(h("i", { title: "The sweep is too long, or cannot be repeated: print it in the program." }, t("not computed here")));
     else el.append(h("b", { class: "mt-none" }, "None"));
     if (!hide && gradient && source.slices) el.append(h("span", { class: "mt-parts" }, t(" (Python got tf.IndexedSlices with {0} indices; this is what they add up to)", source.slices)));
     if (!hide && !moved && source.parts.length > 1) el.append(h("span", { class: "mt-parts" }, ` (${source.parts.map((part, i) => t("{0} at row {1}", this.brief(part, row), source.rows[i])).join(" + ")})`));
-    if (!hide && call.known && !gradient && source.reason) el.append(h("details", { class: "mt-reason" }, h("summary", {}, source.reason.split(/(?<=\.)\s|(?<=。)/)[0]), source.reason));
+    if (!hide && call.known && source.reason && !moved) el.append(h("details", { class: "mt-reason" }, h("summary", {}, firstOf(source.reason)), source.reason));
     return el;
   }
 

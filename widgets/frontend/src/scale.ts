@@ -32,6 +32,16 @@ export function edgeWidth(value: Value): number {
   return Math.round(10 * Math.max(THIN, Math.min(THICK, PLAIN + (power < 0 ? LESS : MORE) * power))) / 10;
 }
 
+const DARK = 8; // powers of ten below 1 at which a gradient is as good as gone
+
+/** A colour that says how large an adjoint is, by its power of ten; none where nothing arrived. */
+export function heat(value: Value | null): string {
+  const size = magnitude(value);
+  if (value === null || Number.isNaN(size)) return value ? "var(--mt-cut)" : "var(--mt-line)";
+  const share = size === 0 ? 0 : Math.max(0, Math.min(1, 1 + Math.log10(size) / DARK));
+  return `color-mix(in srgb, var(--mt-back) ${Math.round(18 + 82 * share)}%, var(--mt-bg))`;
+}
+
 /** A colour for `t` between -1 and 1, between the theme's colours for what is negative, zero and positive. */
 export function diverging(t: number): string {
   if (!Number.isFinite(t)) return "var(--mt-cut)";

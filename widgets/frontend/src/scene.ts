@@ -4,18 +4,19 @@ import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import { on, s, setText } from "./dom";
 import { profileOf, sparkline } from "./profile";
 import { isBare, NODE_H, NODE_W, type Frame, type Graph, type Group, type Link, type Node } from "./graph";
-import { drawnEdge, edgeId, placeLabels, type Label } from "./labels";
+import { drawnEdge, edgeId, LETTER, placeLabels, type Label } from "./labels";
 import { linkWay } from "./links";
 import type { Marks } from "./marks";
 import { FAR, type Edge } from "./place";
-import { CHARS, SIDES, edgePath, entry, farChips, isShort, nodeText, nodeValue, valueText } from "./shapes";
+import { CHARS, SIDES, edgeCurve, edgePath, entry, farChips, isShort, nodeText, nodeValue, valueText, type Point } from "./shapes";
 import { signedMap } from "./heatmap";
+import { meets, SHARE_H, SHARE_W, sharePlaces } from "./shares";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { describe, elide, full, shapeText, title } from "./value";
+import { describe, elide, full, shapeText, sizeOf, title } from "./value";
 import { updateText } from "./update";
-import { edgeWidth, notFinite } from "./scale";
-import type { Row, SweepEdge, Value } from "./schema";
+import { edgeWidth, heat, magnitude, notFinite } from "./scale";
+import type { Row, SweepEdge, Torn, Value } from "./schema";
 import { t, wide } from "./words";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
@@ -23,14 +24,18 @@ const CAPTION = 12; // the size of a frame's label
 const FAR_CAPTION = 12; // in pixels
 
 const [MAP_X, MAP_PAD, CHAR] = [76, 16, 7.25]; // where the picture of an array begins in its node: behind its shape
+const [SHARE_ROOM, ROOM_OF_ADDEND] = [7, 8]; // characters of a number on an edge, and in a sum
 const [BARE_W, BARE_H] = [78, 30]; // of a number, which has its row's number beside it
-const MOST_INSIDE = 3000; // rows of a folded part of which the edges are followed
+const SCISSORS = "m5.2 5.4a2.2 2.2 0 10-4.4 0 2.2 2.2 0 004.4 0zm0 5.2a2.2 2.2 0 10-4.4 0 2.2 2.2 0 004.4 0zm-.5-4l10 5.4m-10-2.6l10-5.4"; // from its top left corner
 
 type Handed = { last: SweepEdge; alone: boolean }; // the last that went over an edge, and whether it was the only one
 type Wanted = { edge: Edge; texts: string[]; map: Value | null };
 
 /** Is this the node, or another one of the same number? */
 const shows = (node: Node, other: Node | null): boolean => node === other || (node.row !== null && node.row === other?.row);
+
+/** Which turn of a loop in little room: the loop's title has how many there are. */
+const shortTurn = (where: string): string => (where.length > 10 ? `${/\d+/.exec(where)?.[0]}:` : where.replace(/ of /, "/"));
 
 interface Drawn {
   el: SVGGElement;
@@ -45,7 +50,7 @@ interface Drawn {
 
 interface DrawnEdges {
   el: SVGGElement;
-  parts: { el: SVGElement; edge: Edge; from: Node; line: SVGElement }[]; // each edge or reference; its line has the width and the arrow
+  parts: { el: SVGElement; edge: Edge; from: Node; line: SVGElement; number: SVGElement | null }[]; // each edge or reference; its line has the width and the arrow
   key: string;
 }
 
@@ -64,12 +69,15 @@ export interface SceneEvents {
 export class Scene {
   readonly svg: SVGSVGElement;
   private world = s("g");
+  /** what modes draw over the graph */
+  readonly over = s("g");
   private layers = { frames: s("g"), edges: s("g"), nodes: s("g", { role: "list", "aria-label": "Nodes" }), labels: s("g", { "aria-hidden": "true" }) };
   private graph: Graph | null = null;
   private nodes = new Map<number, Drawn>();
   private edges = new Map<number, DrawnEdges>();
   private captions: [SVGElement, Frame, number][] = []; // they remain in view while a part of their frame is
   private plain = false;
+  private places = new Map<string, Point>(); // of the numbers on edges
 
   constructor(
     private store: Store,
@@ -79,11 +87,12 @@ export class Scene {
     private events: SceneEvents,
   ) {
     this.svg = s("svg", { class: "mt-scene", role: "group", "aria-label": "Graph of the tape" }, this.world);
-    this.world.append(this.layers.frames, this.layers.edges, this.layers.nodes, this.layers.labels);
+    this.world.append(this.layers.frames, this.layers.edges, this.layers.nodes, this.layers.labels, this.over);
   }
 
   setGraph(graph: Graph): void {
     this.graph = graph;
+    this.places = sharePlaces(graph);
     this.clear();
     this.captions = [];
     this.layers.frames.replaceChildren(...graph.frames.map((frame) => this.frame(frame)));
@@ -123,7 +132,7 @@ export class Scene {
         if (!inside && !this.reaches(node, left, right, top, bottom)) continue;
         seen.add(node.index);
         if (!this.nodes.has(node.index)) newNodes.append(this.node(node));
-        if (!this.edges.has(node.index) && graph.edges(node.index).length) newEdges.append(this.edgeGroup(node));
+        if (!this.edges.has(node.index) && (graph.edges(node.index).length || this.store.torn.length)) newEdges.append(this.edgeGroup(node));
       }
     }
     this.layers.nodes.append(newNodes);
@@ -190,7 +199,7 @@ export class Scene {
       drawn.title = s("title", {}, label);
       el.append(drawn.title);
     }
-    on(el, "click", () => this.events.pick(node));
+    on(el, "click", (event) => (event.detail > 1 && node.group ? this.events.open(node) : this.events.pick(node))); // what was clicked first may be drawn anew
     if (row) on(el, "pointerdown", (event) => event.button === 0 && this.events.grab(row.row, event));
     on(el, "dblclick", () => this.events.open(node));
     on(el, "pointerenter", () => this.events.hover(node));
@@ -221,7 +230,7 @@ export class Scene {
     const last = node.group ? node.group.end - 1 : node.first;
     const row = node.row;
     const done = this.timeline.done(node.group ? node.first : last);
-    const adjoint = this.timeline.adjoint(last);
+    const adjoint = this.timeline.seen(last);
     let name = `mt-node mt-${node.group ? "group" : (row?.kind ?? "operation")}`;
     if (row?.kind === "variable" && !row.watched) name += " mt-unwatched";
     if (!done) name += " mt-todo";
@@ -240,6 +249,7 @@ export class Scene {
     if (adjoint) name += " mt-has-adjoint";
     if (node.group && node === current && !this.timeline.backward) name += " mt-inside";
     if (this.store.sweep?.target.includes(last)) name += " mt-target";
+    if (row && this.timeline.position >= this.timeline.swept && this.store.gave(row.row)) name += " mt-empty-handed";
     if (this.any(this.marks.found, node)) name += " mt-found";
     if (this.marks.path && !this.any(this.marks.path, node)) name += " mt-off";
     if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
@@ -250,7 +260,11 @@ export class Scene {
     this.paintProfile(node, drawn, inside !== null);
     const profiled = node.group && drawn.profile !== "";
     const value = profiled ? "" : update && row ? updateText(row, update, CHARS) : inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group || isBare(row) ? valueText(this.store, node) : "";
-    const adjointText = inside && profiled ? `${inside[0].replace(/ of /, "/")} ${inside[1]}` : inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
+    const waits = !!adjoint && this.timeline.waits(last);
+    if (waits) name += " mt-waits";
+    const none = !adjoint && row && this.timeline.position === this.timeline.swept && this.timeline.done(row.row) ? this.store.gave(row.row) : "";
+    const adjointText = none === "None" ? "∂ None" : inside && profiled ? `${shortTurn(inside[0])} ${inside[1]}` : inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${sizeOf(adjoint, CHARS - (waits ? 6 : 2))}${waits ? " + …" : ""}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
+    if (this.plain) drawn.el.style.setProperty("--c", heat(this.timeline.last(last)));
     const seen = row ?? output;
     const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, is in the third line
     if (!this.plain && (seen?.shape.length || here?.shape.length || drawn.mapped[0] || drawn.mapped[1]))
@@ -262,7 +276,6 @@ export class Scene {
     if (drawn.value) setText(drawn.value, value);
     if (drawn.adjoint) setText(drawn.adjoint, adjointText);
     drawn.value?.classList.toggle("mt-shape", /^(→ )?\(/.test(value));
-    drawn.adjoint?.classList.toggle("mt-shape", /^(∂ )?\(/.test(adjointText));
     if (!row) return;
     const words = adjoint ? `${describe(row)}${t(", adjoint {0}", elide(full(adjoint).replace(/\s+/g, " "), 60))}` : describe(row);
     drawn.el.setAttribute("aria-label", words);
@@ -283,8 +296,8 @@ export class Scene {
     while (turn < group.starts.length && group.starts[turn] <= row.row) turn++;
     const where = turn ? t("{0} of {1}", turn, group.count) : elide(title(row), CHARS);
     const adjoint = timeline.adjoint(row.row);
-    if (adjoint) return [where, `∂ ${nodeValue(adjoint, row, group.starts.length ? CHARS - where.replace(/ of /, "/").length : CHARS - 2)}`];
-    const value = nodeValue(row.value, row, CHARS - 2);
+    if (adjoint) return [where, `∂ ${sizeOf(adjoint, group.starts.length ? CHARS - 3 - shortTurn(where).length : CHARS - 2)}`];
+    const value = nodeValue(row.value, row, group.starts.length ? CHARS - 3 - shortTurn(where).length : CHARS - 2);
     return [where, value.startsWith("(") ? value : `= ${value}`];
   }
 
@@ -297,7 +310,7 @@ export class Scene {
       return one && !isShort(one, room, of) && x < NODE_W - 24 ? signedMap(one, x, y, NODE_W - x - 8, 15) : null;
     };
     const shape = (row: Row | null, room: number): string => (row ? shapeText(row, room) : "");
-    drawn.maps.replaceChildren(...[seen(value, 26, CHARS, shape(of, SIDES)), seen(adjoint, 43, CHARS - 2, `∂ ${shape(of, SIDES - 2)}`)].filter((map) => map !== null));
+    drawn.maps.replaceChildren(...[seen(value, 26, CHARS, shape(of, SIDES)), seen(adjoint, 43, CHARS - 2, `∂ ${adjoint ? sizeOf(adjoint, CHARS - 2) : ""}`)].filter((map) => map !== null));
   }
 
   /** Of a folded loop the adjoints by turn, with a point at the turn where the reader is. */
@@ -307,12 +320,13 @@ export class Scene {
     const { timeline } = this;
     const sizes = profileOf(group.starts, group.end, timeline);
     const turn = inside ? group.starts.filter((start) => start <= timeline.current).length - 1 : -1;
-    const key = sizes ? `${turn}|${sizes.length}|${sizes[0]}|${this.store.moved}` : "";
+    const key = sizes ? `${!!timeline.adjoint(group.end - 1)}|${turn}|${sizes.length}|${sizes[0]}|${this.store.moved}` : "";
     if (key === drawn.profile) return;
     drawn.profile = key;
     drawn.el.querySelector(".mt-profile")?.remove();
     if (!sizes) return;
-    drawn.el.append(sparkline(sizes, NODE_W - 20, turn, (k) => this.events.turn(group.starts[k], group.starts[k + 1] ?? group.end)));
+    const ends = inside || this.timeline.adjoint(group.end - 1) ? null : timeline.ends(group.starts, group.end);
+    drawn.el.append(sparkline(sizes, ends ? `${sizeOf(ends[0], 6)} ← ${sizeOf(ends[1], 6)}` : "", NODE_W - 20, turn, (k) => this.events.turn(group.starts[k], group.starts[k + 1] ?? group.end)));
   }
 
   private any(rows: Set<number>, node: Node): boolean {
@@ -336,15 +350,17 @@ export class Scene {
       on(hit, "pointerenter", (event) => this.events.tell(this.edgeWords(node, edge), event));
       on(hit, "pointerleave", () => this.events.tell("", null));
       el.append(line, hit);
-      parts.push({ el: line, edge, from, line });
+      parts.push({ el: line, edge, from, line, number: null });
     }
     if (!this.plain)
       for (const chip of farChips(graph, edges)) {
         const drawn = this.chip(node, chip);
         el.append(drawn);
-        parts.push({ el: drawn, edge: chip.edge, from: graph.nodes[chip.edge.from], line: drawn.querySelector(".mt-edge") as SVGElement });
+        parts.push({ el: drawn, edge: chip.edge, from: graph.nodes[chip.edge.from], line: drawn.querySelector(".mt-edge") as SVGElement, number: null });
       }
-    if (node.row?.cut && edges.length) el.append(this.cross(...entry(graph, node, edges[0], 12)));
+    const tears = this.plain ? [] : this.tears(node, edges);
+    if (tears.length) el.append(...tears);
+    else if (node.row?.cut && edges.length) el.append(this.cross(...entry(graph, node, edges[0], 12)));
     this.edges.set(node.index, { el, parts, key: "" });
     return el;
   }
@@ -381,11 +397,30 @@ export class Scene {
     return el;
   }
 
-  /** A dashed curve to a state of a variable: crossed where it comes from what was assigned. */
+  /** A dashed curve to a state of a variable: crossed where it comes from what was assigned. Torn where a value left the framework. */
   private link(link: Link): SVGElement {
     const { d, cross } = linkWay(this.graph as Graph, link);
+    if (link.torn) return this.tear(link.torn, d, cross);
     const words = t(link.value ? "assigned to {0}: the gradient does not go back through an assignment" : "the next state of {0}", link.name);
     return s("g", { class: link.value ? "mt-assigned" : "" }, s("path", { class: "mt-assign", d }), link.value ? this.cross(...cross) : null, s("title", {}, words));
+  }
+
+  /** Where an arrow is torn: scissors, and what did it. */
+  private tear(torn: Torn, d: string, [x, y]: Point): SVGElement {
+    const place = t("line {0}", torn.line);
+    const words = t(torn.kind === "left" ? "the value left here, and came back as a number: no gradient goes back ({0}, {1})" : "no gradient passes: {0}, {1}", torn.text, place);
+    return s("g", { class: "mt-torn", "data-torn": `${torn.from}>${torn.to}` }, d && s("path", { class: "mt-assign", d }), s("circle", { cx: x, cy: y, r: 11 }), s("path", { d: `M${x - 8} ${y - 8}${SCISSORS}` }), s("text", { x, y: y + 24, "text-anchor": "middle" }, torn.text), s("text", { x, y: y + 38, "text-anchor": "middle" }, place), s("title", {}, words));
+  }
+
+  /** The torn edges into a node, and what a value left without coming back. */
+  private tears(node: Node, edges: Edge[]): SVGElement[] {
+    const graph = this.graph as Graph;
+    return this.store.torn.flatMap((torn) => {
+      if (torn.kind === "left") return torn.to < 0 && graph.nodeOf(torn.from) === node && node.row ? [this.tear(torn, `M${node.x + NODE_W} ${node.y + NODE_H / 2}h24`, [node.x + NODE_W + 36, node.y + NODE_H / 2])] : [];
+      const edge = graph.nodeOf(torn.to) === node && node.row && edges.find((one) => !one.far && graph.nodes[one.from] === graph.nodeOf(torn.from));
+      const curve = edge && torn.kind === "cut" ? edgeCurve(graph, edge) : null;
+      return curve ? [this.tear(torn, "", curve[curve.length >> 1])] : [];
+    });
   }
 
   private cross(x: number, y: number): SVGPathElement {
@@ -406,7 +441,6 @@ export class Scene {
   /** What the sweep has handed on from a row, or out of a folded part. */
   private sentFrom(node: Node): SweepEdge[] {
     if (!node.group) return this.timeline.sent(node.first);
-    if (node.group.end - node.group.start > MOST_INSIDE) return [];
     return this.timeline.sentFrom(node.group.start, node.group.end).filter((one) => (this.graph as Graph).nodeOf(one.input) !== node);
   }
 
@@ -439,7 +473,7 @@ export class Scene {
       let name = chip ? "mt-chip" : "mt-edge";
       if (active && (share || !this.timeline.backward)) name += this.timeline.backward ? " mt-active mt-backward" : " mt-active";
       if (!ran) name += " mt-todo";
-      if (share) name += " mt-sent";
+      if (share) name += magnitude(share) === 0 ? " mt-sent mt-zero" : notFinite(share) ? " mt-sent mt-broken" : " mt-sent";
       if (node.row?.cut) name += " mt-cut";
       if (node.row?.status === "ghost") name += " mt-ghost";
       if (lit && this.litBetween(lit, from, node)) name += " mt-lit";
@@ -447,10 +481,28 @@ export class Scene {
       else if (near && !(this.any(near, node) && this.any(near, from))) name += " mt-off";
       if (el.getAttribute("class") !== name) el.setAttribute("class", name);
       if (chip) continue;
+      this.number(drawn, el as SVGPathElement, edge, share && !(active && this.timeline.backward) ? sizeOf(share, SHARE_ROOM) : "");
       line.setAttribute("d", edgePath(graph, edge, share !== undefined));
       const width = share && edgeWidth(share);
       line.style.strokeWidth = width ? `${width}px` : "";
     }
+  }
+
+  /** What went back over an edge, on it. */
+  private number(drawn: DrawnEdges, el: SVGPathElement, edge: Edge, text: string): void {
+    const part = drawn.parts.find((one) => one.el === el) as DrawnEdges["parts"][number];
+    const at = text && !this.plain && this.places.get(edgeId(edge));
+    if (!at) {
+      part.number?.remove();
+      part.number = null;
+      return;
+    }
+    const w = text.length * LETTER + 4;
+    if (!part.number) drawn.el.append((part.number = s("g", { class: "mt-share" }, s("rect", { height: SHARE_H, y: at[1] - SHARE_H / 2 }), s("text", { x: at[0], y: at[1] + 4, "text-anchor": "middle" }))));
+    const [box, written] = part.number.children;
+    box.setAttribute("x", String(at[0] - w / 2));
+    box.setAttribute("width", String(w));
+    setText(written, text);
   }
 
   // --- local derivative × incoming adjoint = product, on the edges of the current backward step --------------------
@@ -460,6 +512,7 @@ export class Scene {
     const layer = this.layers.labels;
     layer.replaceChildren();
     this.placed = [];
+    for (const { parts } of this.edges.values()) for (const { number } of parts) number?.removeAttribute("visibility");
     if (!step || !current || this.plain) return;
     const graph = this.graph as Graph;
     const wanted: Wanted[] = current.row ? [] : this.foldedProducts(current);
@@ -471,21 +524,44 @@ export class Scene {
         const texts: string[] = [];
         const written = !own.shape.length || [edge.local, step.adjoint].every((one) => one && isShort(one, PRODUCT)); // of large arrays only the product is seen
         if (edge.local && written) texts.push(nodeValue(edge.local, own, PRODUCT), `× ${nodeValue(step.adjoint, own, PRODUCT)}`);
-        texts.push(onEdge("=", edge.product, row));
-        if (this.sumBefore(step.edges, k)) texts.push(onEdge("Σ", edge.sum, row));
+        texts.push(onEdge("=", edge.product));
+        if (row.shape.length && this.sumBefore(step.edges, k)) texts.push(onEdge("Σ", edge.sum));
         wanted.push({ edge: drawn, texts, map: mapOf(edge.product, row) });
       });
-    for (const one of (this.placed = placeLabels(graph, current, wanted))) layer.append(label(one));
+    const sums = current.row ? this.sums(step.edges) : [];
+    for (const one of (this.placed = placeLabels(graph, current, wanted, sums.map(([box]) => box)))) layer.append(label(one));
+    for (const [box, text] of sums) layer.append(s("text", { class: "mt-addends", x: box.x, y: box.y + 4, "text-anchor": "middle" }, text));
+    const taken = [...this.placed, ...sums.map(([box]) => box)];
+    for (const { parts } of this.edges.values())
+      for (const { number, edge } of parts) {
+        const at = number && this.places.get(edgeId(edge));
+        if (at) number.setAttribute("visibility", taken.some((box) => meets(box, { x: at[0], y: at[1], w: SHARE_W, h: SHARE_H })) ? "hidden" : "visible");
+      }
   }
 
   placed: Label[] = []; // the cards of this step
+
+  /** Below each input at which products of this step met others: what was added up. */
+  private sums(edges: SweepEdge[]): [Pick<Label, "x" | "y" | "w" | "h">, string][] {
+    const graph = this.graph as Graph;
+    return [...new Set(edges.map((edge) => edge.input))].flatMap((input) => {
+      const [node, row, sum] = [graph.nodeOf(input), this.store.rows[input], this.timeline.adjoint(input)];
+      const addends = this.timeline.addends(input);
+      if (!node?.row || row.shape.length || !sum || !addends.length) return [];
+      const texts = addends.map((one) => sizeOf(one, ROOM_OF_ADDEND));
+      const shown = texts.length > 3 ? [texts[0], "…", texts[texts.length - 1]] : texts;
+      const text = `${shown.map((one, k) => (k && one.startsWith("-") ? `(${one})` : one)).join(" + ")} = ${sizeOf(sum, ROOM_OF_ADDEND)}`;
+      const w = text.length * LETTER + 6;
+      return [[{ x: Math.max(graph.left + w / 2 - 8, node.x + NODE_W / 2), y: node.y + NODE_H + 9, w, h: 15 }, text]];
+    });
+  }
 
   /** What has left a folded part by now, on its edges: one product, or the sum of several at what they went to. */
   private foldedProducts(node: Node): Wanted[] {
     return [...this.handed(node, this.sentFrom(node))].map(([edge, { last, alone }]) => {
       const row = this.store.rows[last.input];
       const value = alone ? last.product : last.sum;
-      return { edge, texts: [onEdge(alone ? "=" : "Σ", value, row)], map: mapOf(value, row) };
+      return { edge, texts: [onEdge(alone ? "=" : "Σ", value)], map: mapOf(value, row) };
     });
   }
 

@@ -90,7 +90,7 @@ export interface Sweep {
 /** What a gradient call gave. */
 export interface Result {
   target: { name: string | null; row: number }[];
-  sources: { name: string | null; rows: number[]; parts: (Value | null)[]; gradient: Value | null; reason: string | null; now?: Value | null; assigned?: number; slices?: number }[];
+  sources: { name: string | null; rows: number[]; parts: (Value | null)[]; gradient: Value | null; at: number; reason: string | null; now?: Value | null; assigned?: number; slices?: number }[];
   more: number; // sources that are not listed
   known: boolean; // false where the sweep is too long, or cannot be repeated
   shown: boolean; // its sweep is the one to step through
@@ -107,6 +107,15 @@ export interface Alarm {
   row: number; // -1 where there is none
   line: number | null;
   back: boolean; // the step of the sweep shows it
+}
+
+/** Where a gradient ends: a value left the framework and came back as another row (-1: the text does not tell), or an edge over which nothing goes back, or zeros. */
+export interface Torn {
+  kind: "left" | "cut" | "zero";
+  from: number;
+  to: number;
+  line: number;
+  text: string;
 }
 
 /** What follows from another value of a leaf, in the kernel's words; and the target's number at the points asked for. */
@@ -136,6 +145,7 @@ export interface Snapshot {
   sweep?: Sweep | null; // not there in a delta: the same as before
   results?: Result[]; // they travel with the sweep
   alarms?: Alarm[]; // the same
+  torn?: Torn[]; // the same
   linked?: string; // in a comparison: views with the same name go together
   differs?: { row: number; text: string; rows?: number[] }; // in a comparison: the first row that is another one in the other tape, and those of other values
   insides?: Inside[]; // of calls of functions; not there in a delta

@@ -1,5 +1,5 @@
 // What the view knows of a recording: rows in order, tapes, events, source text and the last backward sweep.
-import { completeRow, type Alarm, type Inside, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type Value } from "./schema";
+import { completeRow, type Alarm, type Inside, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type Torn, type Value } from "./schema";
 import { speak } from "./words";
 
 export type Change = "rows" | "sweep" | "steps" | "reset" | "numbers";
@@ -19,6 +19,8 @@ export class Store {
   results: Result[] = [];
   /** what is wrong */
   alarms: Alarm[] = [];
+  /** where gradients end */
+  torn: Torn[] = [];
   /** what is known of the rows inside of calls, by the call's row */
   insides = new Map<number, Inside>();
   /** the first row that is another one in the tape with which this one is compared */
@@ -94,6 +96,7 @@ export class Store {
     this.events = part.events;
     this.results = part.results ?? this.results;
     this.alarms = part.alarms ?? this.alarms;
+    this.torn = part.torn ?? this.torn;
     for (const one of part.insides ?? []) this.insides.set(one.row, one);
     this.missing = part.missing ?? 0;
     this.texts = part.texts ?? this.texts;
@@ -107,6 +110,13 @@ export class Store {
   /** Is this row, or one up to `end`, to blame for something? */
   blamed(first: number, end = first + 1): boolean {
     return !this.moved && this.alarms.some(({ row }) => row >= first && row < end);
+  }
+
+  /** Did the call that is shown give None, or zeros for a reason, for what stands at this row? */
+  gave(row: number): "None" | "zero" | "" {
+    const call = this.moved ? undefined : this.results.find((one) => one.shown && one.known);
+    const source = call?.sources.find((one) => one.at === row);
+    return !source ? "" : !source.gradient ? "None" : source.reason ? "zero" : "";
   }
 
   get recording(): boolean {
@@ -161,6 +171,7 @@ export class Store {
       sweep: real ? real.sweep : this.sweep,
       results: this.results,
       alarms: this.alarms,
+      torn: this.torn,
       insides: [...this.insides.values()],
       missing: this.missing,
       ...(this.differs && { differs: this.differs }),
@@ -190,7 +201,7 @@ export class Store {
     this.rows = [];
     this.consumers = [];
     [this.sweep, this.chosen] = [null, -1];
-    [this.results, this.alarms] = [[], []];
+    [this.results, this.alarms, this.torn] = [[], [], []];
     this.insides.clear();
   }
 

@@ -4,7 +4,7 @@ import type { Row, Value } from "./schema";
 import { CHARS } from "./shapes";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { brief, gone, shortName, title, written } from "./value";
+import { brief, gone, shortName, sizeOf, title, written } from "./value";
 import { t } from "./words";
 
 const LINE = 22;
@@ -104,7 +104,7 @@ export class Table {
     const adjoint = this.timeline.adjoint(row.row);
     const name = title(row);
     const value = row.released && !row.value ? gone(row, this.room.value) : cell(row.value, row, this.room.value, CHARS);
-    const texts = [String(row.row), shortName(name, this.room.operation), row.inputs.join(" "), done ? value : "", adjoint ? cell(adjoint, row, this.room.adjoint, CHARS - 2) : "", row.line === null ? "" : String(row.line)];
+    const texts = [String(row.row), shortName(name, this.room.operation), row.inputs.join(" "), done ? value : "", adjoint ? adjointCell(adjoint, row, this.room.adjoint) + (this.timeline.waits(row.row) ? " + …" : "") : "", row.line === null ? "" : String(row.line)];
     texts.forEach((text, k) => setText(line.children[k + 1], text));
     let names = `mt-line mt-k-${row.kind}`;
     if (!done) names += " mt-todo";
@@ -128,6 +128,11 @@ export class Table {
     if (row * LINE < top + LINE) this.scroller.scrollTop = Math.max(0, (row - 2) * LINE);
     else if ((row + 2) * LINE > top + height) this.scroller.scrollTop = (row + 3) * LINE - height;
   }
+}
+
+/** An adjoint in its cell: of an array that is not written out how large its numbers are. */
+function adjointCell(value: Value, row: Row, room: number): string {
+  return row.shape.length ? sizeOf(value, Math.min(room, CHARS - 2)) : cell(value, row, room, CHARS - 2);
 }
 
 /** A value in its cell: with the digits that it has in its node, which has room for so many characters, where it is written out there. */

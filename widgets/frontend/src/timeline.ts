@@ -6,9 +6,12 @@ import type { Store } from "./store";
 
 export class Timeline {
   position = 0;
+  /** the reader has not moved yet: the picture says what came out */
+  fresh = true;
   /** steps that gave this row's adjoint a value: [step number from 1, adjoint after it] in order */
   private history = new Map<number, [number, Value][]>();
   private stepOf = new Map<number, number>();
+  private arrivals = new Map<number, [number, Value][]>(); // by row: from which step on what more had arrived
   private bad = new Map<number, number>(); // rows whose adjoint is not finite, from which step on
 
   private indexed = 0;
@@ -23,6 +26,7 @@ export class Timeline {
   index(): void {
     this.history.clear();
     this.stepOf.clear();
+    this.arrivals.clear();
     this.bad.clear();
     this.indexed = 0;
     this.updates.clear();
@@ -39,7 +43,12 @@ export class Timeline {
       this.stepOf.set(step.row, k);
       this.note(step.row, k, step.adjoint);
       for (const other of step.others ?? []) this.note(other.row, k, other.adjoint);
-      for (const edge of step.edges) this.note(edge.input, k, edge.sum);
+      for (const edge of step.edges) {
+        this.note(edge.input, k, edge.sum);
+        const list = this.arrivals.get(edge.input);
+        if (list) list.push([k, edge.product]);
+        else this.arrivals.set(edge.input, [[k, edge.product]]);
+      }
     }
   }
 
@@ -68,6 +77,11 @@ export class Timeline {
 
   get length(): number {
     return this.swept + Number(this.updates.size > 0 && this.swept > this.forward && !this.unfinished);
+  }
+
+  /** Is what the gradient gave not to be told yet: the reader is on the way to it? */
+  get held(): boolean {
+    return !this.fresh && this.position < this.swept;
   }
 
   /** At the optimizer's step. */
@@ -99,9 +113,30 @@ export class Timeline {
     return this.backward ? this.after(row, this.position - this.forward) : null;
   }
 
+  /** The same; before the reader has moved, at a source what the gradient gave. */
+  seen(row: number): Value | null {
+    const given = this.fresh && this.position === this.opening && this.store.sweep?.sources.includes(row);
+    return given && !this.unfinished ? this.last(row) : this.adjoint(row);
+  }
+
   /** Adjoint of an input before the current step added to it, or null if this step is the first. */
   before(row: number): Value | null {
     return this.after(row, this.position - this.forward - 1);
+  }
+
+  /** Does this row's adjoint wait for more: will another reader add to it? */
+  waits(row: number): boolean {
+    const last = this.arrivals.get(row)?.at(-1)?.[0] ?? 0;
+    return this.backward && last > this.position - this.forward;
+  }
+
+  /** What the present step adds up at an input: what was there before, and each product; empty where it is alone. */
+  addends(row: number): Value[] {
+    const now = this.position - this.forward;
+    const products = (this.arrivals.get(row) ?? []).filter(([step]) => step === now).map(([, product]) => product);
+    const before = this.before(row);
+    const found = before ? [before, ...products] : products;
+    return products.length && found.length > 1 ? found : [];
   }
 
   /** Is an adjoint of the rows from `start` to before `end` not finite by now? */
@@ -114,6 +149,16 @@ export class Timeline {
   /** The row's adjoint at the end of the sweep. */
   last(row: number): Value | null {
     return this.history.get(row)?.at(-1)?.[1] ?? null;
+  }
+
+  /** The adjoints of the first and of the last turn of a loop, which begin at these rows, at the end of the sweep. */
+  ends(starts: number[], end: number): [Value, Value] | null {
+    const of = (first: number, behind: number): Value | null => {
+      for (let row = behind - 1; row >= first; row--) if (this.history.has(row)) return this.last(row);
+      return null;
+    };
+    const [one, other] = [of(starts[0], starts[1] ?? end), of(starts[starts.length - 1], end)];
+    return one && other ? [one, other] : null;
   }
 
   /** The row's adjoint after this many steps. */
@@ -141,13 +186,8 @@ export class Timeline {
 
   /** What the rows from `start` to before `end` have handed on by now, in the order of the steps. */
   sentFrom(start: number, end: number): SweepEdge[] {
-    const steps: SweepStep[] = [];
-    for (let row = start; row < end; row++) {
-      const step = this.stepOn(row);
-      if (step) steps.push(step);
-    }
-    const at = (step: SweepStep): number => this.stepOf.get(step.row) ?? 0;
-    return steps.sort((a, b) => at(a) - at(b)).flatMap((step) => step.edges);
+    const made = this.backward ? (this.store.sweep?.steps.slice(0, this.position - this.forward) ?? []) : [];
+    return made.flatMap((step) => (step.row >= start && step.row < end ? step.edges : []));
   }
 
   /** Steps of the sweep are still missing. */
@@ -162,6 +202,7 @@ export class Timeline {
   }
 
   go(position: number): boolean {
+    this.fresh = false;
     const next = Math.max(0, Math.min(this.length, Math.round(position)));
     if (next === this.position) return false;
     this.position = next;

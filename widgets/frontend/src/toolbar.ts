@@ -16,6 +16,9 @@ export interface ToolbarActions {
   focus(): void;
   paths(): void;
   predict(): void;
+  cut(): void;
+  slopes(): void;
+  cell(): void;
   full(): void;
   present(): void;
   go(row: number): void;
@@ -45,6 +48,7 @@ export class Toolbar {
   private focusButton: HTMLButtonElement;
   private pathsButton: HTMLButtonElement;
   private predictButton: HTMLButtonElement;
+  private modes: [string, HTMLButtonElement][];
 
   constructor(
     private store: Store,
@@ -54,6 +58,11 @@ export class Toolbar {
     this.focusButton = button("focus", "Only the neighbourhood of the selected row (n)", actions.focus);
     this.pathsButton = button("paths", "Paths between a source and a target (p)", actions.paths);
     this.predictButton = button("predict", "Predict each product on the way back before it is shown (q)", actions.predict);
+    this.modes = [
+      ["cut", button("cut", "The cut: at any line through the graph tangent × adjoint adds up to the gradient (k)", actions.cut)],
+      ["slopes", button("slopes", "Slopes inside of the nodes (s)", actions.slopes)],
+      ["cell", button("cell", "Why this cell? Products of matrices, cell by cell (w)", actions.cell)],
+    ];
     on(this.foldSelect, "change", () => actions.fold(this.foldSelect.value as FoldMode));
     on(this.search, "input", () => this.look());
     on(this.search, "keydown", (event) => event.key === "Enter" && actions.next());
@@ -78,6 +87,7 @@ export class Toolbar {
       this.focusButton,
       this.pathsButton,
       this.predictButton,
+      ...this.modes.map(([, one]) => one),
       button("minus", "Zoom out (-)", () => actions.zoom(1 / 1.25)),
       button("plus", "Zoom in (+)", () => actions.zoom(1.25)),
       button("fit", "Fit (0)", actions.fit),
@@ -99,7 +109,7 @@ export class Toolbar {
     this.look();
   }
 
-  draw(state: { fold: FoldMode; focus: boolean; paths: boolean; predict: boolean; busy: boolean }): void {
+  draw(state: { fold: FoldMode; focus: boolean; paths: boolean; predict: boolean; modes: Record<string, boolean>; busy: boolean }): void {
     const { rows, tapes } = this.store;
     const recording = tapes.some((tape) => tape.state === "recording");
     const more = this.store.total > rows.length && !recording;
@@ -119,6 +129,7 @@ export class Toolbar {
     this.focusButton.setAttribute("aria-pressed", String(state.focus));
     this.pathsButton.setAttribute("aria-pressed", String(state.paths));
     this.predictButton.setAttribute("aria-pressed", String(state.predict));
+    for (const [name, one] of this.modes) one.setAttribute("aria-pressed", String(state.modes[name]));
   }
 }
 

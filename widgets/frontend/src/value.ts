@@ -1,5 +1,6 @@
 // Values as text: what NumPy prints, shortened where there is no room.
 import type { Nested, Num, Row, Value } from "./schema";
+import { magnitude, notFinite } from "./scale";
 import { t, wide } from "./words";
 
 const MINUS = /^-/;
@@ -73,6 +74,15 @@ export function shortName(name: string, room: number): string {
   if (fits && (!layer || /\w[/.]/.test(fits) || room - last.length < 4)) return fits;
   const ends = (text: string, most: number): string => `${text.slice(0, most / 2)}…${text.slice(-Math.floor((most - 1) / 2))}`;
   return fits ? ends(layer, room - last.length) + last : ends((tails.at(-1) || name).replace(/^\//, ""), room);
+}
+
+/** How large the numbers of an array are: `±0.15`, or what they all are; as they are where there is room. */
+export function sizeOf(value: Value, room = 16): string {
+  const text = written(value, room);
+  if (text !== null || !(Array.isArray(value.data) || value.stats)) return text ?? elide(value.text ?? "…", room);
+  if (notFinite(value)) return notFinite(value);
+  const same = each(value);
+  return same && same.length <= room ? same : `±${rounded(String(Number(magnitude(value).toPrecision(3))), 3)}`;
 }
 
 /** How many: `1,003`. */
@@ -195,6 +205,11 @@ const LONGEST = 14; // characters of a number that still fits into a formula
     rules of complex numbers read the conjugates. */
 export function withRows(text: string, row: Row, conjugate = false): string {
   return withNames(text, row, (one) => t("row {0}", one), conjugate);
+}
+
+/** A rule with the local derivative before what arrived, as its numbers are: `row 1 × g`. */
+export function localFirst(rule: string): string {
+  return rule.replace(/^(−?)g × (.+)$/, "$1$2 × g");
 }
 
 /** The same, with a name for each row. */

@@ -1,5 +1,7 @@
 // The view: puts the parts together and holds what the reader chose.
 import { Camera } from "./camera";
+import { Cell } from "./cell";
+import { Cut } from "./cut";
 import { divider } from "./divider";
 import { fullScreen, h } from "./dom";
 import { exportAs } from "./export";
@@ -21,6 +23,7 @@ import { Results } from "./results";
 import { Scene } from "./scene";
 import { SourcePane } from "./source";
 import { Rooms } from "./rooms";
+import { Slopes } from "./slopes";
 import { StepBar } from "./stepbar";
 import { Strip } from "./strip";
 import { Stepping } from "./stepping";
@@ -32,6 +35,7 @@ import { Timeline } from "./timeline";
 import { Tip } from "./tip";
 import { Toolbar, type FoldMode } from "./toolbar";
 import { title } from "./value";
+import { assignedAt } from "./update";
 import { t } from "./words";
 
 export class View {
@@ -58,12 +62,16 @@ export class View {
   private pane: HTMLElement;
   private tip: Tip;
   private hint = h("p", { class: "mt-hint" }, t("The graph grows here while the tape records."));
+  private scalebar = h("div", { class: "mt-scalebar", hidden: true, title: "Each small picture has its own scale, up to its largest magnitude" }, "−max", h("i", {}), "+max");
   private below: HTMLElement;
   private results: Results;
   private strip: Strip;
   private feel: FeelPanel;
   private predict: Predict;
   private present: Present;
+  private cut: Cut;
+  private slopes: Slopes;
+  private cell: Cell;
   private pending = new Set<string>();
   private frame = 0;
   private fitting: Fitting;
@@ -113,10 +121,13 @@ export class View {
       next: () => this.marks.next >= 0 && this.select(this.marks.next),
       fold: (mode) => this.fold(mode),
       zoom: (factor) => this.camera.zoom(factor),
-      fit: () => this.fitting.all(this.graph),
+      fit: () => this.overview(),
       focus: () => this.focus(!this.marks.near),
       paths: () => this.paths.toggle(),
       predict: () => this.guess(),
+      cut: () => this.turn("cut"),
+      slopes: () => this.turn("slopes"),
+      cell: () => this.turn("cell"),
       full: () => fullScreen(this.el),
       present: () => this.show(),
       go: (row) => this.goRow(row),
@@ -144,6 +155,7 @@ export class View {
       else this.goRow(alarm.row);
     });
     this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.hint);
+    this.stepbar.el.querySelector(".mt-count")?.before(this.scalebar);
     this.tip = new Tip(this.pane);
     this.pane.append(this.tip.el);
     this.below = h("div", { class: "mt-below" });
@@ -167,6 +179,12 @@ export class View {
     this.present = new Present(this.el, store, this.timeline, () => this.show());
     this.fitting = new Fitting(this.camera, store, this.timeline, this.scene, this.present, () => this.folding.busy);
     this.stepbar.el.before(this.present.el);
+    this.cut = new Cut(store, () => this.marks.selected, (text) => this.say(text));
+    this.slopes = new Slopes(store, this.timeline, () => this.marks.selected);
+    this.cell = new Cell(store, this.timeline);
+    this.scene.over.append(this.slopes.el, this.cut.el);
+    this.pane.append(this.cut.note, this.slopes.note);
+    this.results.el.before(this.cell.el);
     panAndZoom(this.pane, this.camera, () => (this.el.contains(document.activeElement) ? this.fitting.beyond(this.graph) : [0, 0])); // others scroll the page
     this.keys = new Keys(this.el, this.actions(), (field) => field === this.toolbar.search && this.toolbar.forget());
     this.stopListening = store.listen((change) => this.changed(change));
@@ -248,7 +266,7 @@ export class View {
       this.go(this.timeline.forward + step);
       this.beginAnew();
     } else if (atEnd && backward === 0) {
-      this.timeline.position = this.timeline.opening;
+      [this.timeline.position, this.timeline.fresh] = [this.timeline.opening, true];
       if (this.camera.touched) return this.schedule("all");
       if (this.store.recording) this.fitting.reveal(this.graph, this.timeline.current);
       else this.fitting.first(this.graph);
@@ -290,6 +308,7 @@ export class View {
     const node = this.anchor && graph.nodeOf(this.anchor.row);
     if (this.anchor && node) [this.camera.x, this.camera.y] = [node.x - this.anchor.x, node.y - this.anchor.y];
     this.anchor = null;
+    this.scalebar.hidden = !graph.nodes.some(({ row, group }) => (row ?? this.store.rows[(group?.end ?? 0) - 1])?.shape.some((side) => side > 1));
     this.takeRoom();
     if (this.camera.width) this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
     this.fitting.take(this.graph);
@@ -331,7 +350,7 @@ export class View {
     this.minimap.draw(this.timeline.current);
     this.hint.hidden = this.store.rows.length > 0;
     if (all) this.drawState();
-    this.toolbar.draw({ fold: this.folding.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, busy: this.folding.busy });
+    this.toolbar.draw({ fold: this.folding.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, modes: { cut: this.cut.on, slopes: this.slopes.on, cell: this.cell.on }, busy: this.folding.busy });
   }
 
   private drawState(): void {
@@ -339,13 +358,21 @@ export class View {
     this.table.draw(this.marks);
     this.stepbar.draw();
     this.strip.draw();
-    this.results.draw(this.predict.on && (!this.timeline.backward || this.timeline.position < this.timeline.swept));
-    this.sourcePane.show(row?.file ?? null, row?.line ?? null, this.timeline.backward);
+    this.results.draw(this.timeline.held ? "…" : this.predict.on && this.timeline.position < this.timeline.swept ? "?" : "");
+    const line = this.timeline.updating ? assignedAt(this.store.rows, row.file, this.store.sources[row.file ?? ""] ?? "") : (row?.line ?? null);
+    this.sourcePane.show(row?.file ?? null, line, this.timeline.backward);
     this.inspector.asked = this.stepping.asked;
     const selected = this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null;
     this.feel.draw(selected?.row ?? null, this.predict.on);
     this.inspector.draw(selected);
     this.present.draw();
+    this.drawModes();
+  }
+
+  private drawModes(): void {
+    this.cut.draw(this.graph);
+    this.slopes.draw(this.graph);
+    this.cell.draw();
   }
 
   // --- moving --------------------------------------------------------------------------------------------------------
@@ -464,6 +491,16 @@ export class View {
     this.schedule("all");
   }
 
+  /** Shows all of the graph; of a large one a map that fills the pane, and when asked again the part that can be read. */
+  private overview(): void {
+    const far = !this.fitting.map && this.fitting.isFar(this.graph);
+    if (this.fitting.map !== far) {
+      this.fitting.map = far;
+      this.fitting.next = far ? "all" : "first";
+      if (this.layout) this.placed(this.fitting.wrapped(this.layout));
+    } else this.fitting.all(this.graph);
+  }
+
   // --- keys ----------------------------------------------------------------------------------------------------------
 
   private actions(): Record<string, () => void> {
@@ -489,6 +526,11 @@ export class View {
       n: () => this.focus(!this.marks.near),
       p: () => this.paths.toggle(),
       q: () => this.guess(),
+      k: () => this.turn("cut"),
+      "[": () => this.cut.move(-1),
+      "]": () => this.cut.move(1),
+      s: () => this.turn("slopes"),
+      w: () => this.turn("cell"),
       f: () => fullScreen(this.el),
       v: () => this.show(),
       t: () => this.hide("table"),
@@ -497,7 +539,7 @@ export class View {
       "+": () => this.camera.zoom(1.25),
       "=": () => this.camera.zoom(1.25),
       "-": () => this.camera.zoom(0.8),
-      "0": () => this.fitting.all(this.graph),
+      "0": () => this.overview(),
       "/": () => this.toolbar.search.focus(),
       "?": () => void this.el.classList.toggle("mt-show-help"),
       Escape: () => (this.options.out && this.marks.selected < 0 ? this.options.out() : this.clear()),
@@ -511,7 +553,16 @@ export class View {
     this.schedule("all");
   }
 
+  /** Begins or ends a mode. */
+  private turn(mode: "cut" | "slopes" | "cell"): void {
+    this[mode].toggle();
+    this.el.classList.toggle("mt-cutting", this.cut.on);
+    this.el.classList.toggle("mt-sloping", this.slopes.on);
+    this.schedule("all");
+  }
+
   private clear(): void {
+    for (const mode of ["cut", "slopes", "cell"] as const) if (this[mode].on) this.turn(mode);
     this.predict.close();
     this.feel.back();
     if (this.folding.busy) this.stopPlacing();
@@ -527,6 +578,11 @@ export class View {
   private show(): void {
     this.present.toggle();
     this.camera.touched = false;
+    requestAnimationFrame(() => {
+      this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
+      this.fitting.next = "first";
+      if (this.layout) this.placed(this.fitting.wrapped(this.layout));
+    });
     this.schedule("all");
   }
 

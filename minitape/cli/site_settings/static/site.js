@@ -29,12 +29,17 @@ addEventListener("DOMContentLoaded", () => {
     const cell = answer?.closest(".cell");
     if (!cell) continue;
     cell.classList.add("waits");
+    const choices = [...question.querySelectorAll("button")].map((button) => button.textContent);
     answer.addEventListener("toggle", () => cell.classList.remove("waits"), { once: true });
     question.addEventListener("click", ({ target }) => {
       if (!target.matches("button")) return;
       for (const button of question.querySelectorAll("button")) button.setAttribute("aria-pressed", button === target);
       answer.previousElementSibling?.remove(); // it says that one must choose first
       answer.open = true;
+      for (const line of answer.querySelectorAll("li")) { // of the wrong choices, only what was chosen is answered
+        const choice = line.querySelector("strong, code")?.textContent;
+        line.hidden = choice !== target.textContent && choices.includes(choice);
+      }
     });
   }
 });

@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 if TYPE_CHECKING:
     from ...types import Array, Function, Object, Result
 
@@ -81,18 +79,10 @@ class Primitive:
 
     def __call__(self, *inputs: Array, **attrs: Object) -> Result:
         """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""
-        kinds = set(map(type, inputs))
-        if kinds <= PLAIN:
-            return self.forward(*inputs, **attrs)
-        if kinds == TENSORS.eager:
-            return TENSORS.apply(self, inputs, attrs)
-        for i in inputs:
-            if type(i) in TRACERS:
-                return TRACERS[type(i)](self, inputs, attrs)
-        tensors = [isinstance(i, TENSORS.kind) for i in inputs]
-        if True not in tensors:
-            return self.forward(*inputs, **attrs)
-        return TENSORS.apply(self, inputs if False not in tensors else TENSORS.convert(inputs), attrs)
+        for value in inputs:
+            if hasattr(value, "_apply"):
+                return value._apply(self, inputs, attrs)
+        return self.forward(*inputs, **attrs)
 
     @property
     def flat(self) -> bool:
@@ -102,25 +92,6 @@ class Primitive:
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
-
-
-PLAIN = frozenset((np.ndarray, np.float32, np.float64))  # what a plain sweep hands to its rules
-TRACERS: dict[type, Function] = {}  # classes that stand for arrays in rules, and how a primitive is applied to them
-BATCHES: set[type] = set()  # that of batched adjoints among them, once it is in use
-
-
-class PrimitiveTensors:
-    """What :mod:`minitape.engine.tensor.operation` says of tensors, which are made of this table and so come after
-    it.
-    """
-
-    kind: type  # of all of them
-    eager: set[type]  # of those with values
-    apply: Function  # runs a primitive on them
-    convert: Function  # makes them of inputs of which some are none
-
-
-TENSORS = PrimitiveTensors()
 
 
 def declare(name: str, forward: Function, rules: Rules = None, **options: Object) -> Primitive:

@@ -1,4 +1,4 @@
-"""Primitives of neural networks: activations, softmax, cross entropies, bias."""
+"""Primitives of neural networks: softmax, cross entropies, leaky relu."""
 
 from __future__ import annotations
 
@@ -72,10 +72,7 @@ def _cross_entropy(x: Array, y: Array) -> Array:
     try:
         x, y = (x, y) if x.shape == y.shape else np.broadcast_arrays(x, y)
     except ValueError:
-        sizes = [shape_text((int(np.prod(s[:-1])), s[-1])) for s in (x.shape, y.shape)]
-        raise invalid(
-            f"logits and labels must be broadcastable: logits_size={sizes[0]} labels_size={sizes[1]}", op
-        ) from None
+        raise invalid(f"logits and labels must be broadcastable, got the shapes {x.shape} and {y.shape}", op) from None
     away = _shift(x, -1, op)
     rest = ARRAY["log"](_add(ARRAY["exp"](away), -1, None, None, True)) - away
     return _add(np.where(y == 0, 0, y * rest), -1, x.dtype)

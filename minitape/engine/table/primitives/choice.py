@@ -9,11 +9,14 @@ import numpy as np
 
 from ...tensor.tensor import Tensor, new_tensor
 from ...values.dtypes import DType, dtype_of_any
-from . import TABLE, declare
+from . import TABLE, Primitive, declare
 from .elementwise import RECORDED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...types import Array
+    from . import Rule
 
 
 def _cast(x: Array, *, dtype: DType) -> Array:
@@ -48,7 +51,18 @@ def select_in_rule(condition: Array, x: Array, y: Array) -> Array:
     return TABLE["select"](condition if isinstance(condition, Tensor) else new_tensor(condition), x, y)
 
 
-def complex_exponent_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
+def complex_rules(primitive: Primitive, rules: Sequence[Rule | None]) -> list[Rule | None]:
+    """The rules of a line of the textbook's table for complex numbers: g * conj(f'(z)) of an analytic function f."""
+
+    def conjugated(rule: Rule) -> Rule:
+        return lambda g, *values: rule(g, *[v.conj() if hasattr(v, "conj") else TABLE["conj"](v) for v in values])
+
+    if primitive.name == "pow":
+        rules = (rules[0], _complex_exponent_rule)
+    return [rule and conjugated(rule) for rule in rules]
+
+
+def _complex_exponent_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
     """The share of a complex exponent: unlike that of a real one it is 0 where the base is 0, not where it is
     negative.
     """
@@ -78,6 +92,9 @@ logical_and    LogicalAnd    and
 logical_or     LogicalOr     or
 logical_xor    LogicalXor    xor
 logical_not    LogicalNot    not
+bitwise_and    BitwiseAnd    &
+bitwise_or     BitwiseOr     |
+bitwise_xor    BitwiseXor    ^
 bitwise_not    Invert        ~
 """
 for _line in BOOLEAN.strip().splitlines():

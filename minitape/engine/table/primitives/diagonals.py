@@ -24,11 +24,9 @@ def _places(k: int, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _check(x: Array, k: int, op: str) -> tuple[np.ndarray, np.ndarray]:
     """The places of a diagonal, which the matrices must have."""
-    if x.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {list(x.shape)}", op)
-    rows, columns = x.shape[-2:]
-    if not (-rows < k < columns) and k != 0:
-        raise invalid(f"lower_diag_index is out of bound: {k}. It must be between {-rows} and {columns}", op)
+    rows, columns = x.shape[-2:] if x.ndim > 1 else (0, 0)
+    if not (-rows < k < columns) and (k != 0 or x.ndim < 2):
+        raise invalid(f"Matrices of the shape {x.shape} have no diagonal {k}.", op)
     return _places(k, rows, columns)
 
 
@@ -40,7 +38,7 @@ def _diag_part(x: Array, *, k: int) -> Array:
 def _diag(x: Array, *, k: int, rows: int, columns: int) -> Array:
     """Matrices with the diagonal, as small and square as can be where no size is given (-1)."""
     if x.ndim < 1:
-        raise invalid(f"diagonal must be at least 1-dim, received shape: {list(x.shape)}", "MatrixDiagV3")
+        raise invalid("diagonal must be at least 1-dim, got a number", "MatrixDiagV3")
     least = x.shape[-1] + abs(k)
     out = np.zeros((*x.shape[:-1], least if rows == -1 else rows, least if columns == -1 else columns), x.dtype)
     i, j = _places(k, *out.shape[-2:])

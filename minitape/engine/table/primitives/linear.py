@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import invalid, shape_text
+from ...values.invalid import invalid
 from ..accelerator import fast
 from . import TABLE, declare
 from .numerics import in_single
@@ -89,9 +89,6 @@ def _right_rule(g: Array, z: Array, x: Array, y: Array, transpose_a: bool = Fals
 declare("matmul", _matmul, [_left_rule, _right_rule], op="MatMul", label="@", keep="xy")
 
 
-# -- einsum ----------------------------------------------------------------------------------------
-
-
 # -- sums of tensors -------------------------------------------------------------------------------
 
 
@@ -99,8 +96,7 @@ def _add_n(*xs: Array) -> Array:
     total = xs[0]
     for i, x in enumerate(xs[1:], 1):
         if x.shape != total.shape:
-            raise invalid("Inputs to operation AddN of type AddN must have the same size and shape.  Input 0: "
-                          f"{shape_text(total.shape)} != input {i}: {shape_text(x.shape)}", "AddN")  # fmt: skip
+            raise invalid(f"Tensors of one shape can be added, got {total.shape} and, at {i}, {x.shape}.", "AddN")
         total = total + x
     return total
 

@@ -1,9 +1,4 @@
-"""Special functions: float64 inside, one function each, with the source of its formula.
-
-The functions take arrays of any real dtype and return the same dtype. They are accurate to a few units in the last
-place of a float64 unless the docstring says otherwise. What the C library has comes from there; the other formulas
-are in the NIST Digital Library of Mathematical Functions (DLMF, https://dlmf.nist.gov).
-"""
+"""Half precision, and the limits of dtypes, for the primitives."""
 
 from __future__ import annotations
 
@@ -15,11 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from ...types import Array, Function, NumPyType, Object
 
-LONG = 4096  # elements of arrays in single precision from which on a shorter formula serves
-
 
 def in_single(function: Function) -> Function:
-    """Lets a function compute float16 and bfloat16 in float32, as TensorFlow does; the result has the dtype of the
+    """Lets a function compute float16 in float32, as TensorFlow does; the result has the dtype of the
     first input.
     """
 
@@ -38,9 +31,3 @@ def lowest(dtype: NumPyType, sign: int = -1) -> Array:
     if dtype.kind not in "iu":
         return dtype.type(sign * np.inf)
     return np.iinfo(dtype).min if sign < 0 else np.iinfo(dtype).max
-
-
-# -- the error function ----------------------------------------------------------------------------
-
-
-# -- the Gamma function and its kin ----------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Primitives that reduce axes, and their opposite, broadcasting; and running totals along an axis."""
+"""Primitives that reduce axes, and their opposite, broadcasting."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 from ...values.dtypes import dtype_of_any
 from ...values.invalid import invalid
 from ..accelerator import full
-from . import PLAIN, TABLE, declare
-from .numerics import in_single, lowest
-from .shaping import conjugate, inverse
+from . import TABLE, declare
+from .numerics import lowest
 
 if TYPE_CHECKING:
-    from ...types import Array, Function, NumPyType, Sizes
+    from ...types import Array, Function, Sizes
     from ...values.dtypes import DType
 
 Axes = tuple[int, ...] | None
@@ -39,7 +38,11 @@ def _expand(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
 
 def _spread(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
     g, shape = _expand(g, x, axis, keepdims), tuple(x.shape)
-    return _broadcast_to(g, shape=shape) if type(g) in PLAIN else TABLE["broadcast_to"](g, shape=shape)
+    return (
+        _broadcast_to(g, shape=shape)
+        if isinstance(g, (np.ndarray, np.generic))
+        else TABLE["broadcast_to"](g, shape=shape)
+    )
 
 
 def _count(x: Array, axis: Axes) -> int:
@@ -78,7 +81,6 @@ def _reducer(op: str, function: Function) -> Function:
 
 
 _add: Function = np.add.reduce  # of an array, axes, the dtype, nothing and whether the axes are kept
-_multiply: Function = np.multiply.reduce
 
 
 def _mean(x: Array, axis: Axes, keepdims: bool) -> Array:
@@ -101,11 +103,6 @@ def _extreme(ufunc: np.ufunc, sign: int) -> Function:
     return function
 
 
-def _euclidean(x: Array, axis: Axes, keepdims: bool) -> Array:
-    wide = x.astype(np.float64) if x.dtype.kind in "iu" else x
-    return np.sqrt(_add(wide * np.conj(wide), axis, None, None, keepdims)).astype(x.dtype)
-
-
 # -- rules -----------------------------------------------------------------------------------------
 
 
@@ -125,35 +122,11 @@ def _extreme_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: 
     return chosen / shares * _expand(g, x, axis, keepdims)
 
 
-def _prod_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """The product of the others: of those before times those after, so that zeros do no harm."""
-    axes = sorted(_axis_set(x, axis))
-    rest = [i for i in range(len(x.shape)) if i not in axes]
-    moved = TABLE["transpose"](x, perm=(order := (*axes, *rest)))
-    flat = TABLE["reshape"](moved, shape=(_count(x, axis), *[x.shape[i] for i in rest]))
-    before, after = (TABLE["cumprod"](flat, axis=0, exclusive=True, reverse=back) for back in (False, True))
-    product = TABLE["reshape"](conjugate(before) * conjugate(after), shape=moved.shape)
-    return _spread(g, x, axis, keepdims) * TABLE["transpose"](product, perm=inverse(order))
-
-
-def _euclidean_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    return _expand(g, x, axis, keepdims) * (x / _expand(z, x, axis, keepdims))
-
-
 for _name, _kernel, _label, _forward, _rule, _keep in (
     ("reduce_sum", "Sum", "Σ", lambda x, axis, keepdims: _add(x, axis, x.dtype, None, keepdims), _sum_rule, ""),
     ("reduce_mean", "Mean", "mean", _mean, _mean_rule, ""),
     ("reduce_max", "Max", "max", _extreme(np.maximum, -1), _extreme_rule, "xz"),
     ("reduce_min", "Min", "min", _extreme(np.minimum, 1), _extreme_rule, "xz"),
-    (
-        "reduce_prod",
-        "Prod",
-        "Π",
-        lambda x, axis, keepdims: _multiply(x, axis, x.dtype, None, keepdims),
-        _prod_rule,
-        "x",
-    ),
-    ("reduce_euclidean_norm", "EuclideanNorm", "‖x‖", _euclidean, _euclidean_rule, "xz"),
     ("reduce_all", "All", "all", lambda x, axis, keepdims: np.all(x, axis, None, keepdims), None, ""),
     ("reduce_any", "Any", "any", lambda x, axis, keepdims: np.any(x, axis, None, keepdims), None, ""),
 ):
@@ -204,32 +177,3 @@ def _position(op: str, best: Function, sign: int) -> Function:
 
 declare("argmax", _position("ArgMax", np.argmax, -1), None, op="ArgMax", keep="")
 declare("argmin", _position("ArgMin", np.argmin, 1), None, op="ArgMin", keep="")
-
-
-def _scan(function: Function, empty: int) -> Function:
-    """A running total along an axis: of the elements before (exclusive), from the end (reverse)."""
-
-    def forward(x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
-        if not -x.ndim <= axis < x.ndim:
-            shown = axis if axis >= 0 else axis + x.ndim
-            raise invalid(f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {shown}", "Cumsum")
-        total = function(np.flip(x, axis) if reverse else x, axis, x.dtype)
-        if exclusive and x.shape[axis]:
-            total = np.roll(total, 1, axis)
-            np.moveaxis(total, axis, 0)[0] = empty
-        return np.flip(total, axis) if reverse else total
-
-    return forward
-
-
-def _cumsum_rule(
-    g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False
-) -> Array:
-    return TABLE["cumsum"](g, axis=axis, exclusive=exclusive, reverse=not reverse)
-
-
-def _cumsum(x: Array, axis: int, dtype: NumPyType) -> Array:
-    return np.cumsum(x, axis, dtype) + dtype.type(0)  # which it begins with: a first -0.0 becomes 0.0
-
-
-declare("cumsum", in_single(_scan(_cumsum, 0)), [_cumsum_rule], op="Cumsum", label="Σ≤", keep="")

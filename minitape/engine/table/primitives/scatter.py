@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.dtypes import dtype_of_any
 from ...values.invalid import check_inside, invalid, shape_text
 from . import TABLE, declare
 
 if TYPE_CHECKING:
-    from ...types import Array, Function, Index, Object, Sizes
+    from ...types import Array, Index, Sizes
     from ...values.dtypes import DType
-    from . import Rules
 
 
 def _grid(shape: Sizes, indices: Array, batch_dims: int, depth: int = 0) -> list[np.ndarray]:
@@ -104,9 +102,7 @@ def _gather_nd_rule(g: Array, z: Array, x: Array, indices: Array, *, batch_dims:
 
 
 def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
-    """The NumPy index of places to write to. A traced function knows them only here; NumPy would count negative ones from
-    behind.
-    """
+    """The NumPy index of places to write to; NumPy would count negative ones from behind."""
     check_inside(indices, sizes)
     return places(indices)
 
@@ -126,16 +122,6 @@ def _scatter_update(t: Array, indices: Array, updates: Array) -> Array:
     return out
 
 
-def _scatter_by(function: Function) -> Function:
-    def forward(t: Array, indices: Array, updates: Array) -> Array:
-        out = np.array(t)
-        by: Object = np.floor_divide if function is np.divide and out.dtype.kind in "iu" else function
-        by.at(out, _targets(indices, out.shape), updates)
-        return out
-
-    return forward
-
-
 def _pick(g: Array, indices: Array) -> Array:
     return TABLE["gather_nd"](g, indices)
 
@@ -145,31 +131,13 @@ def _without(g: Array, indices: Array) -> Array:
     return TABLE["tensor_scatter_update"](g, indices, TABLE["zeros_like"](_pick(g, indices)))
 
 
-def _extreme_rules(g: Array, z: Array, t: Array, indices: Array, updates: Array) -> tuple[Array, Array, Array]:
-    """The winner takes the adjoint; several winners at one place share it evenly, as in TensorFlow."""
-    dtype = dtype_of_any(g)
-    kept = TABLE["cast"](TABLE["equal"](t, z), dtype=dtype)
-    won = TABLE["cast"](TABLE["equal"](updates, _pick(z, indices)), dtype=dtype)
-    share = g / TABLE["tensor_scatter_add"](kept, indices, won)
-    return share * kept, None, _pick(share, indices) * won
-
-
 declare("gather_nd", _gather_nd, [_gather_nd_rule, None], op="GatherNd", keep="y")
 declare("scatter_nd", _scatter_nd,
         [None, lambda g, z, i, u, *, shape, batch_dims=0: TABLE["gather_nd"](g, i, batch_dims=batch_dims)],
         op="ScatterNd", keep="x")  # fmt: skip
-_scatters: tuple[tuple[str, Function, Rules], ...] = (
-    ("update", _scatter_update, [lambda g, z, t, i, u: _without(g, i), None, lambda g, z, t, i, u: _pick(g, i)]),
-    ("add", _scatter_by(np.add), [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: _pick(g, i)]),
-    ("sub", _scatter_by(np.subtract), [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: -_pick(g, i)]),
-    ("min", _scatter_by(np.minimum), _extreme_rules),
-    ("max", _scatter_by(np.maximum), _extreme_rules),
-    ("mul", _scatter_by(np.multiply), None),  # this and the next of variables only, which have no gradient
-    ("div", _scatter_by(np.divide), None),
-)
-for _name, _forward, _rules in _scatters:
-    _kernel = ("TensorScatter" if _rules else "ResourceScatter") + _name.capitalize()
-    declare(f"tensor_scatter_{_name}", _forward, _rules, op=_kernel, keep="all" if callable(_rules) else "y")
+declare("tensor_scatter_update", _scatter_update,
+        [lambda g, z, t, i, u: _without(g, i), None, lambda g, z, t, i, u: _pick(g, i)],
+        op="TensorScatterUpdate", keep="y")  # fmt: skip
 
 
 # -- slices of variables ---------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Primitives that move elements around: reshape, transpose, slices, concat, stack, pad, tile, roll."""
+"""Primitives that move elements around: reshape, transpose, slices, concat, stack, pad, tile, repeat."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import invalid
 from ..accelerator import fast
 from . import TABLE, declare
 
 if TYPE_CHECKING:
     from ...types import Array, Index, Object, Sizes
-    from ...values.dtypes import DType
 
     Paddings = Sequence[tuple[int, int]]
 
@@ -121,8 +119,6 @@ declare("split", lambda x, *, sizes, axis: tuple(np.split(x, np.cumsum(sizes)[:-
 declare("tile", lambda x, *, multiples: np.tile(x, multiples), [_tile_rule], op="Tile", keep="")
 declare("repeat", lambda x, *, repeats, axis: np.repeat(x, repeats, axis), [_repeat_rule], op="Repeat", keep="")
 declare("pad", _pad, [_pad_rule], op="PadV2", keep="")
-declare("reverse", lambda x, *, axis: np.flip(x, axis), [lambda g, z, x, *, axis: TABLE["reverse"](g, axis=axis)],
-        op="ReverseV2", keep="")  # fmt: skip
 declare("conj", np.conj, [lambda g, z, x: TABLE["conj"](g)], op="Conj", keep="")
 
 
@@ -141,22 +137,6 @@ def _one_hot(x: Array, *, depth: int, on: Array, off: Array, axis: int) -> Array
 declare("one_hot", _one_hot, [None], op="OneHot", keep="")
 
 
-def _shape(x: Array, *, dtype: DType) -> Array:
-    shape = np.shape(x)
-    if max(shape, default=0) >= MOST_INT32 and dtype.size == 4:
-        axis = next(axis for axis, n in enumerate(shape) if n >= MOST_INT32)
-        raise invalid(f"Shape output type is 32-bit  but dim {axis} is {shape[axis]}", "Shape")
-    return np.array(shape, dtype.as_numpy_dtype)
-
-
-def _size(x: Array, *, dtype: DType) -> Array:
-    # tf.size of an eager tensor would go round to a negative number in TensorFlow
-    if np.size(x) >= MOST_INT32 and dtype.size == 4:
-        raise invalid("Number of elements was larger than representable by 32-bit output type", "Size")
-    return dtype.as_numpy_dtype(np.size(x))
-
-
-MOST_INT32 = 2**31
-declare("shape", _shape, [None], op="Shape", keep="")
-declare("size", _size, [None], op="Size", keep="")
+declare("shape", lambda x, *, dtype: np.array(np.shape(x), dtype.as_numpy_dtype), [None], op="Shape", keep="")
+declare("size", lambda x, *, dtype: dtype.as_numpy_dtype(np.size(x)), [None], op="Size", keep="")
 declare("rank", lambda x: np.int32(np.ndim(x)), [None], op="Rank", keep="")

@@ -1,0 +1,144 @@
+"""A wrong program's tape beside that of the lesson's solution, up to the first row whose value or adjoint differs.
+
+Both are run on the same case. The sentence names the row; in a notebook both tapes can be opened below it, and be
+stepped through together.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+from collections.abc import Sequence
+from functools import cache
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from ..common.read_data import NOTEBOOK, read_json
+from ..common.texts import COURSE, ENGLISH, paragraph, say
+from ..picture.drawing import draw
+from ..picture.snapshots import snapshot
+from .widget import MISSING
+
+if TYPE_CHECKING:
+    from ipywidgets import Accordion
+
+    from ..engine.types import Function
+    from .exercise import Answer
+
+PROGRAM = re.compile(r"```python\n(.*?)\n*check\(\s*\"([\w.-]+)\"", re.DOTALL)  # of a solution, and its exercise
+MOST = 30  # tapes that are compared
+
+
+class Playback:
+    """Two tapes that part at a row, and the sentence that says so."""
+
+    def __init__(self, tapes: tuple[Answer, Answer], text: str) -> None:
+        self.tapes, self.text = tapes, text
+
+    def __repr__(self) -> str:
+        return say("Your tape beside the solution's")
+
+    def _repr_mimebundle_(self, **options: object) -> dict[str, Any]:
+        """A folded box with both tapes, live; where nothing is live, with their pictures."""
+        pictures = "".join(draw(tape)._repr_mimebundle_()["text/html"] for tape in self.tapes)
+        page = f"<details><summary>{self}</summary>{pictures}</details>"
+        data = {"text/plain": repr(self), "text/html": page}
+        box = self.box()
+        bundle: Any = {} if box is None else box._repr_mimebundle_(**options)
+        return {**(bundle[0] if isinstance(bundle, tuple) else bundle), **data}
+
+    def box(self) -> Accordion | None:
+        """A folded box that makes the two views when it is opened; None where the lesson shows no live ones."""
+        widgets = sys.modules.get("minitape_widgets")
+        if widgets is None or MISSING:
+            return None
+        from ipywidgets import Accordion, VBox
+
+        inside = VBox()
+        box = Accordion(children=[inside], titles=[repr(self)], selected_index=None)
+
+        def opened(_: object) -> None:
+            if not inside.children:
+                inside.children = widgets.TapeView.compare(*self.tapes).views
+
+        box.observe(opened, "selected_index")
+        return box
+
+
+def solution_of(name: str, answer: Function) -> Function | None:
+    """The function that the lesson has as the solution of an exercise, with the names around the learner's; None where
+    there is none.
+    """
+    program = _solutions(name.rpartition(".")[0]).get(name)
+    if program is None:
+        return None
+    names = dict(getattr(answer, "__globals__", {}))
+    before = dict(names)
+    exec(program, names)
+    made = [one for key, one in names.items() if callable(one) and before.get(key) is not one]
+    return made[-1] if made else None
+
+
+@cache
+def _solutions(lesson: str) -> dict[str, str]:
+    """The programs of a lesson's folded solutions, by their exercises."""
+    paths = [path for course in COURSE for path in (course / ENGLISH).glob(f"{lesson}_*.ipynb")]
+    cells = read_json(paths[0], NOTEBOOK)["cells"] if paths else []
+    found = PROGRAM.findall("\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"))
+    return {name: program for program, name in found}
+
+
+def playback_of(mine: Sequence[Answer], right: Sequence[Answer]) -> Playback | None:
+    """The first two tapes that differ, of those that two programs asked in turn; None where they are alike."""
+    for number, tapes in enumerate(zip(mine[:MOST], right[:MOST], strict=False), 1):
+        if told := _difference(*(snapshot(tape) for tape in tapes)):
+            which = say("Tape {number}:", number=number) if min(len(mine), len(right)) > 1 else ""
+            return Playback(tapes, paragraph(which, told))
+    return None
+
+
+def _difference(mine: Answer, right: Answer) -> str:
+    """What the first row is in which two tapes differ: in what ran there, its value, or the adjoint that arrives."""
+    arrived = _adjoints(mine), _adjoints(right)
+    pairs = [*enumerate(zip_longest(mine["rows"], right["rows"]))]
+    for row, pair in pairs:
+        if len({one and _content(one) for one in pair}) > 1:
+            here, there = (say("no such row") if one is None else _in_words(one) for one in pair)
+            return paragraph(_place(row, pair[0], here), say("In the solution: {there}.", there=there))
+    for row, pair in reversed(pairs):
+        here, there = (one.get(row, say("nothing")) for one in arrived)
+        if here != there:
+            told = _place(row, pair[0], say("the adjoint is {number}", number=here))
+            return paragraph(told, say("In the solution: {there}.", there=there))
+    return ""
+
+
+def _place(number: int, row: Answer, told: str) -> str:
+    """What is told of a row of the learner's tape, with the line that wrote it."""
+    line = linecache.getline(row["file"] or "", row["line"] or 0).strip() if row else ""
+    return say("Row {row} of your tape{line}: {told}.", row=number, line=f" ({line})" if line else "", told=told)
+
+
+def _content(row: Answer) -> tuple[Answer, ...]:
+    """What must be the same in two rows."""
+    operation = row["label"] if row["inputs"] else ""  # the label of a leaf is its name
+    return operation, *row["inputs"], _value(row), row["status"] == "recorded" or not row["inputs"]
+
+
+def _in_words(row: Answer) -> str:
+    """A row as an operation with its inputs, and the value."""
+    inputs = ", ".join(say("row {number}", number=one) for one in row["inputs"])
+    told = f"{row['label']}({inputs}) = {_value(row)}" if row["inputs"] else _value(row)
+    return told if _content(row)[-1] else say("{told}, which is not recorded", told=told)
+
+
+def _value(row: Answer) -> str:
+    return " ".join(row["value"]["text"].split()) if row["value"] else ""
+
+
+def _adjoints(recorded: Answer) -> dict[int, str]:
+    """What has arrived at each row when the sweep is over."""
+    steps = (recorded["sweep"] or {"steps": []})["steps"]
+    arrived = {edge["input"]: edge["sum"]["text"] for step in steps for edge in step["edges"] if edge["sum"]}
+    return arrived | {step["row"]: step["adjoint"]["text"] for step in steps}

@@ -1,0 +1,36 @@
+"""What is asked of a recording by who looks inside: a picture, and `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..engine.recording.block import During
+from ..engine.recording.state import state
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import EagerTensor, new_tensor
+
+
+def site_of(recording: Any, variable: Any, row: int) -> tuple:
+    """The user's statement that assigns a row to a variable, also inside of a branch or loop."""
+    call = recording.table.calls[row]
+    for body in getattr(call.primitive, "bodies", ()):
+        if id(variable) in body.sets:
+            return site_of(body, variable, body.sets[id(variable)])
+    return recording.table.record.site_of(call.row) or ()
+
+
+def again(recording: Any, inputs: Sequence, saved: Sequence = ()) -> list[EagerTensor]:
+    """The results of a call, and then new states, as operations that are recorded now. Effects are not repeated."""
+    kept = dict(zip(recording.gradient.saved, saved, strict=False))
+    values: dict = dict(zip((feed.row for feed in recording.feeds), inputs, strict=True))
+    values |= {row: new_tensor(kept[row]) for row in recording.drawn if row in kept}
+    calls, constants = recording.table.needed(recording.fetches, list(values))
+    values |= {row: new_tensor(value) for row, value in constants.items() if row not in values}
+    for call in calls:
+        with During(state, site=recording.table.record.site_of(call.row)):
+            given = tuple([values[row] for row in call.inputs])
+            replay = getattr(call.primitive, "replay", None)
+            out = apply(call.primitive, given, call.attrs) if replay is None else tuple(replay(given))
+        values.update(enumerate(out if isinstance(out, tuple) else (out,), call.row))
+    return [values[row] for row in recording.fetches]

@@ -1,0 +1,61 @@
+"""What a reader sees where the browser's Python does not come: a sentence in the reader's language, within seconds."""
+
+import time
+
+import pytest
+
+pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.lite]
+WAYS = {
+    "refused": lambda route: route.abort(),
+    "late": lambda route: None,
+    "gone": lambda route: route.fulfill(status=404),
+}
+SECONDS = 5  # from the page, or from Run; what a busy machine takes to draw a page comes on top
+
+
+@pytest.mark.parametrize(
+    ("way", "code", "said", "again"),
+    [
+        ("refused", "en", "Python cannot be loaded", "Try again"),
+        ("late", "zh", "Python 加载不了", "再试一次"),
+        ("gone", "en", "Python cannot be loaded", "Try again"),
+    ],
+)
+def test_a_lesson_says_that_no_cell_will_run(fresh, site, way, code, said, again):
+    page = fresh.new_page()
+    page.route("**/pyodide/pyodide.*", WAYS[way])
+    page.goto(f"{site}/lab/index.html?path={code}/01_the_first_tape.ipynb", wait_until="commit")
+    began = time.monotonic()
+    told = page.get_by_role("alert").filter(has_text=said)
+    told.wait_for()
+    assert time.monotonic() - began < 3 * SECONDS
+    cell = page.locator(".jp-CodeCell").first
+    cell.click()
+    page.keyboard.press("Shift+Enter")
+    cell.locator(".jp-InputPrompt", has_text="[ ]").wait_for()
+    assert told.get_by_role("button", name=again).is_visible()
+
+
+def test_one_file_that_is_missing_is_enough(fresh, site):
+    """Pyodide itself waits for it for ever."""
+    page = fresh.new_page()
+    page.route("**/pyodide.asm.wasm", WAYS["gone"])
+    page.goto(f"{site}/lab/index.html?path=en/01_the_first_tape.ipynb")
+    page.get_by_role("alert").filter(has_text="Python cannot be loaded").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("way", "name", "said"), [("refused", "zh", "Python 加载不了"), ("late", "index", "Python cannot be loaded")]
+)
+def test_the_playground_says_it_and_tries_again(fresh, site, way, name, said):
+    page = fresh.new_page()
+    page.route("**/pyodide/pyodide.*", WAYS[way])
+    page.goto(f"{site}/playground/{name}.html")
+    page.locator("#run").click()
+    page.locator("#output", has_text=said).wait_for()
+    page.unroute("**/pyodide/pyodide.*")
+    if way == "late":
+        page.locator("#stop").click()  # so far it was only late
+    page.locator("#run").click()
+    page.wait_for_function("document.documentElement.dataset.running === 'false'")
+    assert "0.077" in page.locator("#output").inner_text()

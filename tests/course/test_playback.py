@@ -1,0 +1,92 @@
+"""A wrong program's tape beside the solution's: the first row that differs is named, and both can be opened."""
+
+import sys
+
+import pytest
+from test_exercise_programs import SOLUTIONS, answer, solved
+
+import minitape as tf
+import minitape_widgets  # noqa: F401 - as lessons do
+from minitape.course.call_log import watching
+from minitape.course.checker import feedback
+from minitape.course.playback import Playback, playback_of, solution_of
+
+PARTED = [  # an exercise, a right piece, a wrong one, the row that is named, and what it is in the solution
+    ("01.2", "y = f(x)", "y = f(x) * 2.0", "Row 10 of your tape (y = f(x) * 2.0): 2.0. In the solution: no such row."),
+    (
+        "01.2",
+        "tf.constant(value)",
+        "tf.constant(value + 1)",
+        "Row 0 of your tape (tape.watch(x)): 3.0. In the solution: 2.0.",
+    ),
+    ("01.4", "return outer.gradient(first, x)", "return outer.gradient(first * x, x)", "Tape 2: Row "),
+    ("05.2", "tape.gradient(z, x)", "tape.gradient(y, x)", "the adjoint is nothing. In the solution: 1.0."),
+    ("06.4", "(tf.round(x) - x)", "(tf.round(x))", "stop(row 1) = 3.0. In the solution: -(row 1, row 0) = 0.4000001."),
+    ("07.2", "y + slope * slope", "y + slope", "Row 30 of your tape (loss = y + slope): +(row 15, row 29) = 0.09375."),
+]
+
+
+@pytest.mark.parametrize(("name", "right", "wrong", "words"), PARTED)
+def test_the_first_row_that_differs_is_named_with_its_line(name, right, wrong, words):
+    assert words in answer(name, solved(name, right, wrong))
+
+
+def test_tapes_that_are_alike_are_not_shown_and_another_name_is_no_difference():
+    wrong = solved("01.2", "return tape", "return -tape").replace("tf.constant(value)", 'tf.Variable(value, name="x")')
+    said = answer("01.2", wrong)
+    assert "not yet" in said and "Row" not in said
+    assert "Row" not in answer("01.2", SOLUTIONS["01.2"])
+
+
+def test_a_program_without_a_tape_or_with_an_error_is_shown_none():
+    assert "Row" not in feedback("01.2", lambda f, value: 3.0)
+    assert "Row" not in answer("01.2", solved("01.2", "f(x)", "f(x, x)"))
+
+
+def test_a_row_that_is_not_recorded_is_told_as_such():
+    def tape_of(watch):
+        x = tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            if watch:
+                tape.watch(x)
+            y = x * x
+        tape.gradient(y, x)
+        return tape
+
+    told = playback_of([tape_of(False)], [tape_of(True)]).text
+    assert "×(row 0, row 0) = 4.0, which is not recorded. In the solution: ×(row 0, row 0) = 4.0." in told
+
+
+@pytest.fixture
+def playback():
+    def wrong(f, value):
+        x = tf.constant(value)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x) * x
+        return tape.gradient(y, x)
+
+    tapes = []
+    for function in (wrong, solution_of("01.2", wrong)):
+        with watching() as seen:
+            function(tf.sin, 2.0)
+        tapes.append(seen.tapes)
+    return playback_of(*tapes)
+
+
+def test_the_box_is_folded_and_makes_its_two_views_when_it_is_opened(playback):
+    bundle = playback._repr_mimebundle_()
+    assert (
+        bundle["text/html"].startswith("<details><summary>Your tape beside") and bundle["text/html"].count("<img") == 2
+    )
+    box = playback.box()
+    [inside] = box.children
+    assert box.selected_index is None and inside.children == ()
+    box.selected_index = 0
+    assert [type(view).__name__ for view in inside.children] == ["TapeView", "TapeView"]
+
+
+def test_without_live_views_both_pictures_are_left(playback, monkeypatch):
+    monkeypatch.delitem(sys.modules, "minitape_widgets")
+    assert set(playback._repr_mimebundle_()) == {"text/plain", "text/html"}
+    assert isinstance(playback, Playback)

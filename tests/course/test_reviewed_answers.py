@@ -1,0 +1,112 @@
+"""Answers that two readers of the whole course handed in: each was accepted, refused or answered wrongly then."""
+
+import re
+
+import pytest
+from test_exercise_programs import SOLUTIONS, answer, solved
+
+from minitape.course.checker import feedback
+
+VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
+    ("01.1", 12.006, "nearly the number. Was it measured", "too large"),
+    ("01.3", [None, 9.0, 9.0], "9.0 in B is x * x itself", "half"),
+    ("02.2", {"x": 24.0, "u": 10.0, "v": 4.0, "y": 1.0}, "x: 24 is the value of y. At x 3 amounts meet", "twice"),
+    ("02.2", {"x": 40.0, "u": 10.0, "v": 4.0, "y": 1.0}, "At x 3 amounts meet, and 40 is only 2 of them", "too small"),
+    ("02.2", {"x": 44.0, "u": 6.0, "v": 4.0, "y": 1.0}, "u: 6 is the value of v. At u 2 amounts meet", "half"),
+    (
+        "04.2",
+        {"A": [24.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
+        "A, 1: 24 is the value",
+        "twice",
+    ),
+    ("05.1", {"A": "error", "B": 8.0, "C": 16.0, "D": "error"}, "B: 8 is the value of z", "small"),
+    ("05.1", {"A": "error", "B": 12.0, "C": 8.0, "D": "error"}, "C: 8 is the value of z", "half"),
+    ("05.3", {"A": 0, "B": 0, "C": 1, "D": 2}, "Count x itself, too", "few"),
+    ("06.1", {"A": 6.0, "B": None, "C": 8.0, "D": 1.0}, "A: 6 is the value of z", "twice"),
+    (
+        "06.2",
+        {"A inner": 8.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
+        "A inner: 8 is the value of u",
+        "twice",
+    ),
+    ("07.1", [50.0, 20.0, None, 10.0], "1: 50 is the value of q", "twice"),
+    ("07.1", [25.0, 20.0, None, 5.0], "4: 5 is the value of v", "half"),
+    ("03.1", {"after one step": -6.0, "after two steps": -3.0}, "is the slope at 1", "sign"),
+    ("03.1", {"after one step": 4.0, "after two steps": 4.0}, "4 is the lowest point", "2.5"),
+    ("03.5", ["d:0", "b:0"], "b is read inside the block, but it is not trainable", "does not belong"),
+    ("03.5", ["b:0", "d:0"], "b is read inside the block, but it is not trainable", "does not belong"),
+    ("04.1", ["d:0", "c:0", "a:0"], "c is read after the block", "does not belong"),
+]
+LISTS = [  # in the order of the names that are asked for
+    ("02.2", [44.0, 10.0, 4.0, 1.0]),
+    ("03.1", [2.5, 3.25]),
+    ("06.2", [4.0, 12.0, 4.0, 4.0]),
+]
+BETTER = "better = f(x - move) <= f(x)\n        x = x - move if better else tf.constant(start)"
+PROGRAMS = [
+    ("07.6", solved("07.6", "if f(x - move) <= f(x):\n            x = x - move", BETTER), "lowest("),
+    ("07.4", solved("07.4", "slope(x) / bend(x)", "bend(x) / slope(x)"), "stands on its head"),
+    ("07.4", solved("07.4", "x - slope(x) / bend(x)", "(x - slope(x)) / bend(x)"), "Brackets"),
+    ("07.4", solved("07.4", "slope(x) / bend(x)", "slope(x) * bend(x)"), "You multiply by the second derivative"),
+    ("07.4", solved("07.4", "slope(x) / bend(x)", "0.1 * slope(x)"), "a step of gradient descent"),
+    ("07.4", solved("07.4", "slope(x) / bend(x)", "0.1 * slope(x) / bend(x)"), "has no learning rate"),
+    (
+        "06.3",
+        solved("06.3", "b = tf.Variable(value_of_b)", "b = tf.Variable(value_of_b, trainable=False)").replace(
+            "tf.stop_gradient(b)", "b"
+        ),
+        "cannot learn any more, anywhere",
+    ),
+    ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x + tf.round(x) - x"), "their gradients cancel"),
+]
+LEAVING = """
+def lowest(f, start, steps):
+    x = tf.constant(start)
+    slope = derivative(f)
+    bend = derivative(slope)
+    for _ in range(steps):
+        move = slope(x) / tf.abs(bend(x))
+        for halved in range(10):
+            if f(x - move) > f(x):
+                move = move / 2.0
+            else:
+                x = x - move
+                break
+    return x
+"""
+COUNTING = """
+def lowest(f, start, steps):
+    x = tf.constant(start)
+    slope = derivative(f)
+    bend = derivative(slope)
+    for _ in range(steps):
+        move = slope(x) / tf.abs(bend(x))
+        halved = 0
+        for _ in range(10):
+            if f(x - move) > f(x):
+                move = move / 2.0
+                halved += 1
+        if halved < 10:
+            x = x - move
+    return x
+"""
+PROGRAMS += [("07.6", LEAVING, "lowest("), ("07.6", COUNTING, "lowest(")]
+
+
+@pytest.mark.parametrize(("name", "given", "words", "never"), VALUES)
+def test_a_wrong_number_is_told_as_what_it_is(name, given, words, never):
+    said = feedback(name, given)
+    assert said.startswith(f"Exercise {name}: not yet.") and words in said, said
+    assert re.search(rf"\b{re.escape(never)}\b", said) is None, said
+
+
+@pytest.mark.parametrize(("name", "given"), LISTS)
+def test_a_list_is_as_good_as_a_dictionary(name, given):
+    assert feedback(name, given).startswith(f"Exercise {name}: correct.")
+
+
+@pytest.mark.parametrize(("name", "program", "words"), PROGRAMS)
+def test_a_wrong_program_is_refused_with_what_it_does(name, program, words):
+    assert answer(name, SOLUTIONS[name]).startswith(f"Exercise {name}: correct.")
+    said = answer(name, program)
+    assert said.startswith(f"Exercise {name}: not yet.") and words in said, said

@@ -1,0 +1,139 @@
+"""What is off until it is asked for: the cut, slopes inside of the nodes, and why a cell is as it is."""
+
+import re
+
+import numpy as np
+import pytest
+
+import minitape as tf
+
+from .conftest import accumulation, chain, nested, press
+from .twelve_programs import TWELVE
+
+pytestmark = pytest.mark.browser
+
+
+def wide_program():
+    """A source with several readers, at several distances, and an input without a gradient."""
+    x, w = tf.Variable(0.7, name="x"), tf.Variable(1.3, name="w")
+    with tf.GradientTape() as tape:
+        a = tf.sin(x * w)
+        b = a * x + tf.tanh(x)
+        y = (b - a) ** 2 + b * tf.stop_gradient(x)
+    return tape, y, [x, w]
+
+
+def dense():
+    x = tf.constant(np.array([[1.0, -0.5, 2.0], [0.5, 1.5, -1.0], [2.0, 0.0, 0.5], [-1.0, 1.0, 1.0]], np.float32))
+    w = tf.Variable(np.array([[0.1, -0.2], [0.4, 0.3], [-0.5, 0.2]], np.float32), name="w")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.tanh(x @ w) ** 2)
+    return tape, loss, w
+
+
+@pytest.mark.parametrize("program", [accumulation, wide_program, nested], ids=lambda f: f.__name__)
+def test_the_sum_over_a_cut_is_the_gradient_wherever_one_cuts(program, show):
+    tape, target, sources = program()
+    snapshot = tf.snapshot(tape, target, sources)
+    gradient = float(snapshot["sweep"]["gradients"][0]["data"])
+    page = show(snapshot, "none")
+    assert page.locator(".mt-cutline").count() == 0  # it is off until it is asked for
+    press(page, "k", *["["] * 30)
+    sums, places = [], set()
+    for _ in range(30):
+        products = page.locator(".mt-crossing").evaluate_all("all => all.map(one => Number(one.dataset.product))")
+        sums.append(sum(products))
+        places.add(page.locator(".mt-cutline").get_attribute("d"))
+        shown = re.search(r"Σ = (\S+) = ", page.locator(".mt-cutsum").text_content())[1]
+        assert float(shown) == pytest.approx(sums[-1], rel=1e-3)
+        press(page, "]")
+    assert len(places) > 2 and sums == pytest.approx([gradient] * len(sums), rel=1e-5)
+    press(page, "k")
+    assert page.locator(".mt-cutline").count() == 0
+
+
+def test_each_factor_of_a_cut_is_a_tangent_and_a_share_of_the_sweep(show):
+    tape, target, source = accumulation()
+    snapshot = tf.snapshot(tape, target, source)
+    page = show(snapshot)
+    press(page, "k", *["["] * 9)
+    shares = [edge["product"]["data"] for edge in snapshot["sweep"]["steps"][-1]["edges"]]
+    found = page.locator(".mt-crossing tspan").all_text_contents()
+    assert found[::2] == ["1.0", "1.0"]  # the source moves as it is moved
+    assert [float(text.strip("()")) for text in found[1::2]] == pytest.approx(shares, rel=1e-3)
+
+
+def test_the_line_is_dragged_and_says_where_there_is_none(show):
+    page = show(chain(6), "none")
+    press(page, "k")
+    before = page.locator(".mt-cutline").get_attribute("d")
+    box = page.locator(".mt-cutsum").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 400, box["y"] + 10, steps=4)
+    page.mouse.up()
+    assert page.locator(".mt-cutline").get_attribute("d") != before
+    page = show(TWELVE["network"]())
+    press(page, "k")
+    assert page.locator(".mt-cutline").count() == 0
+    assert "over single numbers" in page.locator(".mt-help").inner_text()
+
+
+def test_slopes_are_drawn_in_the_nodes_and_bars_on_the_edges(show):
+    tape, target, source = accumulation()
+    snapshot = tf.snapshot(tape, target, source)
+    page = show(snapshot)
+    press(page, "s")
+    operations = [row["row"] for row in snapshot["rows"] if row["kind"] == "operation"]
+    assert page.locator(".mt-slopes [data-row]").count() == len(operations)
+    edges = sum(len(step["edges"]) for step in snapshot["sweep"]["steps"])
+    assert (page.locator(".mt-nudge").count(), page.locator(".mt-sentback").count()) == (edges, 0)
+    press(page, "End")
+    sent = page.locator(".mt-sentback").evaluate_all("all => all.map(one => Number(one.dataset.size))")
+    products = [edge["product"]["data"] for step in snapshot["sweep"]["steps"] for edge in step["edges"]]
+    assert sorted(sent) == pytest.approx(sorted(products), rel=1e-6)
+    nudges = page.locator(".mt-nudge").evaluate_all("all => all.map(one => Number(one.dataset.size))")
+    press(page, "s")
+    assert page.locator(".mt-slopes > *").count() == 0 and nudges[:2] == [1, 1]  # the source moves as it is moved
+
+
+def test_slopes_tilt_when_the_source_is_moved(show):
+    tape, target, source = accumulation()
+    page = show(tf.snapshot(tape, target, source))
+    press(page, "s")
+    line = page.locator(".mt-slopes [data-row='3'] .mt-curve-tangent")
+    before = line.get_attribute("d")
+    page.locator(".mt-node.mt-variable").click()
+    page.locator(".mt-exact").fill("0.5")
+    page.locator(".mt-exact").press("Enter")
+    page.wait_for_function(
+        "before => document.querySelector(\".mt-slopes [data-row='3'] .mt-curve-tangent\").getAttribute('d') != before",
+        arg=before,
+    )
+
+
+def test_a_cell_of_a_gradient_is_the_product_of_a_column_and_a_column(show):
+    tape, loss, w = dense()
+    snapshot = tf.snapshot(tape, loss, w)
+    page = show(snapshot)
+    press(page, "End", "w")
+    step = snapshot["sweep"]["steps"][-1]
+    x = np.array(next(row for row in snapshot["rows"] if row["shape"] == [4, 3])["value"]["data"])
+    g = np.array(step["adjoint"]["data"])
+    gradient = x.T @ g
+    for i, j in ((0, 0), (2, 1)):
+        page.locator("button.mt-cell").nth(2 * i + j).click()
+        text = page.locator(".mt-cellsum p").first.inner_text()
+        assert float(text.rsplit("= ", 1)[1]) == pytest.approx(gradient[i, j], rel=1e-3)
+        terms = re.findall(r"(-?[\d.]+)\)? × \(?(-?[\d.]+)", text)
+        assert np.array(terms, float) == pytest.approx(np.stack([x[:, i], g[:, j]], 1), rel=1e-3)
+        assert page.locator(".mt-layer").count() == 4  # one for each example
+        assert page.locator(".mt-cell-chosen").count() == 1 + 4 + 4
+    press(page, "Escape")
+    assert page.locator(".mt-cells").is_hidden()
+
+
+def test_where_no_numbers_were_sent_the_cell_says_so(show):
+    page = show(TWELVE["network"]())
+    press(page, "w")
+    assert "at most 64 elements" in page.locator(".mt-cells").inner_text()

@@ -1,0 +1,95 @@
+"""Where a gradient ends is drawn: a torn arrow with the place; a gradient that is None, or zero for a reason."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.bridges.recording import Recording
+
+from .conftest import press
+from .twelve_programs import missing
+
+
+def dead() -> Any:
+    w, b = tf.Variable([[1.0], [2.0]], name="w"), tf.Variable([-50.0], name="b")
+    with tf.GradientTape() as tape:
+        h = tf.nn.relu(tf.constant([[1.0, 2.0], [3.0, 1.0]]) @ w + b)
+        loss = tf.reduce_mean((h - 1.0) ** 2)
+    tape.gradient(loss, [w, b])
+    return tape
+
+
+def two_constants() -> Any:
+    """The text does not tell as which of the two constants the value came back."""
+    w, b = tf.Variable(2.0, name="w"), tf.Variable(1.0, name="b")
+    with tf.GradientTape() as tape:
+        number = (w * 3.0).numpy()
+        values = [np.tanh(number), np.float32(0.5)]
+        loss = tf.constant(values[0]) * b + b * tf.constant(values[1])
+    tape.gradient(loss, [w, b])
+    return tape
+
+
+def test_a_value_that_left_is_torn_from_the_constant_as_which_it_came_back():
+    snapshot = missing()
+    (torn,) = snapshot["torn"]
+    rows = snapshot["rows"]
+    assert (torn["kind"], torn["text"], torn["line"]) == ("left", "numpy()", rows[torn["from"]]["line"])
+    assert rows[torn["from"]]["label"] == "×" and rows[torn["to"]]["name"] == "h"
+
+
+def test_where_the_text_does_not_tell_it_comes_back_nowhere():
+    torn = tf.snapshot(two_constants())["torn"]
+    assert [one["to"] for one in torn if one["kind"] == "left"] == [-1]
+
+
+def test_zeros_begin_at_the_row_that_explain_blames():
+    snapshot = tf.snapshot(dead())
+    assert [(one["kind"], snapshot["rows"][one["to"]]["op"]) for one in snapshot["torn"]] == [("zero", "relu")]
+    (alarm,) = snapshot["alarms"]  # both have one reason
+    assert alarm["kind"] == "zero" and alarm["title"].startswith("The gradient for w, b is zero: see row")
+    assert [source["reason"] is not None for source in snapshot["results"][0]["sources"]] == [True, True]
+
+
+def test_a_zero_that_is_none_of_these_is_no_alarm():
+    x = tf.Variable(0.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.cos(x)
+    tape.gradient(y, x)
+    snapshot = tf.snapshot(tape)
+    assert snapshot["results"][0]["sources"][0]["gradient"]["data"] == 0.0
+    assert all(alarm["kind"] == "zero" for alarm in snapshot["alarms"])
+
+
+def test_a_recording_that_cannot_explain_is_drawn_without_words():
+    recording = Recording("by hand")
+    x = recording.leaf(np.float32(2.0), name="x")
+    y = recording.operation("square", [x], np.float32(4.0))
+    sweep = recording.sweep([y])
+    sweep.arrive(y, np.float32(0.0))
+    sweep.send(y, x, 0, np.float32(0.0), np.float32(0.0))
+    sweep.arrive(x, np.float32(0.0))
+    recording.close()
+    assert recording.snapshot()["torn"] == []
+
+
+@pytest.mark.browser
+def test_the_torn_arrow_and_the_none_are_drawn(show):
+    page = show(missing())
+    assert page.locator(".mt-torn").get_attribute("data-torn") == "2>4"
+    assert page.locator(".mt-torn text").all_text_contents()[0] == "numpy()"
+    assert page.locator(".mt-codeline.mt-blamed").count() == 1
+    assert page.locator(".mt-empty-handed").count() == 0  # the sweep was not made yet
+    press(page, "End")
+    assert page.locator(".mt-empty-handed .mt-adjoint").text_content() == "∂ None"
+
+
+@pytest.mark.browser
+def test_edges_that_carry_zeros_differ_from_others(show):
+    page = show(tf.snapshot(dead()))
+    press(page, "End")
+    sent = page.locator(".mt-edge.mt-sent").count()
+    assert 0 < page.locator(".mt-edge.mt-sent.mt-zero").count() < sent
+    assert page.locator(".mt-empty-handed").count() == 2
