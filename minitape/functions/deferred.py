@@ -107,6 +107,9 @@ class Deferred(Tensor):
 
     run = eval
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{self!r} waits for a session: it has no {name} yet", name=name)
+
     def __getitem__(self, key: Any) -> Deferred:
         return Deferred(operator.getitem, (self, key), name="strided_slice")
 
