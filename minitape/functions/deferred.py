@@ -270,7 +270,7 @@ class Run:
         """The values of a structure of calls."""
         with During(_open, graph=None), no_tapes(), self.tape:
             for place, value in self.fed.items():
-                self.known[place] = self._watched(convert_to_tensor(value, place.dtype))
+                self.known[place] = self._watched(convert_to_tensor(value, getattr(place, "dtype", None)))
             return self._of(fetches)
 
     def _of(self, value: Any) -> Any:
