@@ -120,6 +120,8 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
         else:
             one = full(tuple(target.shape), target.dtype.as_numpy_dtype, 1)[()]
         return new_tensor(one) if recorded else one
+    if not isinstance(given, Tensor):  # an array of a picture's, in the shape of the target
+        return given
     if given.dtype is not target.dtype:
         check_same_dtype("Mul", given, target)
     if given.shape != target.shape:

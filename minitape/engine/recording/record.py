@@ -275,7 +275,7 @@ class Record(Recorder):
         else:
             code, self.called = CALL, True
             call = new_call(Call)  # without its constructor: this runs often
-            call.row, call.primitive, call.inputs = len(self), primitive, rows
+            call.row, call.primitive, call.inputs = self.base + len(self.rows) // WIDTH, primitive, rows
             call.attrs, call.outputs = attrs, len(tensors)
             if primitive.mandatory:
                 self.mandatory = appended(self.mandatory, call)
