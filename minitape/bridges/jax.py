@@ -86,6 +86,11 @@ class JaxRecording(Recording):
         """A name or a tree has one answer: the rows of its leaves."""
         return super()._parts_of(asked) if asked is None else None
 
+    def result_names(self) -> Mapping[int, str]:
+        """The function's name for its result."""
+        name = getattr(self.asked[0], "__name__", "")
+        return {self.target: name} if self.target is not None and name.isidentifier() else {}
+
     def trained(self) -> dict:
         """The leaves of the arguments that are differentiated, by name."""
         return self.named([leaf.row for leaf in self.given if leaf.row in self.chosen])

@@ -6,6 +6,7 @@ adjoint that arrived at a row, and what the row's operation sent to its inputs. 
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -126,7 +127,7 @@ class RecordingEntry:
         operation = self.kind == "operation"
         form: Fields = {
             "op": short_name(self.op),
-            "label": short_name(self.label),
+            "label": SHORT.get(self.label, short_name(self.label)),
             "formula": "",
             "rule": [],
             "said": [],
@@ -153,6 +154,14 @@ class RecordingEntry:
         return PictureRow(self.row, form, tuple(self.inputs), None, value, own)
 
 
+SHORT = {  # what has room in a node
+    "broadcast_in_dim": "broadcast",
+    "cross_entropy": "cross-ent.",
+    "SparseSoftmaxCrossEntropyWithLogits": "cross-ent.",
+    "sparse_softmax_cross_entropy_with_logits": "cross-ent.",
+    "SoftmaxCrossEntropyWithLogits": "cross-ent.",
+    "scaled_dot_product_attention": "attention",
+}
 WATCHED = {"torch": "requires_grad", "jax": "argument"}  # why a gradient goes to a leaf, in the framework's words
 
 
@@ -563,11 +572,28 @@ class Recording:
                 for row in self.rows_of(one):
                     found[row] = name, one
                     owners.setdefault(self.entries[row].name or "", set()).add(id(one))
-        own = {row: self.entries[row].name or "" for row in found}
-        return {
-            row: (own[row] if own[row] and len(owners[own[row]]) < 2 else name, one)
-            for row, (name, one) in found.items()
-        }
+        for row, (name, one) in found.items():
+            own = self.entries[row].name or ""
+            name = own if own and len(owners[own]) < 2 else name
+            found[row] = self.last_parts.get(name, name), one
+        return found
+
+    @cached_property
+    def last_parts(self) -> dict[str, str]:
+        """Of sources that are elements of trees, as `params['w']`, the last parts that tell them apart: `w`."""
+        paths = {one.name: re.findall(r"\w+", one.name) for one in self.entries if one.name and "[" in one.name}
+        found: dict[str, str] = {}
+        for name, parts in paths.items():
+            tails = (".".join(parts[-k:]) for k in range(1, len(parts) + 1))
+            others = [other for other in paths.values() if other != parts]
+            found[name] = next(
+                (tail for tail in tails if not any((".".join(other)).endswith(tail) for other in others)), name
+            )
+        return {name: tail for name, tail in found.items() if not tail.isdigit()}
+
+    def result_names(self) -> Mapping[int, str]:
+        """What results without a name are called, by row: a function's result by the function."""
+        return {}
 
     def _not_arrived(self, sweep: BackwardPass) -> Iterator[int]:
         """The last rows of what the block trained and no adjoint of this sweep arrived at."""
@@ -586,6 +612,7 @@ class Recording:
 
     def _name(self, row: int, names: Mapping[int, str]) -> str | None:
         known = self.sources_by_row.get(row, ("",))[0]
+        known = known or self.result_names().get(row, "")
         name = known or self.entries[row].name or names.get(row) if 0 <= row < len(self.entries) else None
         return None if name is None else short_name(name)
 
@@ -690,9 +717,18 @@ class _Reader(Reader):
         found, rule = entry.picture_row(), self.tape.known_rule(row)
         if entry.name and row in self.tape.sources_by_row:
             found.form["name"] = short_name(self.tape.sources_by_row[row][0])
+        elif not entry.name and row in self.tape.result_names():
+            found.form["name"] = short_name(self.tape.result_names()[row])
+        if (call := [*dict.fromkeys(entry.inputs)]) and len(call) == 1 < len(entry.inputs) and self._is_split(entry):
+            found.a = tuple(call)  # autograd hands one gradient on for each result
         if rule is not None:
             found.form |= rule.fields
         return found
+
+    def _is_split(self, entry: RecordingEntry) -> bool:
+        """Whether a call has a result for each time that it reads its one input."""
+        last = self.tape.entries[entry.call + len(entry.inputs) - 1 :][:1]
+        return bool(last) and last[0].call == entry.call and entry.call != last[0].row
 
     def changes(self) -> list[Fields]:
         return []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .exercise import Exercise, Mistake, gives_none
+from .exercise import Exercise, Mistake, gives_none, raises
 from .unknown import Polynomial
 
 if TYPE_CHECKING:
@@ -20,6 +21,31 @@ INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # of the rows of exercise 1
 
 def _slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
     return np.array([f.derivative(place) for place in places])
+
+
+def _sweep(
+    rows: Sequence[tuple[Answer, ...]],
+    values: Sequence[float],
+    replaced: bool = False,
+    forwards: bool = False,
+    seed: float = 1.0,
+    start: int = -1,
+    own: Sequence[int] = (),
+    local: bool = False,
+    sides: int = 2,
+) -> list[float]:
+    """The adjoints of all rows; or what comes out with a mistake that is made in sweeps."""
+    adjoints = [0.0] * len(rows)
+    adjoints[start] = seed
+    for row in range(len(rows)) if forwards else reversed(range(len(rows))):
+        operation, *inputs = rows[row]
+        if operation == "leaf":
+            continue
+        for side, place in enumerate(inputs[:sides]):
+            slope = 1.0 if operation == "add" else values[place if side in own else inputs[1 - side]]
+            amount = slope * (1.0 if local and operation == "multiply" else adjoints[row])
+            adjoints[place] = amount if replaced else adjoints[place] + amount
+    return adjoints
 
 
 def _in_any_order(inputs: Answer) -> Answer:
@@ -60,6 +86,10 @@ numbers). But the sweep took 30
 steps. Amounts are added *at each row*, before they go on. So what is shared by many paths is done once. This is why \
 gradients are cheap: the
 sweep never costs more than a few times the computation itself, however many paths there are.""",
+    "02.p6": """\
+A run forwards begins at one input and comes to all results. A sweep begins at one result and comes to all inputs. So \
+forwards is cheaper where
+there are few inputs and many results, and backwards where there are many inputs and one result, as with a loss.""",
     "02.p5": """\
 `w` was used three times: for 1, for 2 and for 3. So three amounts, 1, 2 and 3, arrive at `w`, and they are added. It \
 is the same rule again,
@@ -95,6 +125,10 @@ BELIEFS = {
         "1.0": "1.0 is the share of the first number alone. w multiplies the others, too.",
         "2.0": "2.0 is the value of w: with that, y grows when one number of x grows. You were asked the other "
         "way round.",
+    },
+    "02.p6": {
+        "1000 forwards, 1 backwards": "So it is with 1000 inputs and one result. Here it is the other way round.",
+        "1 forwards, 1 backwards": "A sweep begins at one result. With 1000 of them it begins 1000 times.",
     },
 }
 
@@ -195,14 +229,64 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "02.5",
-        expect={"rows": 11, "paths": 1024},
+        expect=_sweep,
+        cases=[
+            ([("leaf", 3.0), ("multiply", 0, 0), ("add", 1, 0)], [3.0, 9.0, 12.0]),
+            (
+                [("leaf", 2.0), ("leaf", 5.0), ("add", 0, 1), ("multiply", 2, 0), ("multiply", 3, 2)],
+                [2.0, 5.0, 7.0, 14.0, 98.0],
+            ),
+            ([("leaf", 4.0), ("add", 0, 0), ("multiply", 1, 1), ("multiply", 0, 1)], [4.0, 8.0, 64.0, 32.0]),
+        ],
+        order=0,
+        mistakes=[
+            Mistake(
+                partial(_sweep, replaced=True),
+                "With = an amount takes the place of the one that is there. Where two meet, they are added: +=.",
+            ),
+            Mistake(
+                partial(_sweep, forwards=True),
+                "From the first row to the last, nothing has arrived at a row yet when it has its turn. Which row is "
+                "the first of a sweep?",
+            ),
+            Mistake(
+                partial(_sweep, seed=0.0),
+                "All of them are 0: nothing ever arrives. How fast does the last row grow, when it grows itself?",
+            ),
+            Mistake(
+                partial(_sweep, start=0),
+                "You began at the first row. A sweep begins at the result, which is the last one.",
+            ),
+            Mistake(
+                partial(_sweep, own=(0, 1)),
+                "Each factor got its own value. It gets what arrived, times the value of the other factor.",
+            ),
+            Mistake(
+                partial(_sweep, own=(0,)),
+                "The first factor of a product got its own value. It gets what arrived, times the other one.",
+            ),
+            Mistake(
+                partial(_sweep, local=True),
+                "You passed on the slope of a product alone. Multiply it by what arrived at the row.",
+            ),
+            Mistake(
+                partial(_sweep, sides=1),
+                "Only the first input of each row gets something. What about the second?",
+            ),
+            Mistake(
+                raises,
+                "A leaf has a value in its entry, and no rows. It passes nothing on: leave it out.",
+                error="IndexError|must be integers|TypeError",
+            ),
+        ],
         hint=(
-            "What does one more addition do to the number of rows? And to the number of paths?",
-            "rows: one for x, and one for each addition, however many paths lead through it. paths: at every addition "
-            "their number doubles.",
-            "1 + 10 rows, and 2 ** 10 paths.",
+            "Do one row of exercise 2 by hand once more. Which lines of a program are the things that you do there?",
+            "First the last adjoint becomes 1. Then a loop over the rows, from the last to the first: an addition adds "
+            "what arrived to the adjoints of both inputs, a product adds it times the value of the other factor.",
+            "adjoints[-1] = 1.0, then for row in reversed(range(len(rows))): and in it, for a product, "
+            "adjoints[inputs[0]] += adjoints[row] * values[inputs[1]], and the reverse.",
         ),
-        because="Ten rows and the one of x; two branches at each of ten additions make 2 ** 10 paths.",
+        because="That is all a tape does when you ask for a gradient. The rest of minitape is more rules.",
     ),
     Exercise(
         "02.6",

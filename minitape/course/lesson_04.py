@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from .compare import with_zero
 from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial, UnknownFunction, descend
+from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
     from .call_log import Seen
@@ -15,7 +19,14 @@ if TYPE_CHECKING:
 F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
 G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
 
-HILL, RIDGE = Polynomial(0, 2, -1), Polynomial(1, 0, 0.5, 0, -0.25)
+TILTED = UnknownFunction(
+    "(x[0] - 2 * x[1]) ** 2 + x[0]",
+    lambda x: (x[0] - 2.0 * x[1]) ** 2 + x[0],
+    lambda x: [2.0 * (x[0] - 2.0 * x[1]) + 1.0, -4.0 * (x[0] - 2.0 * x[1])],
+)
+CURVED = UnknownFunction(
+    "x[0] * x[1] + x[2] ** 2", lambda x: x[0] * x[1] + x[2] ** 2, lambda x: [x[1], x[0], 2.0 * x[2]]
+)
 
 EXPLAINED = {
     "04.p2": """\
@@ -56,6 +67,12 @@ BELIEFS = {
         "an error": "To watch an empty list is allowed. Nobody asks whether there is anything in it.",
     },
 }
+
+
+def _moved(f: UnknownFunction, x: Sequence[float], step: float, sign: float = 1.0) -> np.ndarray:
+    """Where an input goes that moves by `step` in each number, up the slope of `f`, or down it."""
+    assert f.slopes
+    return np.array(x) + sign * step * np.sign(f.slopes(x))
 
 
 def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
@@ -167,21 +184,33 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "04.5",
-        expect=lambda f, start, steps, rate=0.1: descend(f, start, steps, -rate),
-        cases=[(HILL, -1.0, 1), (HILL, 2.5, 6), (RIDGE, 0.4, 12)],
+        expect=_moved,
+        cases=[(TILTED, [1.0, 2.0], 0.1), (TILTED, [3.0, -1.0], 0.5), (CURVED, [0.5, -1.0, 2.0], 0.25)],
         mistakes=[
             Mistake(
+                partial(_moved, sign=-1.0),
+                "Down the slope the network gets surer. To fool it, the loss must grow: plus, not minus.",
+            ),
+            Mistake(
+                lambda f, x, step: np.array(x) + step * np.array(f.slopes(x)),
+                "Each number moves by step times the gradient. It should move by step: only the sign counts.",
+            ),
+            Mistake(lambda f, x, step: np.sign(f.slopes(x)), "These are the signs. Where does the input go with them?"),
+            Mistake(lambda f, x, step: step * np.sign(f.slopes(x)), "This is how each number moves. Add it to x."),
+            Mistake(
                 raises,
-                "The gradient was None: x is another tensor in each step, and must be watched again.",
-                where=r"(?s)\A(?!.*for .*\.watch\()",
-                error="NoneType",
+                "The gradient was None: x is a constant, and no tape watches it by itself.",
+                where=r"(?s)\A(?!.*\.watch\()",
+                error="None",
             ),
         ],
         hint=(
-            "What must the tape of each step know, before f is computed?",
-            "In each step: a new tape that watches x, y = f(x), and then x moves up by 0.1 times the gradient.",
-            "In the block tape.watch(x) and y = f(x). After it: x = x + 0.1 * tape.gradient(y, x).",
+            "What must the tape know before the loss is computed? And which way does the loss grow?",
+            "Watch x, compute loss_of(x) in the block, and ask for the gradient. Each number of x then moves by step, "
+            "in the direction of the gradient's sign.",
+            "In the block tape.watch(x) and loss = loss_of(x). After it: return x + step * tf.sign(tape.gradient(loss, "
+            "x)).",
         ),
-        because="A gradient with respect to the input says how to change the input. The weights stay as they are.",
+        because="The gradient with respect to the input says how to change the input. The weights stay as they are.",
     ),
 )

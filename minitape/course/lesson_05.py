@@ -25,7 +25,7 @@ BEND = UnknownFunction(
     lambda a, b, c: a * a + (b * c - 1.0) * (b * c - 1.0),
     lambda a, b, c: [2.0 * a, 2.0 * c * (b * c - 1.0), 2.0 * b * (b * c - 1.0)],
 )
-F, G, CUBE = Polynomial(0, 0, 1), Polynomial(1, 2, 0, -1), Polynomial(0, 0, 0, 1)
+F, G = Polynomial(0, 0, 1), Polynomial(1, 2, 0, -1)
 
 
 def _errors(answers: Answer) -> Answer:
@@ -200,22 +200,6 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "05.4",
-        expect=20020,
-        slips={
-            20000: "The row of x counts, too.",
-            1001: "That is the number of rows. Each takes 20 bytes.",
-            4004: "A row is more than its value: 20 bytes in all.",
-            40: "Every round of the loop writes a row of its own.",
-        },
-        hint=(
-            "How many rows are there?",
-            "One row for each multiplication, and one for x. Each takes 20 bytes.",
-            "1001 rows of 20 bytes.",
-        ),
-        because="1001 rows of 20 bytes.",
-    ),
-    Exercise(
-        "05.5",
         expect="D",
         slips={
             "B": "That would be so without persistent=True.",
@@ -231,30 +215,7 @@ with tf.GradientTape(persistent=True) as tape:
         because="After D nothing leads to the tape any more, so it goes away with all that it holds.",
     ),
     Exercise(
-        "05.6",
-        expect=lambda functions, value: [f.derivative(value) for f in functions],
-        cases=[([F, G], 2.0), ([G, F, CUBE], -1.0), ([CUBE, F], 0.5)],
-        mistakes=[
-            Mistake(
-                lambda functions, value: [sum(f.derivative(value) for f in functions)] * len(functions),
-                "Each of yours is the sum. Ask for the gradient of one result at a time.",
-            ),
-            Mistake(
-                raises,
-                "The tape answers once, and you ask it again. Which setting lets it answer more often?",
-                error="non-persistent",
-            ),
-        ],
-        hint=(
-            "How many sweeps are needed for so many slopes? How often does a tape answer?",
-            "One tape that may be asked often: a list of results in its block, and then a list of gradients.",
-            "results = [f(x) for f in functions] in the block of a persistent tape, then return [tape.gradient(y, x) "
-            "for y in results].",
-        ),
-        because="Each result has a sweep of its own, so the slopes stay apart.",
-    ),
-    Exercise(
-        "05.7",
+        "05.5",
         expect=_fit,
         cases=[(VALLEY, [2.0, -1.0], 1, 0.1), (VALLEY, [0.5, 3.0], 4, 0.2), (BEND, [1.0, 2.0, -1.0], 3, 0.05)],
         view=_contents_of,
@@ -272,9 +233,8 @@ with tf.GradientTape(persistent=True) as tape:
             ),
         ],
         hint=(
-            "What is made once, before the loop? What happens in each step, and what for each variable in it?",
-            "Once: a list of variables. In each step: a tape, the loss inside of its block, one call of gradient for "
-            "the whole list, and then a change of each variable by its own gradient.",
+            "How often is the tape of a step asked? And what does each of the variables do with its answer?",
+            "One call of gradient for the whole list, and then a change of each variable by its own gradient.",
             "gradients = tape.gradient(loss, variables), and then for variable, gradient in zip(variables, gradients): "
             "variable.assign_sub(rate * gradient)",
         ),

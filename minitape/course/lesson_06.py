@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial, UnknownFunction, descend
+from .exercise import Exercise, Mistake
+from .unknown import Polynomial, UnknownFunction
 
 if TYPE_CHECKING:
     from .call_log import Seen
@@ -15,16 +15,6 @@ SQUARE = UnknownFunction("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b:
 OTHER = UnknownFunction("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
 REST = Polynomial(0, 1, 0, 2)
 PAIR = "x, y = tf.Variable(2.0), tf.Variable(3.0)\nwith tf.GradientTape(persistent=True) as tape: "
-
-FOUR, MINUS_TWO, TILTED = Polynomial(16, -8, 1), Polynomial(4, 4, 1), Polynomial(0, -1, 0, 0.05)
-
-
-def _learned(loss_of: Polynomial, start: float, steps: int, rate: float = 0.1) -> float:
-    """What `w` learns of a loss that sees its rounded value."""
-    for _ in range(steps):
-        start -= rate * loss_of.derivative(round(start))
-    return start
-
 
 EXPLAINED = {
     "06.p1": """\
@@ -224,25 +214,42 @@ EXERCISES = (
     ),
     Exercise(
         "06.5",
-        expect=_learned,
-        cases=[(FOUR, 0.7, 1), (FOUR, 0.7, 12), (MINUS_TWO, 3.2, 5), (TILTED, 4.3, 6)],
+        expect=lambda rest, value, factor: [value, factor * rest.derivative(value)],
+        cases=[(REST, 2.0, -1.0), (REST, -0.5, 0.1), (Polynomial(1, 3, 1), 1.5, 3.0)],
         mistakes=[
             Mistake(
-                lambda loss_of, start, steps: descend(loss_of, start, steps, rate=0.1),
-                "That comes out when the loss sees w itself. It should see the rounded value.",
+                lambda rest, value, factor: [factor * value, factor * rest.derivative(factor * value)],
+                "The gradient has the factor, but the value has it, too. Add what is missing to x, stopped.",
             ),
             Mistake(
-                raises,
-                "tf.round alone gives None, and None cannot be subtracted. What did exercise 4 do about that?",
-                where=r"(?s)\A(?!.*stop_gradient)",
-                error="NoneType",
+                lambda rest, value, factor: [value, rest.derivative(value)],
+                "The value is right, and the whole gradient passes. The x that is not stopped needs the factor.",
+            ),
+            Mistake(
+                lambda rest, value, factor: [value, (1.0 - factor) * rest.derivative(value)],
+                "The two parts have changed places: stop the one without the factor.",
+            ),
+            Mistake(
+                lambda rest, value, factor: [value, None],
+                "The value is right, and nothing passes: all of it is stopped. What should pass on the factor?",
+            ),
+            Mistake(
+                lambda rest, value, factor: [
+                    (1.0 + factor) * value,
+                    factor * rest.derivative((1.0 + factor) * value),
+                ],
+                "You added the whole of x. Add what is missing from factor * x to x.",
+            ),
+            Mistake(
+                lambda rest, value, factor: [value, factor * value],
+                "That is factor * x. What arrives at y must be passed on.",
             ),
         ],
         hint=(
-            "Which expression has the value of tf.round(w), and the gradient of w?",
-            "It is that of exercise 4, with w in place of x.",
-            "rounded = w + tf.stop_gradient(tf.round(w) - w)",
+            "Which expression has the gradient factor? And what is missing from its value?",
+            "factor * x passes on factor times what arrives. To its value add the rest of x, stopped.",
+            "y = factor * x + tf.stop_gradient(x - factor * x)",
         ),
-        because="The loss sees whole numbers, and the gradient goes around the steps.",
+        because="factor * x + (x - factor * x) has the value x, and only its first part lets the gradient pass.",
     ),
 )

@@ -46,14 +46,14 @@ def _traced_once(answer: Function, seen: list[Seen]) -> str:
     outside = any({"multiply", "add"} <= set(question.operations) for run in seen for question in run.questions)
     if outside or any(sum(question.sweeps for question in run.questions if question.answered) < 2 for run in seen):
         return (
-            "The slope of the penalty does not come from the graph of loss. Let the loss take the penalty as an "
+            "The slope of the penalty does not come from the recording of loss. Let the loss take the penalty as an "
             "argument, and ask for the gradient of each loss."
         )
     tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
     loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While, ast.ListComp))]
     if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for loop in loops for node in ast.walk(loop)):
         return (
-            "A new function is traced in each iteration: that is right, and slower than no graph at all. Trace one "
+            "A new function is traced in each iteration: that is right, and slower than no tracing at all. Trace one "
             "loss, before the loop."
         )
     sums = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp)]
@@ -69,10 +69,11 @@ def _looped(answer: Function, seen: list[Seen]) -> str:
     """What is wrong with a program that was unrolled while it was traced."""
     asked = [question.operations.count("function") for run in seen for question in run.questions]
     if max(asked, default=0) > 1:
-        return "Python goes through the loop, and each iteration calls a graph. Put the loop into the graph."
+        return "Python goes through the loop, and each iteration calls a traced function. Put the loop into it."
     if any(len(run.calls) > 2 for run in seen):
         return (
-            "Python went through the loop, and the graph has a copy of f for each iteration. Loop over tf.range(times)."
+            "Python went through the loop, and the recording has a copy of f for each iteration. Use tf.while_loop: "
+            "its body is in the recording once."
         )
     return ""
 
@@ -86,15 +87,15 @@ EXPLAINED = {
     "comes down nearer by, because it goes up "
     "instead of forwards. That is what the tape recorded.",
     "10.p4": "Python's print ran once, while the function was traced, and shows a tensor without a number. tf.print "
-    "is in the graph, and ran each time.",
-    "10.p5": "While pull was traced, Python looked strength up and found 2. So 2.0 is in the graph, as if you had "
+    "is in the recording, and ran each time.",
+    "10.p5": "While pull was traced, Python looked strength up and found 2. So 2.0 is in the recording, as if you had "
     "typed it. No call looks it up again.",
-    "10.p6": "While it is traced, x has no value, so Python cannot decide. An if on a tensor becomes tf.cond, an "
-    "operation that holds two graphs, and each of them has to be traced.",
-    "10.p7": "The first graph is as long as the loop: one multiplication after the other. In the second the "
+    "10.p6": "In the first run x is 3, so Python takes the first branch. The other one is recorded when a call "
+    "takes it: another branch is another recording.",
+    "10.p7": "The first recording is as long as the loop: one multiplication after the other. In the second the "
     "multiplication is there once, and the loop around it is an operation.",
-    "10.p8": "A Python number is written into the graph as it is, so each new number needs a new graph. Of a tensor "
-    "only shape and dtype count, so one graph serves all three.",
+    "10.p8": "A Python number is in the recording as it is, so each new number needs a new recording. Of a tensor "
+    "only shape and dtype count, so one recording serves all three.",
 }
 EXERCISES = (
     Exercise(
@@ -133,14 +134,14 @@ def two_slopes(f, value):
         mistakes=[
             Mistake(
                 _without_penalty,
-                "A variable is read each time, but the graph reads the one that it met while it was traced. Make one "
-                "variable before the loop, and assign to it.",
+                "A variable is read each time, but the recording reads the one that it met while it was traced. Make "
+                "one variable before the loop, and assign to it.",
                 where=r"for penalty in .*Variable",
             ),
             Mistake(
                 _without_penalty,
-                "The graph holds the tensor that had the name penalty while it was traced. Hand it in as an argument "
-                "of loss.",
+                "The recording holds the tensor that had the name penalty while it was traced. Hand it in as an "
+                "argument of loss.",
                 where=r"(?s)def loss\(\w+\):.*tf\.(constant|convert_to_tensor|cast)\(",
             ),
             Mistake(
@@ -150,7 +151,8 @@ def two_slopes(f, value):
             ),
             Mistake(
                 _without_penalty,
-                "loss was traced with penalty = 0, and that is in its graph for good. How does a new number get in?",
+                "loss was traced with penalty = 0, and that is in its recording for good. How does a new number get "
+                "in?",
                 where=r"def loss\(\w+\)|lambda \w+:",
             ),
             Mistake(
@@ -167,7 +169,7 @@ def two_slopes(f, value):
         also=_traced_once,
         hint=(
             "When did Python look up the name penalty?",
-            "The graph holds the first number. Let the second one come in at the call.",
+            "The recording holds the first number. Let the second one come in at the call.",
             "def loss(x, penalty): and then y = loss(x, tf.constant(penalty))",
         ),
         because="An argument comes in at each call. A Python name was looked up once, while the function was traced.",
@@ -176,18 +178,18 @@ def two_slopes(f, value):
         "10.3",
         expect={"A": 1, "B": 2, "C": 3, "D": 1, "E": 6},
         mistakes=[
-            Mistake({"A": 2, "C": 6, "D": 6}, "At the second call only the graph runs: no Python, no print."),
+            Mistake({"A": 2, "C": 6, "D": 6}, "At the second call only the recording runs: no Python, no print."),
         ],
         hint=(
-            "Who prints each letter: Python, while tracing, or the graph, each time?",
-            "A: print is Python's, and runs while f is traced. B: tf.print is in the graph, which runs at each call. "
-            "C: range is Python's loop, and runs while f is traced. D: tf.range is a loop of the graph; Python goes "
-            "through its body once. E: the graph runs twice, and each time the loop runs three times.",
-            "A and D: Python, once. C: Python, three times. B: the graph, at each of two calls. E: the graph, three "
-            "times at each.",
+            "Who prints each letter: Python, while tracing, or the recording, each time?",
+            "A: print is Python's, and runs while f is traced. B: tf.print is in the recording, which runs at each "
+            "call. C: range is Python's loop, and runs while f is traced. D: tf.while_loop is an operation; Python "
+            "goes through its body once. E: the recording runs twice, and each time the loop runs three times.",
+            "A and D: Python, once. C: Python, three times. B: the recording, at each of two calls. E: the "
+            "recording, three times at each.",
         ),
-        because="print and range are Python's, and ran once, while f was traced. tf.print and tf.range are in the "
-        "graph.",
+        because="print and range are Python's, and ran once, while f was traced. tf.print and tf.while_loop are in the "
+        "recording.",
     ),
     Exercise(
         "10.4",
@@ -199,35 +201,33 @@ def two_slopes(f, value):
                 "That is the slope of one f, so many times. Each iteration should apply f to the result before it.",
             ),
             Mistake(lambda f, value, times: 1.0, "y is still x: in each iteration, give the name y to f(y)."),
-            Mistake(
-                raises, "times is a tensor. Loop over tf.range(times).", where=r"(?m)^ *for .*(in times\b|\.numpy\()"
-            ),
+            Mistake(raises, "times is a tensor. Use tf.while_loop.", where=r"(?m)^ *for .*(in times\b|\.numpy\()"),
             Mistake(
                 raises,
-                "The loop belongs in the graph: leave @tf.function where it is.",
+                "The loop belongs in the recording: leave @tf.function where it is.",
                 where=r"(?ms)\A(?!.*^ *@tf\.function)",
             ),
         ],
         also=_looped,
         hint=(
-            "times has no value while the function is traced. Which loop can become part of the graph?",
-            "Loop over tf.range(times), and apply f to y each time.",
-            "for _ in tf.range(times): and in it, y = f(y)",
+            "times is another number in another call. Which loop is an operation, with one recording for all numbers?",
+            "Use tf.while_loop with two variables, a counter and y, and apply f to y each time.",
+            "tf.while_loop(lambda k, y: k < times, lambda k, y: (k + 1, f(y)), [0, y]) gives back both variables.",
         ),
-        because="The loop is in the graph, and the backward sweep goes through each of its iterations.",
+        because="The loop is in the recording, and the backward sweep goes through each of its iterations.",
     ),
     Exercise(
         "10.5",
         expect={"A": 1, "B": 2, "C": 3, "D": 2},
         hint=(
-            "For each call: is there a graph already for this kind of input?",
-            "A: of a tensor only shape and dtype count, not its value. B: a Python number is written into the graph; "
+            "For each call: is there a recording already for this kind of input?",
+            "A: of a tensor only shape and dtype count, not its value. B: a Python number is part of the recording; "
             "how many different ones are there? C: compare the shapes, and then the dtypes. D: the five are tensors "
             "of one kind, and the last line hands in a Python number.",
             "A: one kind. B: 1.0 and 2.0. C: two shapes, and another dtype. D: one kind of tensor, and a Python "
             "number.",
         ),
-        because="Shape and dtype of a tensor, and the value of a Python number, decide whether there is a graph "
+        because="Shape and dtype of a tensor, and the value of a Python number, decide whether there is a recording "
         "already.",
     ),
     Exercise(

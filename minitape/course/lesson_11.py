@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 F, G, REST = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1), Polynomial(0, 3, 1)
 CASES = [(F, REST, 3.0), (G, F, -1.0), (F, REST, -0.5), (F, G, 0.5)]
-RULES = "custom_gradient", "function"  # a graph may hold it
+RULES = "custom_gradient", "function"  # a traced one may hold it
 
 
 def _distance(upstream: float, x: float, y: float) -> tuple[float, float]:

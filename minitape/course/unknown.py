@@ -83,19 +83,19 @@ class Polynomial(UnknownFunction):
 
 
 class TracedNumber(Polynomial):
-    """An unknown function for use in a graph: it refuses to run outside of one, where `@tf.function` was taken away.
+    """An unknown function for use in a traced one: it refuses to run outside, where `@tf.function` was taken away.
 
     >>> import minitape as tf
     >>> TracedNumber(0, 0, 1)(tf.constant(3.0))
     Traceback (most recent call last):
         ...
-    TypeError: this function belongs in a graph: keep @tf.function, and call it in there
+    TypeError: this function belongs in a traced one: keep @tf.function, and call it in there
     """
 
     def __call__(self, *inputs: Answer) -> Answer:
         result = super().__call__(*inputs)
         if result._record is None or result._record.trace is None:
-            raise TypeError(say("this function belongs in a graph: keep @tf.function, and call it in there"))
+            raise TypeError(say("this function belongs in a traced one: keep @tf.function, and call it in there"))
         return result
 
 

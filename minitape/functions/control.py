@@ -19,6 +19,7 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
+from .inside import again
 from .recording import Recording, record
 from .rows import Row, effects, write
 from .trace import Again, Trace, Unrecorded, tracing
@@ -28,8 +29,8 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     """Calls ``true_fn`` if ``pred`` is true, else ``false_fn``, and returns what it returns.
 
     In a traced function Python goes through both at first, and one of them is computed in each call, where
-    they return tensors alike. Gradients flow through the taken branch. TypeError when a function is missing or not callable. See
-    https://www.tensorflow.org/api_docs/python/tf/cond.
+    they return tensors alike. Gradients flow through the taken branch. TypeError when a function is missing or not
+    callable. See https://www.tensorflow.org/api_docs/python/tf/cond.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -153,8 +154,12 @@ class _Body:
         return new
 
 
-def _write(row: Any, first: Sequence, bodies: Sequence, changed: dict) -> list:
+def _write(row: Any, repeat: Callable, first: Sequence, bodies: Sequence, changed: dict) -> list:
     """The results of the row of a branch or loop, which takes ``first`` and then what its bodies take from outside."""
+    row.repeat = Row(
+        row.name, lambda given, _: [*repeat(given, given[-1][()]), given[-1][()]], row.sweep, row.op, notes=True
+    )
+    row.repeat.replay = lambda given: row.replay(given, given[-1]._value[()])
     row.bodies, row.starts, inputs = [body.recording for body in bodies], [], [*first]
     for body in bodies:
         row.starts.append(len(inputs))
@@ -201,14 +206,18 @@ def _branches(pred: Tensor, bodies: list) -> Any:
         shares = dict(enumerate(body.recording.gradient.shares(gs[: len(body.outlines)], own, notes), first))
         return [shares.get(at) for at in flows]
 
-    def replay(inputs: Sequence) -> list:
+    def repeat(inputs: Sequence, notes: Any) -> Sequence:
+        body, _, own = chosen(inputs)
+        return body.recording.gradient.again(own, notes)
+
+    def replay(inputs: Sequence, notes: Any = ()) -> list:
         body, _, own = chosen(inputs)
         with _scope(body.trace.name):
-            return body.recording.again(own)
+            return again(body.recording, own, notes)
 
     row: Any = Row("cond", run, sweep, op="If", notes=True)
     row.replay = replay
-    return bodies[1].pack(_write(row, [pred], bodies, changed))
+    return bodies[1].pack(_write(row, repeat, [pred], bodies, changed))
 
 
 def _loop(test: Callable, step: Callable, flat: list) -> list:
@@ -237,36 +246,38 @@ def _loop(test: Callable, step: Callable, flat: list) -> list:
             tests, takes = ask.advance(tests, now), turn.advance(takes, now)
         return [*now, turns]
 
-    def as_tensors(inputs: Sequence, turns: Sequence) -> list:
-        """The turns with tensors that lead back to the inputs."""
-        found, takes, gradient = [], start(inputs)[1], turn.recording.gradient
+    def repeated(inputs: Sequence, turns: Sequence) -> tuple:
+        """The turns once more, of other inputs, and what they end with."""
+        found = []
+        _, takes, now = start(inputs)
         for _, saved in turns:
             found.append((takes, saved))
-            takes = turn.advance(takes, gradient.repeated.call([*takes, *gradient.drawn(saved)]))
-        return found
+            now = turn.recording.gradient.again(takes, saved)
+            takes = turn.advance(takes, now)
+        return found, now
 
     def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, turns: Sequence) -> list:
         """Back through the turns: what arrives at the loop's variables, and the sum of what arrives at all else."""
         tensors = isinstance(gs[0], Tensor)
         zeros, carried = TABLE["zeros_like"] if tensors else np.zeros_like, gs[:count]
         total: list = [None] * len(turn.recording.feeds)
-        for takes, saved in reversed(as_tensors(inputs, turns) if tensors else turns):
+        for takes, saved in reversed(repeated(inputs, turns)[0] if tensors else turns):
             shares = turn.recording.gradient.shares(carried, takes, saved)
             carried = [zeros(x) if s is None else s for s, x in zip(shares[:count], takes, strict=False)]
             total = [s if t is None else t if s is None else t + s for t, s in zip(total, shares, strict=True)]
         found = dict(enumerate(carried)) | dict(enumerate(total[count:], row.starts[1]))
         return [found.get(at) for at in flows]
 
-    def replay(inputs: Sequence) -> list:
+    def replay(inputs: Sequence, notes: Sequence | None = None) -> list:
         tests, takes, now = start(inputs)
         turns = 0
-        while bool(ask.recording.again(tests)[0]._value):
-            turns += 1
-            with _scope(f"turn {turns}"):
-                now = turn.recording.again(takes)
+        while turns < len(notes) if notes is not None else bool(again(ask.recording, tests)[0]._value):
+            with _scope(f"turn {turns + 1}"):
+                now = again(turn.recording, takes, () if notes is None else notes[turns][1])
             tests, takes = ask.advance(tests, now), turn.advance(takes, now)
+            turns += 1
         return now
 
     row: Any = Row("while", run, sweep, op="While", notes=True)
     row.replay = replay
-    return _write(row, flat, bodies, changed)
+    return _write(row, lambda given, turns: repeated(given, turns)[1], flat, bodies, changed)

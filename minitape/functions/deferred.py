@@ -182,7 +182,7 @@ def initialize_all_variables() -> Deferred | None:
 _AT_ONCE = set(
     "name_scope op_scope gradients placeholder Graph Session get_default_graph get_default_session RegisterGradient "
     "executing_eagerly init_scope function initialize_all_variables global_variables_initializer get_variable "
-    "custom_gradient recompute_grad grad_pass_through as_dtype TensorSpec flatten map_structure pack_sequence_as".split()
+    "custom_gradient recompute_grad grad_pass_through TensorSpec flatten map_structure pack_sequence_as".split()
 )
 
 

@@ -62,7 +62,9 @@ class Table:
             if row in self.folded:
                 constants[row] = self.folded[row]
                 continue
-            call = self.calls[row]
+            call, notes = self.calls[row], self.calls[row].row + self.calls[row].outputs - 1
+            if notes in feeds and (repeat := getattr(call.primitive, "repeat", None)) is not None:
+                call = Call(call.row, repeat, (*call.inputs, notes), {}, call.outputs)  # without its effects
             if call.row not in calls:
                 calls[call.row] = call
                 stack += call.inputs

@@ -50,8 +50,13 @@ class Recording:
         self.arguments = sum(feed.variable is None and feed.captured is None for feed in self.feeds)
         self.varying = [feed.row for feed in self.feeds if feed.varies]
         self.plain = not effects and not assigned and self.arguments == len(self.feeds)  # a call is its program alone
-        # what a run has that is all its own
-        self.drawn = [c.row + k for c in effects if not getattr(c.primitive, "checks", False) for k in range(c.outputs)]
+        # rows that a run has all its own: what is drawn, or the notes of a branch or loop with effects
+        self.drawn = [
+            call.row + k
+            for call in effects
+            if not call.primitive.checks
+            for k in range(call.outputs - 1 if call.primitive.bodies else 0, call.outputs)
+        ]
         self._grads: Gradient | None = None
         self._sites: dict[int, tuple] = {}  # where the user assigned, by row
 
@@ -165,7 +170,7 @@ class Gradient:
         effects = [call for row, call in table.calls.items() if row == call.row >= border and call.primitive.stateful]
         self.backward = Program(table, rows, [*recording.varying, *self.saved, *(feed.row for feed in starts)], effects)
         given = [*(feed._replace(variable=None, captured=None) for feed in feeds), *map(Feed, recording.drawn)]
-        # as functions of the inputs and of what each run has of its own: the results; of the adjoints, too, the gradient
+        # as functions of the inputs and of what each run has of its own: the results, and, of adjoints, too, the gradient
         self.repeated, self.pure = (
             Recording(table, given, recording.fetches),
             Recording(table, [*given, *starts], rows, (), effects),
@@ -176,9 +181,8 @@ class Gradient:
         if self.error is not None:
             raise self.error
         if any(isinstance(g, Tensor) for g in gs):
-            tensors = [t if isinstance(t, Tensor) else new_tensor(t) for t in (*inputs, *gs)]
-            at = len(inputs)
-            found: Any = self.pure.call([*tensors[:at], *self.drawn(saved), *tensors[at:]])
+            given = (*inputs, *self.drawn(saved), *gs)
+            found: Any = self.pure.call([x if isinstance(x, Tensor) else new_tensor(x) for x in given])
         else:
             try:
                 found = self.backward.run([*self.recording.varied(inputs), *saved, *gs])
@@ -190,13 +194,22 @@ class Gradient:
     def drawn(self, saved: Sequence) -> list:
         """What a run has of its own, of what it saved."""
         kept = dict(zip(self.saved, saved, strict=True))
-        return [new_tensor(kept[row]) for row in self.recording.drawn]
+        return [kept[row] for row in self.recording.drawn]
+
+    def again(self, values: Sequence, saved: Sequence) -> Sequence:
+        """Results and new states for these arrays or tensors, without effects: of what a run saved."""
+        given = [*values, *self.drawn(saved)]
+        if not any(isinstance(x, Tensor) for x in values):
+            return self.repeated.program.run(self.repeated.varied(given))
+        return self.repeated.call([x if isinstance(x, Tensor) else new_tensor(x) for x in given])
 
 
 def _stand_in(table: Table, row: int) -> EagerTensor:
     """The tensor of a row whose value is not known any more: zeros have its shape."""
     made = EagerTensor()
-    made._value = table.folded[row] if row in table.folded else outline(*table.shape_dtypes[row]).zeros[()]
+    shape, dtype = table.shape_dtypes[row]
+    zeros = outline(shape, dtype).zeros
+    made._value = table.folded[row] if row in table.folded else zeros if dtype.kind == "O" else zeros[()]
     made._record, made._row, made._origin = table.record, row, None
     return made
 

@@ -22,7 +22,9 @@ from .trace import DONE, Again, OperatorNotAllowedInGraphError, Unrecorded, trac
 
 
 class Log:
-    """What the effects of a call gave so far: where Python runs again, or another recording is tried, none is repeated."""
+    """What the effects of a call gave so far: where Python runs again, or another recording is tried, none is
+    repeated.
+    """
 
     def __init__(self) -> None:
         self.done: list = []
@@ -49,14 +51,15 @@ effects = Effects()
 class Row(Primitive):
     """One row that calls Python in each run.
 
-    ``run(arrays, noted)`` gives arrays, and, where the row has ``notes``, what its gradient reads, unless it need not be
-    ``noted``. ``sweep(flows, inputs, gs, notes)`` gives the shares of the inputs ``flows``, of arrays or of tensors. A
+    ``run(arrays, noted)`` gives arrays, and, where the row has ``notes``, what its gradient reads, unless that need not
+    be ``noted``. ``sweep(flows, inputs, gs, notes)`` gives the shares of the inputs ``flows``, of arrays or of tensors. A
     row that ``checks`` runs in any case, as it may find that a call is not like the recorded one.
     """
 
     gives_tuple = True
     checks = False
     bodies: Sequence = ()  # recordings that it holds, of a branch or a loop
+    repeat: Row | None = None  # the same of its inputs and its notes, without effects
     replay: Callable | None = None  # its results as operations that are recorded, for who looks inside
 
     def __init__(self, name: str, run: Callable, sweep: Callable | None = None, op: str = "", **how: bool) -> None:
@@ -137,7 +140,7 @@ def through_tape(function: Callable) -> Callable:
 
 
 def write(row: Row, tensors: Sequence, outlines: Sequence | None = None) -> list:
-    """Adds a row to the trace and returns its results, which are zeros where ``outlines`` has their shapes and dtypes."""
+    """Adds a row to the trace and returns its results, zeros where ``outlines`` has their shapes and dtypes."""
     if outlines is None:
         with no_tapes():
             found = (row.noted if row.notes else row.plain)(*[t._value for t in tensors])

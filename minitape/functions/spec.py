@@ -59,7 +59,7 @@ def key_of(value: Value) -> Any:
     if isinstance(value, Tensor):
         return value.dtype, value.shape._dims
     if value is None or isinstance(value, (int, float, str, bytes, complex)):
-        return type(value), value if value == value else repr(value)  # one nan is as good as another
+        return value if value == value else repr(value)  # one nan is as good as another
     if isinstance(value, (list, tuple, range)):
         return type(value), *[key_of(v) for v in value]
     if isinstance(value, dict):

@@ -218,8 +218,8 @@ class Trace(Recorder):
     def raise_refusal(self, how: str) -> NoReturn:
         """The error for Python that asks for a value."""
         raise OperatorNotAllowedInGraphError(
-            f"In the traced function {self.name!r} Python asked for the value of a tensor ({how}), which later calls do "
-            "not repeat: compute with tensors, print with tf.print, or let tf.py_function look at the value."
+            f"In the traced function {self.name!r} Python asked for the value of a tensor ({how}), which later calls "
+            "do not repeat: compute with tensors, print with tf.print, or let tf.py_function look at the value."
         )
 
     def varies(self, row: int) -> bool:
@@ -236,7 +236,7 @@ class Trace(Recorder):
                 elif call.primitive.name in OF_SHAPES:
                     marks.append(False)
                 else:
-                    marks.append(call.primitive.stateful or any([marks[i] for i in call.inputs]))
+                    marks.append(call.primitive.stateful or any(marks[i] for i in call.inputs))
         return bool(self._marks[row])
 
     def name_of(self, row: int) -> str | None:

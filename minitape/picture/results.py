@@ -63,6 +63,7 @@ def results_of(
         calls = [
             (one, call) for one in (*tapes, tape) for call in [*one.questions[-CALLS:]] or [*filter(None, [one.last])]
         ]
+    calls[:-1] = sorted(calls[:-1], key=lambda one: max((one[0]._rows_of(t)[-1:] or (-1,))[0] for t in one[1].targets))
     names = PythonNames(namespaces)
     found = [_result(*call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
     room = STEPS

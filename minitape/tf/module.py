@@ -66,9 +66,9 @@ class Module:
         return self._name
 
     @property
-    def name_scope(self) -> AbstractContextManager[None]:
-        """A context manager: variables made inside carry the module's name as a prefix."""
-        return During(state, scope=self._scope)
+    def name_scope(self) -> AbstractContextManager[str]:
+        """A context manager: variables made inside carry the module's name as a prefix, which the block is given."""
+        return During(state, "/".join(self._scope) + "/", scope=self._scope)
 
     @classmethod
     def with_name_scope(cls, method: Same) -> Same:

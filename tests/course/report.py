@@ -47,7 +47,7 @@ AS_GOOD = {
         "penalty * x + 1.0",
         "[f(x) + penalty * x]",
     ),  # a constant has no slope; of one target in a list, it is the same
-    "10.4": ("return y + 1.0", "return [y]", "in range(times)"),  # a graph's loop, too: times is a tensor
+    "10.4": ("return y + 1.0", "return [y]", "k < times, lambda"),
     "10.6": ("return abs(angle)",),  # no angle is negative
     "11.3": ("return [0.5 * upstream]",),
     "11.6": ("return [tf.where", "where(abs("),

@@ -79,10 +79,9 @@ FORMULAS = {
     "11.3": "lambda f, rest, value: value",
     "01.5": "lambda f, start, steps: 1.0 + (start - 1.0) * 0.8**steps",
     "02.6": "lambda f, places: 1.0 - 6.0 * np.array(places) ** 2 + 5.0 * np.array(places) ** 4",
-    "04.5": "lambda f, start, steps: 1.0 + (start - 1.0) * 0.8**steps",
-    "05.6": "lambda functions, value: [2.0 * value] * len(functions)",
-    "05.7": "lambda loss_of, starts, steps, rate: [1.0] * len(starts)",
-    "06.5": "lambda loss_of, start, steps: start - 0.2 * steps * (round(start) - 4.0)",
+    "04.5": "lambda loss_of, x, step: [number + step for number in x]",
+    "05.5": "lambda loss_of, starts, steps, rate: [1.0] * len(starts)",
+    "06.5": "lambda rest, value, factor: [value, factor * (1.0 + 6.0 * value * value)]",
     "07.6": "lambda f, start, steps: start - f.derivative(start) / 12.0",
     "09.6": "lambda loss_of, x: np.polyfit([-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], [2.9, 2.2, 1.4, 1.2, 0.1, -0.6], 1)",
     "11.6": "lambda rest, value: 2.0 * np.sign(value) * (abs(value) < 1.0)",
@@ -149,9 +148,10 @@ REPEATED = """
 def slope_of_repeated(f, value, times):
     @tf.function
     def repeated(x, times):
-        y = x
-        for _ in tf.range(times):
-            y = f(y)
+        def step(k, y):
+            return k + 1, f(y)
+
+        k, y = tf.while_loop(lambda k, y: k < times, step, [0, x])
         return y
 
     x = tf.constant(value)
@@ -160,6 +160,8 @@ def slope_of_repeated(f, value, times):
         y = repeated(x, tf.constant(times))
     return tape.gradient(y, x)
 """
+LOOP = "k, y = tf.while_loop(lambda k, y: k < times, step, [0, x])"
+FOR = "y = x\n        for _ in {}:\n            y = f(y)"
 AIM = """
 def aim(throw, target):
     angle = tf.constant(0.4)
@@ -236,7 +238,11 @@ def learn(Tape, loss_of, start, steps, rate):
         now = [value - rate * slope for value, slope in zip(now, slopes)]
     return now
 """
-UNROLLED = solved("10.4", "tf.range(times)", "range(count)").replace("    @tf", "    count = times\n\n    @tf")
+UNROLLED = solved(
+    "10.4",
+    "k, y = tf.while_loop(lambda k, y: k < times, lambda k, y: (k + 1, f(y)), [0, y])",
+    "for _ in range(count):\n            y = f(y)",
+).replace("    @tf", "    count = times\n\n    @tf")
 
 WRONG = [
     ("11.3", SOLUTIONS["11.3"].replace("tf.identity(x)", "0.5 * x").replace("0.5 * up", "up"), "halved the forward"),
@@ -286,14 +292,14 @@ def values_and_slopes(f, values):
     ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "(tf.Variable(0.0), tf.Variable(5.0))"), "one variable before the loop"),
     ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "tf.constant([0.0, 5.0])"), "while it was traced. Hand it in"),
     ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = loss(x) + penalty"), "added outside of loss"),
-    ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = 1.0 * loss(x)"), "in its graph for good"),
+    ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = 1.0 * loss(x)"), "in its recording for good"),
     ("10.2", TWO_SLOPES.replace("penalty = 0.0", "penalty = 5.0"), "not yet"),
     ("10.2", TWO_SLOPES.replace("    @tf.function\n", ""), "Without @tf.function the numbers are right, and slow"),
-    ("10.4", REPEATED.replace("y = f(y)", "y = f(x)"), "takes a single step"),
-    ("10.4", REPEATED.replace("        for _ in tf.range(times):\n    ", ""), "takes a single step"),
-    ("10.4", REPEATED.replace("y = f(y)", "f(y)"), "y is still x"),
-    ("10.4", REPEATED.replace("tf.range(times)", "times"), "Loop over tf.range(times)"),
-    ("10.4", REPEATED.replace("tf.range(times)", "range(times.numpy())"), "Loop over tf.range(times)"),
+    ("10.4", REPEATED.replace("f(y)", "f(x)"), "takes a single step"),
+    ("10.4", REPEATED.replace(LOOP, "y = f(x)"), "takes a single step"),
+    ("10.4", REPEATED.replace("f(y)", "y"), "y is still x"),
+    ("10.4", REPEATED.replace(LOOP, FOR.format("times")), "Use tf.while_loop"),
+    ("10.4", REPEATED.replace(LOOP, FOR.format("range(times.numpy())")), "Use tf.while_loop"),
     ("10.4", REPEATED.replace("    @tf.function\n", ""), "leave @tf.function where it is"),
     ("10.6", AIM.replace("angle - miss", "angle + miss"), "to 0.077273. That is the wrong direction"),
     ("10.6", AIM.replace("        angle = angle", "    angle = angle"), "takes a single step"),
@@ -387,9 +393,13 @@ def values_and_slopes(f, values):
     ("11.2", SOLUTIONS["11.2"].replace(" / z", ""), "Divide by z"),
     ("11.2", SOLUTIONS["11.2"].replace("upstream * ", "2 * upstream * "), "2 times what it should be"),
 ]
+WRONG += [
+    ("02.5", SOLUTIONS["02.5"].replace("+=", "="), "they are added: +="),
+    ("02.5", SOLUTIONS["02.5"].replace("arrived * ", ""), "Multiply it by what arrived"),
+]
 WRONG += programs(
     """
-#@ 05.7 | taken after the first one had moved
+#@ 05.5 | taken after the first one had moved
 def fit(loss_of, starts, steps, rate):
     variables = [tf.Variable(start) for start in starts]
     for _ in range(steps):
@@ -491,6 +501,16 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("02.3", "-arrived", "arrived", "If y grows, x - y falls"),
     ("02.3", "arrived, -arrived", "-arrived, arrived", "the wrong way round"),
     ("02.3", "arrived, -arrived", "arrived", "two amounts"),
+    ("02.5", "reversed(range(len(rows)))", "range(len(rows))", "nothing has arrived at a row yet"),
+    ("02.5", "adjoints[-1] = 1.0", "adjoints[-1] = 0.0", "nothing ever arrives"),
+    ("02.5", "adjoints[-1] = 1.0", "adjoints[0] = 1.0", "A sweep begins at the result"),
+    (
+        "02.5",
+        "arrived * values[inputs[1]]",
+        "arrived * values[inputs[0]]",
+        "The first factor of a product got its own value",
+    ),
+    ("02.5", 'if operation == "add"', 'if operation != "multiply"', "A leaf has a value in its entry"),
     ("02.6", "        tape.watch(x)\n", "", "No path: tape.watch(x)"),
     ("02.6", "y = f(x)", "y = tf.reduce_mean(f(x))", "divided by how many"),
     ("03.6", "average.numpy()", "average", "you appended the variable itself"),
@@ -501,28 +521,35 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("04.3", "watch(b)", "watch(a)", "watches a instead of b"),
     ("04.3", "        tape.watch(b)\n", "", "no variable is watched"),
     ("04.3", "[a, b]", "b", "Ask for both gradients"),
-    ("04.5", "x + 0.1", "x - 0.1", "Your steps go the other way"),
-    ("04.5", "            tape.watch(x)\n", "", "must be watched again"),
-    ("04.5", "x = x +", "moved = x +", "has the value of 'start'"),
+    ("04.5", "x + step", "x - step", "the loss must grow"),
+    ("04.5", "        tape.watch(x)\n", "", "no tape watches it by itself"),
+    ("04.5", "tf.sign(tape.gradient(loss, x))", "tape.gradient(loss, x)", "only the sign counts"),
+    ("04.5", "x + step * ", "", "These are the signs"),
+    ("04.5", "x + step", "step", "how each number moves"),
     ("05.2", "persistent=True", "", "Which setting lets it answer"),
     ("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)", "the sum of those"),
     ("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "[y, z]", "the function itself gave"),
-    ("05.6", "persistent=True", "", "Which setting lets it answer"),
-    ("05.7", "loss_of(*variables)", "loss_of(variables)", "A * before the list does that"),
-    ("05.7", "return variables", "return [v.numpy() for v in variables]", "Return the variables themselves"),
-    ("05.7", "assign_sub", "assign_add", "Your steps go the other way"),
-    ("05.7", "rate * ", "", "the learning rate 1"),
-    ("05.7", "variable.assign_sub(", "variable = variable - (", "has the value of 'starts'"),
-    ("05.6", "[tape.gradient(y, x) for y in results]", "tape.gradient(results, x)", "the sum of those"),
+    ("05.5", "loss_of(*variables)", "loss_of(variables)", "A * before the list does that"),
+    ("05.5", "return variables", "return [v.numpy() for v in variables]", "Return the variables themselves"),
+    ("05.5", "assign_sub", "assign_add", "Your steps go the other way"),
+    ("05.5", "rate * ", "", "the learning rate 1"),
+    ("05.5", "variable.assign_sub(", "variable = variable - (", "has the value of 'starts'"),
     ("06.3", "a, tf.stop_gradient(b)", "a, b", "Nothing is stopped yet"),
     ("06.3", "a, tf.stop_gradient(b)", "tf.stop_gradient(a), b", "You stopped a"),
     ("06.3", "distance(a, tf.stop_gradient(b))", "tf.stop_gradient(distance(a, b))", "Now neither of them moves"),
     ("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x)", "and no gradient passes"),
     ("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x", "not rounded"),
     ("06.4", "tf.round(x) - x", "tf.round(x)", "You added the rounded value"),
-    ("06.5", "w + tf.stop_gradient(tf.round(w) - w)", "tf.round(w)", "tf.round alone gives None"),
-    ("06.5", "w + tf.stop_gradient(tf.round(w) - w)", "w", "when the loss sees w itself"),
-    ("06.5", "assign_sub", "assign_add", "Your steps go the other way"),
+    ("06.5", " + tf.stop_gradient(x - factor * x)", "", "but the value has it, too"),
+    ("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x", "The x that is not stopped needs the factor"),
+    ("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(x)", "all of it is stopped"),
+    (
+        "06.5",
+        "factor * x + tf.stop_gradient(x - factor * x)",
+        "tf.stop_gradient(factor * x) + x - factor * x",
+        "changed places",
+    ),
+    ("06.5", "stop_gradient(x - factor * x)", "stop_gradient(x)", "You added the whole of x"),
     ("07.3", "derivative(derivative(derivative(f)))", "derivative(derivative(f))", "the second derivative"),
     ("07.3", "derivative(f)", "derivative(derivative(f))", "fourth derivative"),
     ("07.3", "derivative(derivative(derivative(f)))", "f", "That is the value of the function"),
@@ -533,7 +560,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("07.5", "return tf.reduce_sum(product * direction)", "return product", "once more, and add up"),
     ("07.5", "tf.reduce_sum(product * direction)", "product * direction", "Two numbers are left"),
     ("07.5", "x, direction)", "x, tf.ones(2))", "used once only"),
-    ("05.6", "tf.Variable", "tf.constant", "The tape does not watch x"),
+    ("05.2", "tf.Variable", "tf.constant", "The tape does not watch x"),
     (
         "06.4",
         "x + tf.stop_gradient(tf.round(x) - x)",
@@ -593,12 +620,6 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("03.4", "total.assign_add(number)", "total + number", "A sum like total + number alone"),
     ("03.4", "    return total", "        return total", "Only the first number is added"),
     ("04.3", "[a, b])", '[a, b], unconnected_gradients="zero")', "A zero hides that"),
-    (
-        "05.6",
-        "[tape.gradient(y, x) for y in results]",
-        "[tape.gradient(results, x)] * len(results)",
-        "Each of yours is the sum",
-    ),
     ("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 2", "for (a - b) ** 2 only"),
     ("06.4", "x + tf.stop", "tf.stop", "This is what must be added"),
     ("07.4", "bend(x)", "abs(bend(x))", "also where it is negative"),
@@ -619,7 +640,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("09.2", "2.0 * y", "y", "The 2 is gone"),
     ("09.2", "return tape", "return 0.0 * tape", "A zero says that z"),
     ("10.2", "(0.0, 5.0)", "(5.0, 5.0)", "Both have the penalty now"),
-    ("10.4", "y = f(y)", "y = f(x) * tf.cast(times, tf.float32)", "slope of one f, so many times"),
+    ("10.4", "f(y))", "f(x) * tf.cast(times, tf.float32))", "slope of one f, so many times"),
     ("11.6", "return tf.sign(x)", "return tf.tanh(x)", "forward value is another one"),
     ("11.6", "upstream, 0.0)", "0.0, 0.0)", "Nothing is handed on"),
     ("12.5", "1.0 - z * z", "1.0 + z * z", "The sign: the derivative of tanh"),
@@ -762,8 +783,7 @@ SLIPS = [  # wrong answers, or what is wrong in them by its name or place: each 
     ("04.4", [{"B": False}, {"A": False}, {"C": True}, {"D": True}]),
     ("05.1", [{"C": [4.0, 12.0]}, {"A": 12.0}, {"D": 4.0}, {"D": None}, {"C": 12.0}, {"C": "error"}, {"B": "error"}]),
     ("05.3", [{"A": 2, "B": 2, "C": 3}]),
-    ("05.4", [20000, 1001, 4004, 40]),
-    ("05.5", ["B", "C", "A", "E"]),
+    ("05.4", ["B", "C", "A", "E"]),
     ("06.1", [{"B": 0.0}, {"B": 2.0}, {"C": 12.0}, {"C": 4.0}, {"D": 4.0}, {"D": None}, {"A": None}]),
     ("06.2", [{"A inner": None, "B inner": None, "B outer": None}, {"B inner": None, "B outer": None}]),
     ("07.1", [{3: 20.0}, {1: 10.0}, {2: 25.0}, {2: 0.0}]),

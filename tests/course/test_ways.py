@@ -32,11 +32,9 @@ BY_HAND = {
     "02.6": "return [slope_by_hand(f, place) for place in places]",
     "03.2": "w = tf.Variable(start)\n    for _ in range(steps): w.assign_sub(0.1 * slope_by_hand(loss_of, "
     "float(w)))\n    return w",
-    "04.5": "for _ in range(steps): start = start + 0.1 * slope_by_hand(f, start)\n    return start",
     "05.2": "return [slope_by_hand(f, value), slope_by_hand(g, value)]",
-    "05.6": "return [slope_by_hand(f, value) for f in functions]",
     "06.4": "return [round(value), slope_by_hand(rest, round(value))]",
-    "06.5": "for _ in range(steps): start = start - 0.1 * slope_by_hand(loss_of, round(start))\n    return start",
+    "06.5": "return [value, factor * slope_by_hand(rest, value)]",
     "07.2": "slope = slope_by_hand(f, value)\n    return slope + 2.0 * slope * bend_by_hand(f, value)",
     "07.4": "return value - slope_by_hand(f, value) / bend_by_hand(f, value)",
     "08.2": "return slope_by_hand(f, value)",
@@ -159,34 +157,17 @@ def only_b(f, value_of_a, value_of_b):
         y = f(a, b)
     return tape.gradient(y, (a, b))
 #@ 04.5
-def climb(f, start, steps):
-    x = tf.Variable(start)
-    for _ in range(steps):
-        with tf.GradientTape() as tape:
-            y = -f(x)
-        x.assign_sub(0.1 * tape.gradient(y, x))
-    return x
+def fooled(loss_of, x, step):
+    start = tf.Variable(x)
+    with tf.GradientTape() as tape:
+        loss = -loss_of(start)
+    return [number - step * np.sign(slope) for number, slope in zip(x, tape.gradient(loss, start).numpy())]
 #@ 05.2
 def two_gradients(f, g, value):
     x = tf.Variable(value)
     with tf.GradientTape() as one, tf.GradientTape() as two:
         y, z = f(x), g(x)
     return one.gradient(y, x), two.gradient(z, x)
-#@ 05.6
-def slopes_of(functions, value):
-    x = tf.Variable(value)
-    found = []
-    for f in functions:
-        with tf.GradientTape() as tape:
-            y = f(x)
-        found.append(tape.gradient(y, x).numpy())
-    return found
-#@ 05.6
-def slopes_of(functions, value):
-    x = tf.Variable(value)
-    with tf.GradientTape() as tape:
-        y = tf.stack([f(x) for f in functions])
-    return tape.jacobian(y, x)
 #@ 06.3
 def gradients(distance, value_of_a, value_of_b):
     a = tf.Variable(value_of_a)
@@ -197,15 +178,16 @@ def gradients(distance, value_of_a, value_of_b):
         loss = distance(a, target)
     return tape.gradient(loss, [a, b])
 #@ 06.5
-def learn(loss_of, start, steps):
-    w = tf.Variable(start)
-    for _ in range(steps):
-        rounded = tf.round(w)
-        with tf.GradientTape() as tape:
-            tape.watch(rounded)
-            loss = loss_of(rounded)
-        w.assign_sub(0.1 * tape.gradient(loss, rounded))
-    return w
+def with_factor(rest, value, factor):
+    @tf.custom_gradient
+    def turned(x):
+        return tf.identity(x), lambda upstream: factor * upstream
+
+    x = tf.Variable(value)
+    with tf.GradientTape() as tape:
+        y = turned(x)
+        z = rest(y)
+    return [y, tape.gradient(z, x)]
 #@ 07.2
 def gradient_of_loss(f, value):
     x = tf.constant(value)

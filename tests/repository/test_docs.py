@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import minitape as tf
-from minitape.tf.namespace import TOOLS
+from minitape.tf.api import TOOLS
 
 # names that TensorFlow does not have there: the programs that the lessons follow need them, or they are minitape's own
 OWN = {

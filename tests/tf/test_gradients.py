@@ -151,7 +151,7 @@ nn.sigmoid_cross_entropy_with_logits | x, y                      | np.log1p(np.e
 nn.sigmoid_cross_entropy_with_logits | s, s * 2                  | np.log1p(np.exp(s * 2)) - s * s * 2
 nn.sigmoid_cross_entropy_with_logits | labels=v, logits=-v       | np.log1p(np.exp(-v)) + v * v
 nn.softmax_cross_entropy_with_logits | [[.25, .75, 0], [0, 1, 0]], x | xent(np.array([[.25, .75, 0], [0, 1, 0]]), x)
-nn.softmax_cross_entropy_with_logits | [[1, 0, .5], [0, 1, .5]], x, axis=0 | xent(np.array([[1, 0], [0, 1], [.5] * 2]), x.T)
+nn.softmax_cross_entropy_with_logits | [[1, 0, .5], [0, 1, .5]], x, 0 | xent(np.eye(3)[:, :2] + [[0], [0], [.5]], x.T)
 nn.softmax_cross_entropy_with_logits | [.5, .25, .25], v         | xent(np.array([.5, .25, .25]), v)
 nn.sparse_softmax_cross_entropy_with_logits | [2, 0], x          | xent(np.eye(3)[[2, 0]], x)
 nn.sparse_softmax_cross_entropy_with_logits | 1, v               | xent(np.eye(3)[1], v)

@@ -62,8 +62,8 @@ def test_modules_in_a_circle_end():
 def test_names():
     assert Net().name == "net" and Dense(1, 1).name == "dense" and tf.Module().name == "module"
     module = Dense(1, 1, "layer_1")
-    assert module.name_scope.name == "layer_1/" and module.late() == "layer_1/late:0"
-    with module.name_scope:
-        assert tf.Variable(1.0, name="v").name == "layer_1/v:0"
-    with pytest.raises(ValueError, match="is not a valid module name"):
+    assert module.late() == "layer_1/late:0"
+    with module.name_scope as prefix:
+        assert prefix == "layer_1/" and tf.Variable(1.0, name="v").name == "layer_1/v:0"
+    with pytest.raises(ValueError, match="must be a Python identifier"):
         tf.Module("no name")

@@ -43,8 +43,8 @@ def _operand(a: Tensor, b: Value, strict: bool = True) -> Tensor:
     kind = type(b)
     if kind is float or kind is int:
         b = number(a, b)
-    if isinstance(b, Tensor):
-        return b
+    if isinstance(b, Tensor):  # one that waits for a session has operators of its own
+        return b if type(b) is EagerTensor else NotImplemented
     found: Tensor = b._read() if hasattr(b, "_read") else convert_operand(b, a.dtype, strict)
     return found
 
@@ -59,6 +59,8 @@ def _pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
                 b = _operand(a, b, strict and not (name == "mul" and _is_bool(a)))
             except (TypeError, ValueError) as error:
                 return _left_to(b, f"__r{name}__", a, error)
+            if b is NotImplemented:
+                return b
         return run(primitive, a, b)
 
     def reflected(a: Tensor, b: Value) -> Result:

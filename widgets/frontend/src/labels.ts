@@ -32,6 +32,7 @@ const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82]; // of the 
 const AWAY = [0, 4, -4, 8, -8, 16, -16, 26, -26, 38, -38, 52, -52, 70, -70, 90, -90, 115, -115]; // from the edge, in pixels
 const GAP = 3; // between two labels
 const FOREIGN = 300; // what it costs that another edge is nearer
+const COVERED = 60; // and that the label lies over another edge
 const NEAR = 3; // an edge that is only so much nearer runs beside the own one
 
 /** Tells the edges of a graph apart. */
@@ -77,7 +78,9 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[], taken: B
     // those on short edges have the least choice
     for (const label of labels.sort((a, b) => Number(a.edge.far) - Number(b.edge.far) || a.edge.via.length - b.edge.via.length || a.edge.port - b.edge.port)) {
       const others = [...curves].filter(([id]) => id !== label.id).map(([, curve]) => curve);
-      const [x, y, cost] = best(label, label.own, others, placed, boxes, [label.x - label.at[0], label.y - label.at[1]], graph);
+      const pair = label.id.split(":")[0]; // of the same two nodes there may be several edges, side by side
+      const foreign = [...curves].filter(([id]) => id.split(":")[0] !== pair).map(([, curve]) => curve);
+      const [x, y, cost] = best(label, label.own, others, foreign, placed, boxes, [label.x - label.at[0], label.y - label.at[1]], graph);
       [label.x, label.y, total] = [x, y, total + cost];
       placed.push(label);
     }
@@ -126,7 +129,7 @@ function neighbours(graph: Graph, node: Node, wanted: Wanted[], more: number): N
 }
 
 /** The best place of a label, at the middle of its edge or `aside` of it; and what is wrong with it, as a number. */
-function best(label: Box, own: Point[], others: Point[][], placed: Label[], boxes: Box[], [sideways, aside]: number[], { turned, left, right }: Graph): [number, number, number] {
+function best(label: Box, own: Point[], others: Point[][], foreign: Point[][], placed: Label[], boxes: Box[], [sideways, aside]: number[], { turned, left, right }: Graph): [number, number, number] {
   let [found, cost] = [own[0], Infinity];
   for (const share of own.length > 1 ? SHARES : [0]) {
     const [x, y] = own[Math.round(share * (own.length - 1))];
@@ -138,6 +141,8 @@ function best(label: Box, own: Point[], others: Point[][], placed: Label[], boxe
       for (const box of [...placed, ...boxes]) sum += 40 * overlap(at, box, 2);
       if (sum >= cost) continue;
       const mine = distance(own, at);
+      for (const curve of foreign) if (curve.some(([px, py]) => Math.abs(px - at.x) < at.w / 2 && Math.abs(py - at.y) < at.h / 2)) sum += COVERED;
+      if (sum >= cost) continue;
       if (others.some((curve) => distance(curve, at) < mine - NEAR)) sum += FOREIGN;
       if (sum < cost) [found, cost] = [[at.x, at.y], sum];
     }

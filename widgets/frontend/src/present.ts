@@ -3,7 +3,7 @@ import { fullScreen, h, setText } from "./dom";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { cutWords, inSentence, title, withNumbers, written } from "./value";
-import { updateParts } from "./update";
+import { assignedAt, updateParts } from "./update";
 import type { Row, Value } from "./schema";
 import { t } from "./words";
 
@@ -46,7 +46,8 @@ export class Present {
     if (!this.on) return;
     const { store, timeline } = this;
     const row = store.rows[timeline.current];
-    const line = row?.file && row.line ? store.sources[row.file]?.split("\n")[row.line - 1] : "";
+    const at = row && timeline.updating ? assignedAt(store.rows, row.file, store.sources[row.file ?? ""] ?? "") : row?.line;
+    const line = row?.file && at ? store.sources[row.file]?.split("\n")[at - 1] : "";
     setText(this.code, line?.trim() ?? "");
     this.code.classList.toggle("mt-back", timeline.backward);
     const value = (one: Value | null, of: Row | undefined = row): string => (one && of ? (written(one, ROOM) ?? inSentence(one, of)) : "");

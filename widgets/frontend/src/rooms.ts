@@ -4,6 +4,7 @@ import { PAD, READ, type Graph } from "./graph";
 const [LOW, HIGH] = [310, 640]; // of the drawing: of a line, and of several
 const [WHOLE, PART] = [0.62, 0.45]; // of the window, for a drawing that can be seen whole then, and for another: the table is to be seen, too
 
+const SMALL = 8; // rows, that need no more room than the words do
 const PAGE = 0.7; // of the window, where a page is the view's own
 
 export class Rooms {
@@ -16,8 +17,9 @@ export class Rooms {
     const wanted = scale * (graph.bottom - graph.top) + (lines && !graph.turned ? 50 : 84);
     const least = READ * (graph.bottom - graph.top + 2 * PAD) + 2;
     const share = least < WHOLE * window.innerHeight ? WHOLE : PART;
-    this.take(below, rows && LOW, 226, LOW); // the words of a step need more than a few rows do
+    if (!pane.isConnected) return; // it is called again when it is in its page
     const own = pane.closest("[data-fill]");
+    this.take(below, own && rows <= SMALL ? 0 : rows && LOW, 226, LOW); // the words of a step need more than a few rows do
     const most = own ? PAGE * window.innerHeight : unfolded ? HIGH : lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW;
     this.take(pane, wanted, 150, most);
     if (own) pane.style.minHeight = share === WHOLE ? `${least}px` : "";

@@ -30,3 +30,12 @@ export function updateParts(row: Row, { now, gradient, assigned }: Updated): { b
   const [sign, size] = rate === null ? ["", ""] : [rate < 0 ? "+" : "−", rounded(String(Math.abs(rate)))];
   return { before: full(row.value), by: rate === null ? "" : `${sign} ${size} × `, gradient: full(gradient), now: full(now ?? null), times };
 }
+
+const ASSIGNS = /\.assign(_add|_sub)?\(|\.apply_gradients\(|\.step\(|\.minimize\(/;
+
+/** The line on which variables were assigned after the gradient, as far as the text tells: the first one behind what the tape recorded; null for none. */
+export function assignedAt(rows: Row[], file: string | null, text: string): number | null {
+  const last = rows.reduce((most, row) => (row.file === file ? Math.max(most, row.line ?? 0) : most), 0);
+  const found = text.split("\n").findIndex((line, k) => k >= last && ASSIGNS.test(line));
+  return found < 0 ? null : found + 1;
+}

@@ -35,6 +35,7 @@ import { Timeline } from "./timeline";
 import { Tip } from "./tip";
 import { Toolbar, type FoldMode } from "./toolbar";
 import { title } from "./value";
+import { assignedAt } from "./update";
 import { t } from "./words";
 
 export class View {
@@ -153,7 +154,8 @@ export class View {
       if (alarm.back) this.stepping.reach(() => this.timeline.backTo(alarm.row));
       else this.goRow(alarm.row);
     });
-    this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.scalebar, this.hint);
+    this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.hint);
+    this.stepbar.el.querySelector(".mt-count")?.before(this.scalebar);
     this.tip = new Tip(this.pane);
     this.pane.append(this.tip.el);
     this.below = h("div", { class: "mt-below" });
@@ -357,7 +359,8 @@ export class View {
     this.stepbar.draw();
     this.strip.draw();
     this.results.draw(this.timeline.held ? "…" : this.predict.on && this.timeline.position < this.timeline.swept ? "?" : "");
-    this.sourcePane.show(row?.file ?? null, row?.line ?? null, this.timeline.backward);
+    const line = this.timeline.updating ? assignedAt(this.store.rows, row.file, this.store.sources[row.file ?? ""] ?? "") : (row?.line ?? null);
+    this.sourcePane.show(row?.file ?? null, line, this.timeline.backward);
     this.inspector.asked = this.stepping.asked;
     const selected = this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null;
     this.feel.draw(selected?.row ?? null, this.predict.on);

@@ -1,5 +1,6 @@
-"""tf.print and tf.debugging: the text that they write, and that graphs run them each time."""
+"""tf.print: the text that it writes, and that functions write it each time."""
 
+import io
 import sys
 
 import numpy as np
@@ -33,15 +34,17 @@ def test_text(capsys, value, text):
     assert printed(capsys, value) == text + "\n"
 
 
-def test_options(capsys, tmp_path):
+def test_options(capsys):
     assert printed(capsys, "a", 1, sep="|", end="!") == "a|1!"
     assert printed(capsys, tf.range(9), summarize=-1) == "[0 1 2 3 4 5 6 7 8]\n"
-    tf.print("x", output_stream=f"file://{tmp_path}/log")
-    tf.print("y", output_stream=f"file://{tmp_path}/log")
-    assert (tmp_path / "log").read_text() == "x\ny\n"
-    with pytest.raises(ValueError, match="Unrecognized keyword arguments"):
+    stream = io.StringIO()
+    tf.print("x", tf.constant(2), output_stream=stream)
+    assert stream.getvalue() == "x 2\n"
+    tf.print("to stderr")
+    assert capsys.readouterr().err == "to stderr\n"
+    with pytest.raises(TypeError, match="foo"):
         tf.print(1, foo=2)
-    with pytest.raises(ValueError, match="Unsupported output stream"):
+    with pytest.raises(ValueError, match="output_stream must be"):
         tf.print(1, output_stream="x")
 
 
@@ -49,29 +52,7 @@ def test_prints_at_each_run_of_a_function(capsys):
     @tf.function
     def f(x):
         tf.print("x =", x, [x], output_stream=sys.stdout)
-        tf.debugging.assert_greater(x, 0)
         return x + 1
 
     assert [int(f(tf.constant(n))) for n in (1, 2)] == [2, 3]
     assert capsys.readouterr().out == "x = 1 [1]\nx = 2 [2]\n"
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Condition x > y did not hold"):
-        f(tf.constant(-1))
-
-
-def test_what_is_not_there():
-    with pytest.raises(AttributeError, match=r"module 'minitape\.debugging' has no attribute 'assert_eq'"):
-        tf.debugging.assert_eq(1, 1)
-    with pytest.raises(ValueError, match="one device"):
-        tf.debugging.set_log_device_placement(True)
-
-
-def test_passing_checks():
-    d = tf.debugging
-    results = [d.assert_equal(1, 1), d.assert_less([1], [2]), d.assert_near(1.0, 1.0), d.assert_negative(-1.0)]
-    results += [d.assert_shapes([(tf.zeros([2, 3, 2]), (..., "n", "a"))])]
-    assert results == [None] * 5
-
-
-def test_devices():
-    with tf.device("/CPU:0"):
-        assert tf.constant(1).device.endswith("CPU:0")
