@@ -54,7 +54,8 @@ class GradientQuestion(NamedTuple):
 
 def no_tensor(value: Object) -> Exception:
     """The error for a target or a source that is no tensor."""
-    return hooks.why_no_tensor(AttributeError(f"{type(value).__name__!r} object has no attribute '_id'"), value)
+    kind = TypeError if isinstance(value, str) else AttributeError
+    return hooks.why_no_tensor(kind(f"{type(value).__name__!r} object has no attribute '_id'"), value)
 
 
 def wants_zeros(unconnected_gradients: object) -> bool:

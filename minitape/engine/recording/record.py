@@ -279,11 +279,17 @@ class Record(Recorder):
             call.attrs, call.outputs = attrs, len(tensors)
             if primitive.mandatory:
                 self.mandatory = appended(self.mandatory, call)
+        cells = self.rows
         for tensor in tensors:
             value = tensor._value
             if self.large or value.size > small:
                 value = self._kept(primitive, rows, inputs, value, not untracked and bool(state.tapes))
-            tensor._record, tensor._row = self, (row := self.append(code, a, b, call, site, value))
+            if len(cells) >= FULL:
+                self.pack()
+            row = self.base + len(cells) // WIDTH
+            self.kinds.add(type(value))
+            cells += (code, a, b, call, site, value)
+            tensor._record, tensor._row = self, row
             if untracked:
                 self.untracked.add(row)
         if self.trace is not None:
