@@ -127,7 +127,8 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
         check_same_dtype("Mul", given, target)
     if given.shape != target.shape:
         check_broadcast("Mul", given, target)
-        if math.prod(np.broadcast_shapes(tuple(given.shape), tuple(target.shape))) != math.prod(tuple(target.shape)):
+        wanted = given.shape.as_list(), target.shape.as_list()
+        if math.prod(np.broadcast_shapes(*map(tuple, wanted))) != math.prod(wanted[1]):
             raise invalid(f"An output gradient of the shape {given.shape} is larger than its target, {target.shape}.")
     return given if recorded else unbroadcast(given.array, tuple(target.shape))
 
