@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..engine.derivatives.pyfunction import PythonCall
     from ..engine.recording.rows import Call, Event
     from ..engine.table.primitives import Primitive, Rule
-    from ..engine.types import Attributes, End, Graph
+    from ..engine.types import End, Graph
     from ..engine.values.dtypes import DType
 
 
@@ -171,9 +171,8 @@ class Trace:
             primitive = BY_CODE[op - FIRST_CODE]
             inputs = (a,) if a == b or len(primitive.texts) == 2 else (a, b)
             rules = [None if t == "-" else t for t in primitive.texts[1:]]
-            attrs: Attributes = {}
         elif op == CALL and (call := record.call_at(node.row)) is not None:
-            primitive, inputs, rules, attrs = call.primitive, call.inputs, call.primitive.rules, call.attrs
+            primitive, inputs, rules = call.primitive, call.inputs, call.primitive.rules
         else:
             home = None if node.tensor is None else node.tensor._record
             if node.origin is not None:
