@@ -442,10 +442,6 @@ class Recording:
         time = "still runs" if self._open else f"took {self._took:.2g} s"
         return f"{n:,} row{' holds' if n == 1 else 's hold'} values of {as_size(bytes_kept(self))}. The block {time}."
 
-    def asleep(self) -> AbstractContextManager:
-        """What runs in the block is not the program's."""
-        return nullcontext()
-
     def last_target(self) -> Number | None:
         """From where the last backward pass went; None where none ran."""
         return Number(self.sweeps[-1].target[-1]) if self.sweeps and self.sweeps[-1].target else None
