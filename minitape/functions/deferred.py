@@ -107,6 +107,9 @@ class Deferred(Tensor):
 
     run = eval
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{self!r} waits for a session: it has no {name} yet", name=name)
+
     def __getitem__(self, key: Any) -> Deferred:
         return Deferred(operator.getitem, (self, key), name="strided_slice")
 
@@ -267,7 +270,7 @@ class Run:
         """The values of a structure of calls."""
         with TemporaryAttributes(_open, graph=None), no_tapes(), self.tape:
             for place, value in self.fed.items():
-                self.known[place] = self._watched(convert_to_tensor(value, place.dtype))
+                self.known[place] = self._watched(convert_to_tensor(value, getattr(place, "dtype", None)))
             return self._of(fetches)
 
     def _of(self, value: Any) -> Any:

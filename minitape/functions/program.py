@@ -46,7 +46,8 @@ class Table:
 
     def _computed(self, call: Call, row: int) -> Any:
         """The value of a large constant that the recording did not keep."""
-        found = call.primitive.forward(*[self.folded[i] for i in call.inputs], **call.attrs)
+        given = [self.folded[i] if i in self.folded else array_spec(*self.shape_dtypes[i]).zeros for i in call.inputs]
+        found = call.primitive.forward(*given, **call.attrs)
         return found[row - call.row] if type(found) is tuple else found
 
     def needed(self, fetches: Sequence, feeds: Sequence, effects: Sequence = ()) -> tuple:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ..engine.tensor.tensor import EagerTensor
     from ..engine.types import Array, Structure
     from .fields import Inside, Snapshot
-    from .rows import PictureRow
 
 CALLS = 16  # of one recording that a snapshot has the inside of
 ROWS = 2_000  # of one inside that are shown
@@ -92,7 +91,6 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     inner = Reader(tape, [{**names, recording.name: tape}])
     shown = inner.read(ROWS)
     inner.name_rows(shown)
-    _name_reads(shown)
     found: Snapshot = inner.frame_of([one.full() for one in shown], 0)
     for own in found["tapes"]:  # this tape is of here: that it is persistent tells nothing about the program
         own["persistent"] = False
@@ -115,15 +113,6 @@ def _same(record: Record, call: Call, outputs: Sequence[EagerTensor]) -> bool:
         if numbers and not np.allclose(before, out.array, rtol=1e-4, atol=1e-6, equal_nan=True):
             return False
     return True
-
-
-def _name_reads(rows: list[PictureRow]) -> None:
-    """A variable that is read in a loop or branch goes by its name there, too."""
-    for row in rows:
-        if row.form["op"] != "identity" or row.get("name") is not None:
-            continue
-        if isinstance(row.a, int) and (name := rows[row.a].get("name")) is not None:
-            row.change({"name": name})
 
 
 def _names(reader: Reader, call: Call) -> list[str]:

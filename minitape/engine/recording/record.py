@@ -177,8 +177,13 @@ class Record(Recorder):
         """Returns the row of a tensor in this recording, which the given ``tapes``, that record, watch from now on. A
         tensor without a row here becomes a leaf; with ``variable``, the state of a variable.
         """
-        if self.trace is not None and (row := self.find(tensor)) is None:
-            return self.trace.enter_from_outside(tensor, site, tapes)
+        if self.trace is not None:
+            row = self.find(tensor)
+            if row is None:
+                return self.trace.enter_from_outside(tensor, site, tapes)
+            for tape in tapes:
+                tape._watch_row(row)
+            return row
         old = belongs = tensor._record
         if old is not None:
             row = tensor._row if old is self else self.find(tensor) if id(tensor) in self.leaf_of else None
