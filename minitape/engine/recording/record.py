@@ -28,6 +28,7 @@ import numpy as np
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
 from .array_spec import ArraySpec, array_spec
+from .block import leave_ended
 from .frames import _OWN, place_of, user_frame
 from .recorder import Recorder
 from .rows import CALL, FLOATS, FULL, LEAF, WIDTH, Call, Event, Leaf, Subject, number_leaf
@@ -112,7 +113,11 @@ class Record(Recorder):
         return row
 
     def pack(self) -> bool:
-        """Moves the rows into a block, see minitape.speed.packed; False, as here, where they stay."""
+        """Moves the rows into a block, see minitape.speed.packed; False, as here, where they stay. A recording that
+        grows so long may be one whose block has ended.
+        """
+        if len(self.rows) % FULL == 0:
+            leave_ended()
         return False
 
     def row(self, row: int) -> Sequence[Any]:
