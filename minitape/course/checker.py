@@ -379,7 +379,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
                 return Verdict(None)
             hint = say("Your function gives nothing back: write return before its result.")
             if not empty or _gives_back(source):
-                hint = _hint_for(exercise, source, runs, expected, case, run, wanted)
+                hint = _hint_for(exercise, answer, source, runs, expected, case, run, wanted)
             did = _raised(run.error, answer) if run.error else say("gives {value}", value=_show(run.value))
             call = _shown_call(getattr(answer, "__name__", "f"), case)
             playback = _played_back(exercise, answer, case, run)
@@ -414,6 +414,7 @@ def _shown_call(name: str, case: tuple[Answer, ...]) -> str:
 
 def _hint_for(
     exercise: Exercise,
+    answer: Function,
     source: str,
     runs: list[CheckRun],
     expected: list[Answer],
@@ -435,6 +436,9 @@ def _hint_for(
         return say("The tape gave an answer, and your function gives back None. Is there a print where it returns?")
     if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
         return hint
+    for (piece, other), hint in exercise.changes.items():
+        if _does_as(exercise, runs, solution_of(exercise.name, answer, piece, other)):
+            return hint
     seen = [run.seen for run in runs]
     inner = without_return(source)
     if inner and (failed.value is None or "None" in str(failed.error or "")):
@@ -697,6 +701,19 @@ def _same_on_all(exercise: Exercise, runs: list[CheckRun], mistake: Function) ->
         ):
             return AnswerComparison(False, False)
     return AnswerComparison(True, True)
+
+
+def _does_as(exercise: Exercise, runs: list[CheckRun], other: Function | None) -> bool:
+    """Whether the learner's function did on every case what this one does."""
+    if other is None:
+        return False
+    for case, run in zip(exercise.cases, runs, strict=True):
+        with redirect_stdout(None):
+            theirs = _run(exercise, other, case)
+        same = not (run.error or theirs.error) and _compare(exercise, run.value, theirs.value).approximate
+        if not same and not (run.error and theirs.error and type(run.error) is type(theirs.error)):
+            return False
+    return True
 
 
 def _hint(

@@ -321,6 +321,7 @@ def texts_of(lesson: str) -> list[str]:
             *exercise.hints,
             exercise.because,
             exercise.asks,
+            *exercise.changes.values(),
             *exercise.reasons.values(),
             *_said_by(exercise.also),
         ]
