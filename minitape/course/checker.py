@@ -21,7 +21,6 @@ from .compare import AnswerComparison, as_array, as_asked, combined, compare, in
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
 from .hints import (
-    all_numbers,
     content_of,
     in_common,
     in_reverse,
@@ -53,7 +52,6 @@ TRIES_BEFORE_TELLING = 3
 LONGEST = 200
 FEW = 12
 NEAR = 0.01
-PLACES = "value", "values", "start", "places", "point"  # where a function that is handed in is called first
 ROUNDING = 1e-5  # what float32 leaves of a right answer
 GREEN, BOLD, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[0m"
 
@@ -466,7 +464,6 @@ def _hint_for(
         or _given_back(runs)
         or _chained(runs)
         or in_common(results, expected)
-        or _called_elsewhere(exercise, case, failed)
         or of_first_step(exercise.expect, case, failed.value, [np.array(call.at) for call in failed.seen.calls], same)
         or _right_elsewhere(exercise, runs, expected)
         or _of_the_tape(runs, expected)
@@ -546,23 +543,6 @@ def _not_called(exercise: Exercise, run: CheckRun) -> str:
     if run.seen.calls or not any(map(_has_unknown, exercise.cases)):
         return ""
     return say("Your program never called the function that it was given. What should its result depend on?")
-
-
-def _called_elsewhere(exercise: Exercise, case: tuple[Answer, ...], run: CheckRun) -> str:
-    """That the function which is handed in was first called at another place than the one that is handed in with it."""
-    place = next((call.at[0] for call in run.seen.calls if len(call.at) == 1), None)
-    for name, handed in zip(inspect.signature(exercise.expect).parameters, case, strict=False):
-        right = all_numbers([handed])
-        if name not in PLACES or place is None or right is None or place.shape not in ((), np.shape(handed)):
-            continue
-        whole = np.all if place.shape else np.any  # a loop hands over one of several places
-        if not any(whole(np.isclose(place.ravel(), one, NEAR, NEAR)) for one in (right, np.round(right))):
-            return say(
-                "Your program first called the function at {place}. Is that the place, with {number} handed in?",
-                place=_show(place),
-                number=_show(handed),
-            )
-    return ""
 
 
 def _of_another_sort(value: Answer, wanted: Answer) -> str:

@@ -161,6 +161,11 @@ def beliefs_of(lesson: str) -> dict[str, dict[str, str]]:
     return _table_of(lesson, "BELIEFS")
 
 
+def anew_of(lesson: str) -> dict[str, tuple[str, list[str], str, str]]:
+    """The predictions of a lesson with other numbers, by name: the question, the choices, the answer and the reason."""
+    return _table_of(lesson, "ANEW")
+
+
 def _table_of(lesson: str, name: str) -> dict[str, Any]:
     module = importlib.import_module(f"minitape.course.lesson_{lesson}") if lesson in own_lessons() else None
     return getattr(module, name, {})

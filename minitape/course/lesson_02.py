@@ -117,6 +117,27 @@ BELIEFS = {
     },
 }
 
+ANEW = {
+    "02.p2": (
+        "p = a * b and y = p * a, at a = 2, b = 5. The two uses of a become two variables. What are their gradients?",
+        ["10 and 10", "20 and 20", "5 and 2"],
+        "10 and 10",
+        "Each use gets the product of the other two factors, 2 * 5. With one variable a, both come together: 20.",
+    ),
+    "02.p5": (
+        "x holds 2, 4 and 6, and y is the sum of w * x. What is the gradient of y with respect to w?",
+        ["2.0", "4.0", "12.0"],
+        "12.0",
+        "w is used three times, and what arrives is added: 2 + 4 + 6.",
+    ),
+    "02.p6": (
+        "500 inputs and one result. How many runs forwards, and how many sweeps backwards, give all the slopes?",
+        ["1 forwards, 500 backwards", "500 forwards, 1 backwards", "1 forwards, 1 backwards"],
+        "500 forwards, 1 backwards",
+        "A run forwards begins at one input, and a sweep at one result.",
+    ),
+}
+
 EXERCISES = (
     Exercise(
         "02.1",

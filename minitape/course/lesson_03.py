@@ -71,6 +71,21 @@ BELIEFS = {
     },
 }
 
+ANEW = {
+    "03.p1": (
+        "The slope is 3.0. How should w change, so that the loss becomes smaller?",
+        ["w should grow", "w should shrink", "the slope does not tell"],
+        "w should shrink",
+        "A positive slope rises to the right, so downhill is to the left: minus the slope.",
+    ),
+    "03.p3": (
+        "b is a variable. b = b * 2.0, and then a new tape records y = b * b. What is tape.gradient(y, b)?",
+        ["2 times b", "None", "an error"],
+        "None",
+        "b * 2.0 is a tensor, and has the name b now. No tape watches a tensor by itself.",
+    ),
+}
+
 
 def _box(value: Answer) -> Answer:
     """Whether a variable was handed in, or a tensor, and what it holds; anything else as it is."""

@@ -67,6 +67,15 @@ BELIEFS = {
     },
 }
 
+ANEW = {
+    "04.p2": (
+        "z = a * b at a = 2, b = 7, where a is not trainable. What are the gradients for a and for b?",
+        ["7.0 and 2.0", "None and 2.0", "0.0 and 2.0", "None and None"],
+        "None and 2.0",
+        "a is not watched, so it gets None. b gets the value of a, watched or not.",
+    ),
+}
+
 
 def _moved(f: UnknownFunction, x: Sequence[float], step: float) -> np.ndarray:
     """Where an input goes that moves by `step` in each number, up the slope of `f`."""

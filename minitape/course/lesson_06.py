@@ -78,6 +78,21 @@ BELIEFS = {
     },
 }
 
+ANEW = {
+    "06.p2": (
+        "s = x * x * x inside stop_recording, then k = s * x outside. What is the gradient of k for x = 2?",
+        ["32.0", "8.0", "24.0", "None"],
+        "8.0",
+        "Only the last factor was recorded, and s is the number 8 for the tape.",
+    ),
+    "06.p4": (
+        "z = x * x * tf.stop_gradient(x) at x = 2. What is the gradient for x?",
+        ["12.0", "8.0", "4.0"],
+        "8.0",
+        "Two of the three factors pass, and each gets 2 * 2.",
+    ),
+}
+
 
 def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
     """Whether no tape can go back from the result to `b`, so that its None is not one that was typed in."""

@@ -90,10 +90,14 @@ def _solutions(lesson: str) -> dict[str, str]:
 
 
 def playback_of(mine: Sequence[Answer], right: Sequence[Answer]) -> Playback | None:
-    """The first two tapes that differ, of those that two programs asked in turn; None where they are alike."""
-    for number, tapes in enumerate(zip(mine[:MOST], right[:MOST], strict=False), 1):
+    """The first two tapes that differ, of those that two programs asked in turn; None where they are alike, and where
+    one program asked more tapes: it goes another way, which need not be wrong.
+    """
+    if len(mine) != len(right):
+        return None
+    for number, tapes in enumerate(zip(mine[:MOST], right[:MOST], strict=True), 1):
         if told := _difference(*(snapshot(tape) for tape in tapes)):
-            which = say("Tape {number}:", number=number) if min(len(mine), len(right)) > 1 else ""
+            which = say("Tape {number}:", number=number) if len(mine) > 1 else ""
             return Playback(tapes, paragraph(which, told))
     return None
 
