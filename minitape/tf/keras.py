@@ -23,7 +23,7 @@ from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import Operators
+from ..engine.types import TensorOperators
 from ..engine.values import dtypes, nest
 from ..functions.settings import init_scope
 from . import nn
@@ -50,7 +50,7 @@ def _auto_name(thing: Object) -> str:
     return f"{name}_{number}" if number else name
 
 
-class Variable(Operators):
+class Variable(TensorOperators):
     """A weight of a layer. It wraps a ``tf.Variable`` (``value``), which ``tape.watch`` wants to be given.
 
     >>> import minitape as tf
