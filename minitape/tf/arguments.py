@@ -81,8 +81,6 @@ def integers(value: Value, what: str) -> Sizes:
         return tuple(value)
     if isinstance(value, TensorShape):
         value = value.as_list()
-    if value is None or (isinstance(value, (list, tuple)) and None in value):
-        raise ValueError(f"{what} must be known: got {value}")
     given = tensor_of(value)
     note_used_as_size(given)
     if not given.dtype.is_integer and given.shape.num_elements():

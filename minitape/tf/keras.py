@@ -297,7 +297,7 @@ class Sequential(Layer):
 
     def __init__(self, layers: Iterable[Layer] = (), trainable: bool = True, name: str | None = None) -> None:
         super().__init__(trainable=trainable, name=name)
-        self.layers = list(layers or ())
+        self.layers = list(layers)
 
     def add(self, layer: Layer) -> None:
         """Puts a layer on top."""
@@ -356,9 +356,6 @@ class MeanSquaredError:
     """
 
     _function = staticmethod(mean_squared_error)
-
-    def __init__(self, name: str | None = None) -> None:
-        self.name = name or camel_to_snake(type(self).__name__)
 
     def __call__(self, y_true: Value, y_pred: Value) -> Tensor:
         return reduce_mean(self._function(y_true, y_pred))
