@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.back.tape import GradientTape
-from ..engine.recording.block import During, no_tapes
+from ..engine.recording.block import TemporaryAttributes, no_tapes
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import new_tensor
 from .reading import Reader
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ..engine.tensor.tensor import EagerTensor
     from ..engine.types import Array, Structure
     from .fields import Inside, Snapshot
-    from .rows import PictureRow
 
 CALLS = 16  # of one recording that a snapshot has the inside of
 ROWS = 2_000  # of one inside that are shown
@@ -78,7 +77,7 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     code, fixed = (None, None) if place is None else place
     # its rows belong to the statement that called
     at = None if code is None else (code, site if fixed is None else fixed)
-    with no_tapes(), During(state, site=at, within=True), np.errstate(all="ignore"):
+    with no_tapes(), TemporaryAttributes(state, site=at), np.errstate(all="ignore"):
         inputs = [new_tensor(array) for array in arrays]
         try:
             with GradientTape(persistent=True) as tape:
@@ -92,7 +91,6 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     inner = Reader(tape, [{**names, recording.name: tape}])
     shown = inner.read(ROWS)
     inner.name_rows(shown)
-    _name_reads(shown)
     found: Snapshot = inner.frame_of([one.full() for one in shown], 0)
     for own in found["tapes"]:  # this tape is of here: that it is persistent tells nothing about the program
         own["persistent"] = False
@@ -115,15 +113,6 @@ def _same(record: Record, call: Call, outputs: Sequence[EagerTensor]) -> bool:
         if numbers and not np.allclose(before, out.array, rtol=1e-4, atol=1e-6, equal_nan=True):
             return False
     return True
-
-
-def _name_reads(rows: list[PictureRow]) -> None:
-    """A variable that is read in a loop or branch goes by its name there, too."""
-    for row in rows:
-        if row.form["op"] != "identity" or row.get("name") is not None:
-            continue
-        if isinstance(row.a, int) and (name := rows[row.a].get("name")) is not None:
-            row.change({"name": name})
 
 
 def _names(reader: Reader, call: Call) -> list[str]:

@@ -156,6 +156,8 @@ class Namespaces(MetaPathFinder, Loader):
             return None
         if space in NAMES:
             return ModuleSpec(fullname, self, is_package=True)
+        if space.partition(".")[0] == "speed":  # which may be deleted
+            return None
         outer = space.rpartition(".")[0]
         if outer in NAMES and (outer or PathFinder.find_spec(fullname, path) is None):
             # without ``name``: of a module of that name Python would say that there is nothing to import

@@ -1,0 +1,24 @@
+"""docs/functions.md says what is so: its examples run, and the names that it gives are there."""
+
+import doctest
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "functions.md").read_text(encoding="utf-8")
+
+
+def test_the_examples_of_the_page():
+    blocks = "\n".join(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
+    test = doctest.DocTestParser().get_doctest(blocks, {}, "functions.md", None, 0)
+    assert len(test.examples) > 20
+    found = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL).run(test)
+    assert not found.failed
+
+
+def test_the_files_and_names_of_the_page():
+    folder = ROOT / "minitape" / "functions"
+    files = set(re.findall(r"`(\w+\.py)`", PAGE))
+    assert {path.name for path in folder.glob("*.py")} >= files >= {"trace.py", "program.py", "recording.py", "rows.py"}
+    for name, file in re.findall(r"`(\w+)` in `(\w+\.py)`", PAGE):
+        assert re.search(rf"^(class|def) {name}\b", (folder / file).read_text(encoding="utf-8"), re.MULTILINE), name
