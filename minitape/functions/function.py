@@ -216,7 +216,8 @@ def function(
     Tensors are told apart by dtype and shape, Python values by equality. What Python alone does, such as print, happens
     in a first run only. Where Python branches on a tensor, another answer is another recording, 32 at most
     (RuntimeError); ``tf.cond`` and ``tf.while_loop`` are one. ``input_signature``, a list of ``tf.TensorSpec``, checks
-    dtypes and shapes (TypeError); the other arguments have no effect. Gradients flow through calls, to any order. See
+    dtypes and shapes (TypeError); ``autograph``, ``jit_compile`` and ``reduce_retracing`` have no effect. Gradients
+    flow through calls, to any order. See
     https://www.tensorflow.org/api_docs/python/tf/function.
 
     >>> import minitape as tf
