@@ -5,7 +5,7 @@ At run time there is nothing here: the classes are ``object``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 Given = ParamSpec("Given")  # the arguments and the result of a function that a decorator gives back as it was
@@ -80,21 +80,12 @@ if TYPE_CHECKING:
 
         def __getitem__(self, row: int, /) -> Adjoint: ...
 
-    class Operators:
-        """A class that computes, and whose other attributes are not all written down."""
-
-        def _operator(self, *operands: Value) -> Object: ...
-
-        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _operator
-        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _operator
-        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = _operator
-        __neg__ = __abs__ = __invert__ = __getitem__ = __iter__ = __len__ = __float__ = __int__ = __index__ = _operator
-
-        def __getattr__(self, name: str) -> Object: ...
-
-    class TensorOperators(Operators):
+    class TensorOperators:
         """A class that computes tensors."""
 
+        @property
+        def shape(self) -> TensorShape: ...
+        def numpy(self) -> np.ndarray: ...  # or, of a scalar, a number of NumPy, which has the same methods
         def _binary(self, other: Value, /) -> Tensor: ...
         def _unary(self) -> Tensor: ...
 
@@ -103,15 +94,21 @@ if TYPE_CHECKING:
         __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = _binary
         __neg__ = __abs__ = __invert__ = _unary
 
+        def __getitem__(self, key: Index, /) -> Tensor: ...
+        def __iter__(self) -> Iterator[Tensor]: ...
+        def __len__(self) -> int: ...
+        def __float__(self) -> float: ...
+        def __int__(self) -> int: ...
+        def __index__(self) -> int: ...
+
     class TensorMembers(TensorOperators):
         """What all tensors have."""
 
+        _value: Array
         _record: Record | None
         _row: int
         _origin: Note
 
-        @property
-        def shape(self) -> TensorShape: ...
         @property
         def dtype(self) -> DType: ...
         @property
@@ -123,11 +120,14 @@ if TYPE_CHECKING:
         @property
         def device(self) -> str: ...
 
-        def numpy(self) -> np.ndarray: ...  # or, of a scalar, a number of NumPy, which has the same methods
+        @property
+        def array(self) -> Array: ...
+        def _numpy(self) -> Array: ...
+        def _text(self, show: Callable[[Array], str] = ...) -> str: ...
+        def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray: ...
         def get_shape(self) -> TensorShape: ...
         def set_shape(self, shape: ShapeLike) -> None: ...
         def ref(self) -> Reference: ...
-        def __getitem__(self, key: Index, /) -> Tensor: ...
 
 else:
-    Operators = TensorOperators = TensorMembers = object
+    TensorOperators = TensorMembers = object

@@ -72,7 +72,13 @@ class Graph:
 
 
 def get_default_graph() -> Graph:
-    """The graph that is built now, else that of the thread."""
+    """The graph that is built now, else that of the thread.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default() as graph:
+    ...     print(tf.get_default_graph() is graph)
+    True
+    """
     if _open.graph is None and _open.default is None:
         _open.default = Graph()
     found: Any = _open.graph or _open.default
@@ -169,14 +175,29 @@ class Placeholder(Deferred):
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Placeholder:
-    """A tensor whose value is given to ``Session.run``; RuntimeError outside of graphs."""
+    """A tensor whose value is given to ``Session.run``; RuntimeError outside of graphs.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     x = tf.compat.v1.placeholder(tf.float32)
+    ...     print(session.run(x * 2.0, {x: 3.0}))
+    6.0
+    """
     if _open.graph is None:
         raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
     return Placeholder(dtype, shape, name)
 
 
 def initialize_all_variables() -> Deferred | None:
-    """An operation that has nothing to do: a variable has its value from the start. None in eager mode."""
+    """An operation that has nothing to do: a variable has its value from the start. None in eager mode.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     v = tf.Variable(2.0)
+    ...     session.run(tf.compat.v1.global_variables_initializer())
+    ...     print(session.run(v))
+    2.0
+    """
     return None if _open.graph is None else Deferred(lambda: None, name="init")
 
 
@@ -221,7 +242,7 @@ def _part(found: Any, at: int) -> Any:
 
 
 class Session:
-    """Runs calls of a graph; in ``with Session():`` it is the default one.
+    """Runs calls of a graph; in ``with Session():`` it is the default one. ``target`` and ``config`` have no effect.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -251,7 +272,7 @@ class Session:
     def run(self, fetches: Any, feed_dict: Any = None) -> Any:
         """The values of a structure of calls as NumPy arrays, for these values of others."""
         found = Run(feed_dict or {}).value(fetches)
-        return nest.map_structure(lambda v: v._numpy() if isinstance(v, Tensor) else v, found)
+        return nest.map_structure(lambda v: v.numpy() if hasattr(v, "_read") or isinstance(v, Tensor) else v, found)
 
 
 def get_default_session() -> Session | None:
@@ -353,7 +374,17 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") ->
 
 
 class RegisterGradient:
-    """Decorator that registers ``grad(op, *upstream)`` under a name for ``Graph.gradient_override_map``."""
+    """Decorator that registers ``grad(op, *upstream)`` under a name for ``Graph.gradient_override_map``.
+
+    >>> import minitape as tf
+    >>> @tf.RegisterGradient("Twice")
+    ... def twice(op, g):
+    ...     return 2.0 * g
+    >>> with tf.Graph().as_default() as graph, graph.gradient_override_map({"Square": "Twice"}):
+    ...     x = tf.constant(3.0)
+    ...     print(tf.compat.v1.Session().run(tf.gradients(tf.square(x), x)))
+    [np.float32(2.0)]
+    """
 
     def __init__(self, op_type: str) -> None:
         if not isinstance(op_type, str):

@@ -8,12 +8,13 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
-from typing import Any
+from typing import Any, Generic, overload
 
 from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
+from ..engine.types import Given, Made
 from ..engine.values import nest
 from ..engine.values.dtypes import as_dtype
 from .recording import Recording, as_result, record
@@ -52,7 +53,7 @@ class Ways:
         )
 
 
-class Function:
+class Function(Generic[Given, Made]):
     """What ``tf.function`` returns. The first call for each kind of arguments runs the Python function and keeps the
     recording; later calls compute its rows.
 
@@ -62,7 +63,9 @@ class Function:
     (np.float32(6.0), 6)
     """
 
-    def __init__(self, python_function: Callable, input_signature: Sequence | None = None, owner: Any = None) -> None:
+    def __init__(
+        self, python_function: Callable[Given, Made], input_signature: Sequence | None = None, owner: Any = None
+    ) -> None:
         functools.update_wrapper(self, python_function, updated=())
         self.python_function, self.input_signature, self._owner = python_function, input_signature, owner
         self._name = str(getattr(python_function, "__name__", "function"))
@@ -79,15 +82,16 @@ class Function:
         """How often the Python function was traced."""
         return self._traced
 
-    def __get__(self, instance: Any, cls: Any = None) -> Any:
+    def __get__(self, instance: Any, cls: Any = None) -> Function[..., Made]:
         if instance is None:
             return self
         if instance not in self._bound:
             owner = weakref.ref(instance)
             self._bound[instance] = Function(self.python_function, self.input_signature, owner)
-        return self._bound[instance]
+        found: Function[..., Made] = self._bound[instance]
+        return found
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Made:
         if EAGER_FUNCTIONS[0]:
             return self._run(args, kwargs)
         record = state.record
@@ -184,6 +188,22 @@ def _cast(spec: Any, value: Any) -> Any:
     return tensor
 
 
+@overload
+def function(
+    func: Callable[Given, Made],
+    input_signature: Sequence | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+) -> Function[Given, Made]: ...
+@overload
+def function(
+    func: None = None,
+    input_signature: Sequence | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+) -> Callable[[Callable[Given, Made]], Function[Given, Made]]: ...
 def function(
     func: Any = None,
     input_signature: Sequence | None = None,
@@ -196,7 +216,8 @@ def function(
     Tensors are told apart by dtype and shape, Python values by equality. What Python alone does, such as print, happens
     in a first run only. Where Python branches on a tensor, another answer is another recording, 32 at most
     (RuntimeError); ``tf.cond`` and ``tf.while_loop`` are one. ``input_signature``, a list of ``tf.TensorSpec``, checks
-    dtypes and shapes (TypeError); the other arguments have no effect. Gradients flow through calls, to any order. See
+    dtypes and shapes (TypeError); ``autograph``, ``jit_compile`` and ``reduce_retracing`` have no effect. Gradients
+    flow through calls, to any order. See
     https://www.tensorflow.org/api_docs/python/tf/function.
 
     >>> import minitape as tf

@@ -10,7 +10,7 @@ from ..engine.recording.evidence import note_used_as_size
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import Tensor
+from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values.invalid import invalid
 from ..engine.values.shape import TensorShape
 
@@ -22,8 +22,10 @@ _KINDS = {"f": "floats", "c": "complex numbers", "i": "integers", "u": "", "b": 
 
 def tensor_of(x: Value, dtype: DTypeLike = None) -> Tensor:
     """``x`` as a tensor; ``dtype`` is that of a Python value or array, tensors keep their own."""
-    if isinstance(x, Tensor):
+    if type(x) is EagerTensor:
         return x
+    if isinstance(x, Tensor):
+        raise TypeError(f"{x} waits for a session: it has no value here")
     if hasattr(x, "_read"):
         return x._read()
     return convert_to_tensor(x, dtype)
@@ -79,8 +81,6 @@ def integers(value: Value, what: str) -> Sizes:
         return tuple(value)
     if isinstance(value, TensorShape):
         value = value.as_list()
-    if value is None or (isinstance(value, (list, tuple)) and None in value):
-        raise ValueError(f"{what} must be known: got {value}")
     given = tensor_of(value)
     note_used_as_size(given)
     if not given.dtype.is_integer and given.shape.num_elements():

@@ -49,7 +49,9 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: Name = None)
 
 
 def _filled(sizes: tuple[int, ...], dtype: dtypes.DType, number: int) -> Array:
-    return np.full(sizes, b"" if dtype.kind == "s" else number, dtype.as_numpy_dtype)
+    if dtype.kind == "s":
+        return np.full(sizes, b"", object)
+    return (np.ones if number else np.zeros)(sizes, dtype.as_numpy_dtype)
 
 
 def zeros_like(input: Value, dtype: DTypeLike = None, name: Name = None) -> Tensor:

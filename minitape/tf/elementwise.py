@@ -17,7 +17,7 @@ from ..engine.table.primitives import TABLE, Primitive, special  # noqa: F401 - 
 from ..engine.tensor.convert import cast_tensor, convert_to_tensor
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.operators import float_quotient
-from ..engine.tensor.tensor import Tensor
+from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
 from .arguments import call, check_kind, is_tensor_like, of_one_dtype, tensor_of, with_dtype_hint
@@ -61,7 +61,7 @@ def _unary(name: str, sentence: str, example: str, kinds: str = "fc", primitive:
 
     def function(x: Value, name: Name = None) -> Tensor:
         x = tensor_of(x)
-        if x.dtype.kind not in kinds:
+        if x._value.dtype.kind not in kinds:
             check_kind(function.__name__, x, kinds)
         return apply(kernel, (x,), {}, _getframe(1))
 
@@ -74,8 +74,9 @@ def _binary(
     kernel = TABLE[primitive or name]
 
     def function(x: Value, y: Value, name: Name = None) -> Tensor:
-        x, y = convert(x, y)
-        if x.dtype.kind not in kinds:
+        if type(x) is not EagerTensor or type(y) is not EagerTensor:
+            x, y = convert(x, y)
+        if x._value.dtype.kind not in kinds:
             check_kind(function.__name__, x, kinds)
         return binary(kernel, x, y)
 
@@ -277,12 +278,13 @@ def where(condition: Value, x: Value = None, y: Value = None, name: Name = None)
     x, y = of_one_dtype(x, y)
     if x.dtype is not y.dtype:
         raise invalid(f"x and y of tf.where must have one dtype, got {x.dtype.name} and {y.dtype.name}")
+    sizes = {t._dims for t in (condition, x, y)}
     try:
-        np.broadcast_shapes(*(t._dims for t in (condition, x, y)))
+        if len(sizes) > 1:
+            np.broadcast_shapes(*sizes)
     except ValueError:
-        raise invalid(
-            f"tf.where takes shapes that broadcast, got {condition.shape} for the condition, {x.shape} and {y.shape}"
-        ) from None
+        shapes = f"{condition.shape} for the condition, {x.shape} and {y.shape}"
+        raise invalid(f"tf.where takes shapes that broadcast, got {shapes}") from None
     return call("select", condition, x, y)
 
 

@@ -186,7 +186,7 @@ def gather(
         raise invalid("tf.gather takes a tensor with at least one axis, got a scalar")
     at = axis_in(batch if axis is None else axis, x.ndim)
     batch = batch + places.ndim if batch < 0 else batch
-    if not 0 <= batch <= min(at, places.ndim) or x.shape[:batch] != places.shape[:batch]:
+    if not 0 <= batch <= min(at, places.ndim) or x._dims[:batch] != places._dims[:batch]:
         raise invalid(
             f"The first batch_dims={batch} axes of params and indices must be equal and come before axis {at}, got the "
             f"shapes {x.shape} and {places.shape}"

@@ -23,7 +23,7 @@ from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import Operators
+from ..engine.types import TensorOperators
 from ..engine.values import dtypes, nest
 from ..functions.settings import init_scope
 from . import nn
@@ -50,7 +50,7 @@ def _auto_name(thing: Object) -> str:
     return f"{name}_{number}" if number else name
 
 
-class Variable(Operators):
+class Variable(TensorOperators):
     """A weight of a layer. It wraps a ``tf.Variable`` (``value``), which ``tape.watch`` wants to be given.
 
     >>> import minitape as tf
@@ -297,7 +297,7 @@ class Sequential(Layer):
 
     def __init__(self, layers: Iterable[Layer] = (), trainable: bool = True, name: str | None = None) -> None:
         super().__init__(trainable=trainable, name=name)
-        self.layers = list(layers or ())
+        self.layers = list(layers)
 
     def add(self, layer: Layer) -> None:
         """Puts a layer on top."""
@@ -356,9 +356,6 @@ class MeanSquaredError:
     """
 
     _function = staticmethod(mean_squared_error)
-
-    def __init__(self, name: str | None = None) -> None:
-        self.name = name or camel_to_snake(type(self).__name__)
 
     def __call__(self, y_true: Value, y_pred: Value) -> Tensor:
         return reduce_mean(self._function(y_true, y_pred))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..engine.table.primitives import TABLE, sorting, special  # noqa: F401 - they fill the table
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import Tensor, new_tensor
+from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
 from .arguments import axis_in, call, check_kind, integer, integers, tensor_of
@@ -33,8 +33,8 @@ def _reduction(name: str, sentence: str, example: str, kinds: str) -> Callable[.
     like = dtypes.bool if kinds == "b" else None
 
     def function(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: Name = None) -> Tensor:
-        x = tensor_of(input_tensor, like)
-        if x.dtype.kind not in kinds:
+        x = input_tensor if type(input_tensor) is EagerTensor else tensor_of(input_tensor, like)
+        if x._value.dtype.kind not in kinds:
             check_kind(function.__name__, x, kinds)
         if type(axis) is int:
             axis = (axis,)

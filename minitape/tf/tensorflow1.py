@@ -10,7 +10,7 @@ from ..engine.derivatives.pyfunction import numpy_function
 from ..engine.recording.block import block
 from ..engine.recording.frames import user_frame
 from ..engine.recording.logs import log_first_n
-from ..engine.tensor.variable import Variable
+from ..engine.tensor.variable import ResourceVariable, Variable
 from ..engine.values import dtypes
 from .keras import initial_value
 
@@ -87,7 +87,7 @@ def get_variable(
     initializer: Value = None,
     *,
     trainable: bool | None = None,
-) -> Variable:
+) -> ResourceVariable:
     """Makes a variable of that name.
 
     ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. Raises
@@ -107,7 +107,7 @@ def get_variable(
     return Variable(value, trainable=trainable, name=name)
 
 
-def assign(ref: Variable, value: Value, name: Name = None) -> Object:
+def assign(ref: ResourceVariable, value: Value, name: Name = None) -> Object:
     """The operation that sets a variable; in eager mode it is set at once, and given back.
 
     >>> import minitape as tf

@@ -29,12 +29,12 @@ class Scale(K.layers.Layer):
 # -- layers ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("activation", [None, "relu", "sigmoid", "softmax", "tanh", tf.sin])
+@pytest.mark.parametrize("activation", [None, "relu", "sigmoid", "softmax", "tanh", abs])
 def test_a_dense_layer_is_a_product_a_sum_and_an_activation(activation):
     layer, x = K.layers.Dense(4, activation), np.random.default_rng(1).normal(size=(2, 5, 3)).astype(np.float32)
     y = layer(x)
     wanted = x @ layer.kernel.numpy() + layer.bias.numpy()
-    made = {None: lambda v: v, tf.sin: np.sin, "relu": lambda v: np.maximum(v, 0), "tanh": np.tanh}
+    made = {None: lambda v: v, abs: np.abs, "relu": lambda v: np.maximum(v, 0), "tanh": np.tanh}
     made["sigmoid"] = lambda v: 1 / (1 + np.exp(-v))
     made["softmax"] = lambda v: np.exp(v) / np.exp(v).sum(-1, keepdims=True)
     np.testing.assert_allclose(y, made[activation](wanted), rtol=1e-5, atol=1e-6)

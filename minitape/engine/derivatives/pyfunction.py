@@ -215,7 +215,7 @@ def py_function(
 def numpy_function(
     func: Object = None, inp: Object = None, Tout: Object = None, stateful: bool = True, name: str | None = None
 ) -> Structure:
-    """Runs a Python function on NumPy arrays as an operation; its gradient is None.
+    """Runs a Python function on NumPy arrays as an operation; its gradient is None. ``stateful`` has no effect.
 
     Eagerly ``Tout`` is not looked at, as in TensorFlow: the results keep the dtypes that NumPy gave them. In a
     traced function they must have the dtypes of ``Tout``. See https://www.tensorflow.org/api_docs/python/tf/numpy_function.

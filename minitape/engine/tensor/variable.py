@@ -59,8 +59,28 @@ class Variable(TensorOperators, metaclass=PrintName):
 
     _module = "tensorflow.python.ops.variables"
 
-    def __new__(cls, *args: object, **kwargs: object) -> ResourceVariable:
-        return object.__new__(ResourceVariable if cls is Variable else cls)
+    if TYPE_CHECKING:
+
+        def __new__(
+            cls,
+            initial_value: Value,
+            trainable: bool | None = None,
+            validate_shape: bool = True,
+            caching_device: object = None,
+            name: str | None = None,
+            variable_def: object = None,
+            dtype: DTypeLike = None,
+            import_scope: str | None = None,
+            constraint: Function | None = None,
+            synchronization: object = None,
+            aggregation: object = None,
+            shape: ShapeLike = None,
+        ) -> ResourceVariable: ...
+
+    else:
+
+        def __new__(cls, *args: object, **kwargs: object) -> ResourceVariable:
+            return object.__new__(ResourceVariable if cls is Variable else cls)
 
 
 class ResourceVariable(VariableOperators, Variable):
