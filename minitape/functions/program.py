@@ -15,7 +15,7 @@ from ..engine.tensor.operation import CHECKS
 from ..engine.tensor.tensor import new_tensor
 from .trace import Trace
 
-OFTEN = 64  # runs after which a program is fused when numba is loaded already
+OFTEN = 63  # runs, after the first one in Python, after which a program is fused when numba is loaded already
 ONCE_MORE = 512  # ... and when it must be loaded for it
 
 

@@ -269,6 +269,8 @@ def _packer(returned: Any, present: Sequence) -> Callable:
     """What puts results into the structure that was returned."""
     if isinstance(returned, Tensor):
         return itemgetter(0)
+    if type(returned) in (list, tuple) and all(isinstance(t, Tensor) for t in returned):
+        return type(returned)
     shape = nest.map_structure(lambda t: None, returned)
 
     def pack(outs: Sequence) -> Any:

@@ -207,12 +207,6 @@ def looks(function: Callable, args: tuple, kwargs: dict) -> Any:
     call = _Call(function, args, kwargs)
     row = Row(function.__name__, call.run, through_tape(call), stateful=True)
     row.checks = True
-    with no_tapes():
-        own = [from_array(t._value) for t in call.tensors]
-        with GradientTape(persistent=True) as tape:
-            tape.watch([t for t in own if t.dtype.differentiable])
-            outs = [t for t in call(own) if t.dtype.differentiable]
-        row.cut = {i for i, t in enumerate(own) if not outs or tape.gradient(outs, t) is None}
     found = iter(write(row, call.tensors))
     return nest.map_structure(lambda t: next(found) if isinstance(t, Tensor) else t, call.result)
 
