@@ -20,9 +20,9 @@ from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from .inside import again
-from .recording import Recording, record
+from .recording import FunctionRecording, record
 from .rows import Row, effects, write
-from .trace import Again, Trace, Unrecorded, tracing
+from .trace import FirstRun, OtherWay, Unrecorded, tracing
 
 
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
@@ -107,7 +107,7 @@ def _recorded_or(recorded: Callable, in_python: Callable) -> Any:
     before = log.next
     try:
         return recorded()
-    except (Unrecorded, Again):
+    except (Unrecorded, OtherWay):
         if trace.quiet:
             raise Unrecorded from None
     log.next = before  # what was done is not done again
@@ -118,7 +118,7 @@ class _Body:
     """A branch, a condition or a body of a loop: its recording, whose first feeds are its ``count`` arguments."""
 
     def __init__(self, name: str, function: Callable, tensors: Sequence = ()) -> None:
-        self.trace, self.count = Trace(name), len(tensors)
+        self.trace, self.count = FirstRun(name), len(tensors)
         try:
             self.recording, self.pack, _ = record(self.trace, function, tensors)
         except Exception as error:  # whatever it is: Python comes here again if this is taken
@@ -131,7 +131,7 @@ class _Body:
         with self.trace.recording():
             states = [(v, self.trace.read(v, accessed=False)._row) for v in changed.values()]
         feeds = [*was.feeds, *self.trace.feeds[known:]]
-        self.recording = Recording(was.table, feeds, was.results, states, was.effects)
+        self.recording = FunctionRecording(was.table, feeds, was.results, states, was.effects)
         self.recording.sets = was.sets
         places = {id(feed.variable): at for at, feed in enumerate(feeds)}
         self.states = [places[key] for key in changed]  # which feeds they are before

@@ -18,7 +18,7 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import finish
 from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
 from ..engine.values import nest
-from .trace import DONE, Again, OperatorNotAllowedInGraphError, Unrecorded, tracing
+from .trace import DONE, OperatorNotAllowedInGraphError, OtherWay, Unrecorded, tracing
 
 
 class Log:
@@ -52,7 +52,7 @@ class Row(Primitive):
     """One row that calls Python in each run.
 
     ``run(arrays, noted)`` gives arrays, and, where the row has ``notes``, what its gradient reads, unless that need not
-    be ``noted``. ``sweep(flows, inputs, gs, notes)`` gives the shares of the inputs ``flows``, of arrays or of tensors. A
+    be ``noted``. ``sweep(flows, inputs, gs, notes)`` gives the shares of the inputs ``flows``, of arrays or tensors. A
     row that ``checks`` runs in any case, as it may find that a call is not like the recorded one.
     """
 
@@ -88,7 +88,7 @@ class Row(Primitive):
         log = effects.log if self.stateful and not self.checks and not self.bodies else None
         found: Sequence = self.run(arrays, noted) if log is None else log.once(self.run, arrays, noted)
         if self.checks and self.outlines and [(v.shape, v.dtype) for v in found] != self.outlines:
-            raise Again
+            raise OtherWay
         return found
 
     def _shares(self, g: Any, z: Any, *inputs: Any) -> list:
@@ -161,7 +161,7 @@ def guard(tensor: EagerTensor) -> None:
 
     def run(arrays: Sequence, noted: bool) -> list:
         if bool(arrays[0]) is not answer:
-            raise Again
+            raise OtherWay
         return [DONE]
 
     row = Row("guard", run, op="Assert", stateful=True)

@@ -344,7 +344,7 @@ def _is_two(table: Table, row: int) -> bool:
 
 
 class CompiledRows:
-    """Needed rows as one function over arrays: see :class:`minitape.functions.program.Rows`, which computes the same."""
+    """Needed rows as one function over arrays: see :class:`minitape.functions.program.Rows`, the plain form."""
 
     def __init__(
         self,
