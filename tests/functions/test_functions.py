@@ -368,7 +368,7 @@ class TestLeaks:
     @pytest.mark.parametrize(
         "use",
         [
-            lambda t: t + 1.0, lambda t: 1.0 + t, lambda t: number(1.0) * t, tf.sin, lambda t: tf.matmul([[1.0]], t),
+            lambda t: t + 1.0, lambda t: 1.0 + t, lambda t: number(1.0) * t, tf.sin, lambda t: tf.stack([t, t]),
             lambda t: t.numpy(), float, np.asarray, bool, lambda t: tf.function(lambda: t * 2.0)(), tf.print,
             lambda t: tf.Variable(1.0).assign(t), tf.Variable, lambda t: tf.cond(t > 0.0, lambda: 1, lambda: 2),
             lambda t: tf.function(lambda x: x)(t), lambda t: [*tf.stack([t])],
