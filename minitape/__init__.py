@@ -35,7 +35,6 @@ __version__ = "0.1.0"
 
 # module -> the questions of the packages below it that it answers (see minitape/engine/hooks.py)
 _HOOKS = {
-    "": "minitape=",
     "tf.indexing": "getitem",
     "tf.products": "matmul",
     "tf.api": "wrap_functions",

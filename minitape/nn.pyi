@@ -1,8 +1,5 @@
 """The names of `tf.nn`, for editors: see `python tests/repository/make_stubs.py`."""
 
-from builtins import (
-    bool as _bool,
-)
 from minitape.engine.tensor.tensor import (
     Tensor as _Tensor,
 )

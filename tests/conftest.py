@@ -74,7 +74,7 @@ def nothing_has_left_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     from minitape.engine.recording.state import state
 
     fresh = evidence.ValuesLeft()
-    monkeypatch.setattr(state, "exits", fresh)
+    monkeypatch.setattr(state.memory, "exits", fresh)
     monkeypatch.setattr(evidence, "THREADS", deque([fresh], maxlen=16))
 
 

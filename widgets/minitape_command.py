@@ -17,5 +17,5 @@ def main() -> None:
 def _version() -> str:
     """The version of the package, which is not imported."""
     (folder,) = find_spec("minitape").submodule_search_locations  # type: ignore[union-attr, misc]
-    with open(f"{folder}/tf/version.py", encoding="utf-8") as file:
-        return file.read().partition('VERSION = "')[2].partition('"')[0]
+    with open(f"{folder}/__init__.py", encoding="utf-8") as file:
+        return file.read().partition('__version__ = "')[2].partition('"')[0]

@@ -13,31 +13,25 @@ import textwrap
 import types
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import minitape as tf
-from minitape.tf.api import ABOVE, ROOT
+from minitape.tf.api import NAMES
 
-TENSORFLOW = Path(tf.__file__).parent / "tf" / "tensorflow_names.txt"
 PLAIN = (int, float, str, bytes, tuple, frozenset, type(None))  # equal ones are one object by chance only
 # The page of ``tf`` by topic: names, and the modules that give it names; what is left comes last.
 TOPICS = {
     "The tape": "GradientTape Variable constant",
-    "Tensors": "engine.tensor.tensor engine.tensor.convert ops.introspection ops.casts ops.filling",
-    "Functions of numbers": "ops.elementwise ops.complexes ops.clipping",
-    "Sums, products and order": "ops.reductions ops.counting ops.sorting tf.linalg.products",
-    "Parts and shapes": "ops.arrays ops.indexing ops.joining ops.picking ops.reversing ops.scatter",
-    "Gradients of your own": "custom_gradient stop_gradient engine.derivatives.custom engine.derivatives.pyfunction "
-    "ops.registry engine.back.backward",
+    "Tensors": "engine.tensor.tensor engine.tensor.convert tf.creation",
+    "Functions of numbers": "tf.elementwise",
+    "Sums, products and order": "tf.reductions tf.products",
+    "Parts and shapes": "tf.arrays tf.indexing",
+    "Gradients of your own": "custom_gradient stop_gradient engine.derivatives.custom engine.derivatives.pyfunction",
     "What was recorded": "draw snapshot explain",
-    "tf.function and control flow": "function graphs.function graphs.control graphs.whiles graphs.mapping graphs.spec "
-    "graphs.arrays ops.assertions ops.printing",
-    "Kinds of tensors": "engine.values.dtypes engine.values.shape engine.tensor.slices tf.ragged.tensor "
-    "tf.ragged.spec tf.sparse.tensor tf.module",
-    "Graphs, as in TensorFlow 1": "graphs.build graphs.symbolic graphs.session graphs.gradients graphs.scopes "
-    "graphs.gates",
+    "tf.function and control flow": "function functions.function functions.control functions.spec functions.settings "
+    "tf.printing",
+    "Kinds of tensors": "engine.values.dtypes engine.values.shape tf.composites tf.module",
+    "Graphs, as in TensorFlow 1": "functions.deferred tf.tensorflow1",
 }
 INTRODUCTION = """
 The public names of minitape. `import minitape as tf` gives them, as in TensorFlow; what is not here belongs to \
@@ -81,7 +75,7 @@ def pages() -> dict[str, str]:
 
 def by_topic(names: list[str]) -> list[tuple[str, list[str]]]:
     """Topic -> the names of ``tf`` that belong to it, in the order in which the table of ``tf`` has them."""
-    given = {module: [name.partition("=")[0] for name in text.split()] for module, text in (ROOT | ABOVE).items()}
+    given = {module: [name.partition("=")[0] for name in text.split()] for module, text in NAMES[""].items()}
     left, found = list(names), []
     for topic, entries in TOPICS.items():
         wanted = [name for entry in entries.split() for name in given.get(entry, [entry])]
@@ -102,7 +96,7 @@ def index(found: dict[str, Any]) -> str:
 
 def namespaces() -> dict[str, Any]:
     """Path -> namespace, for ``tf`` and everything below it, each once."""
-    found, waiting = {}, [("tf.keras", tf.keras), ("tf", tf)]  # Keras first: tf.losses is tf.keras.losses
+    found, waiting = {}, [("tf", tf)]
     while waiting:
         path, namespace = waiting.pop(0)
         if any(namespace is known for known in found.values()):
@@ -180,7 +174,7 @@ def members(cls: type, homes: dict[int, str]) -> Iterator[tuple[str, Any]]:
     for kind in cls.__mro__:
         if kind not in covered and kind.__module__.partition(".")[0] in ("minitape", "tensorflow", "keras"):
             found = {**vars(kind), **found}
-    theirs = tensorflow_methods().get(homes.get(id(cls)))
+    engine = issubclass(cls, (tf.Tensor, tf.Variable, tf.GradientTape))
     for name, member in sorted(found.items()):
         if name.startswith("_"):
             continue
@@ -188,28 +182,9 @@ def members(cls: type, homes: dict[int, str]) -> Iterator[tuple[str, Any]]:
             yield name, member
             continue
         # the engine's own methods are in the same classes, without examples
-        wanted = theirs is None or name in theirs or ">>>" in (inspect.getdoc(member) or "")
+        wanted = not engine or ">>>" in (inspect.getdoc(member) or "")
         if wanted and inspect.isroutine(getattr(member, "__func__", member)):
             yield name, member
-
-
-@cache
-def tensorflow_methods() -> dict[str, set[str]]:
-    """Path of a class -> the names of TensorFlow's methods, with those of its bases."""
-    lines = (
-        line.split(": ", 1) for line in TENSORFLOW.read_text(encoding="utf-8").splitlines() if not line.startswith("#")
-    )
-    own = {
-        path.partition("(")[0]: (path.partition("(")[2][:-1].split(), set(names.split()))
-        for path, names in lines
-        if path.endswith(")")
-    }
-
-    def whole(path: str) -> set[str]:
-        bases, names = own.get(path, ((), set()))
-        return names.union(*map(whole, bases))
-
-    return {path: whole(path) for path in own}
 
 
 def method(cls: type, name: str, member: Any) -> Iterator[str]:

@@ -105,10 +105,6 @@ class Inquiry(Cuts):
             if name.isidentifier() and not name.startswith("_")
         )
 
-    def value_of(self, name: str) -> Any:
-        """What a name of the program holds where the question is asked; None where there is none."""
-        return next((value for known, value in self._names() if known == name), None)
-
     def _bare_name(self, wanted: Any) -> str:
         """The name that holds an object; that of a loop holds it by chance, as ``p`` of ``for p in
         net.parameters()``.
@@ -228,10 +224,6 @@ class Inquiry(Cuts):
             if found is not None:
                 return found
         return super()._leaf(row, site)
-
-    def recorded(self, value: Any) -> int | None:
-        """The row of one of the framework's values, if it is one."""
-        return self.recording.row_of(value) if hasattr(value, "shape") and hasattr(value, "dtype") else None
 
     @property
     def sweep(self) -> BackwardPass | None:

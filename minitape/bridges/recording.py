@@ -10,7 +10,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from functools import cached_property
 from itertools import count, takewhile
 from time import perf_counter
@@ -441,10 +441,6 @@ class Recording:
         n = len(self.entries)
         time = "still runs" if self._open else f"took {self._took:.2g} s"
         return f"{n:,} row{' holds' if n == 1 else 's hold'} values of {as_size(bytes_kept(self))}. The block {time}."
-
-    def asleep(self) -> AbstractContextManager:
-        """What runs in the block is not the program's."""
-        return nullcontext()
 
     def last_target(self) -> Number | None:
         """From where the last backward pass went; None where none ran."""

@@ -34,7 +34,7 @@ tensorflow = framework_module("tensorflow", "TensorFlow", (2, 20))
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function  # noqa: E402 - behind the check
 from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402
 
-from ..engine.recording.block import During  # noqa: E402
+from ..engine.recording.block import TemporaryAttributes  # noqa: E402
 from ..recording.rows import BackwardPass  # noqa: E402
 from .changes import Block  # noqa: E402
 from .recording import Recording  # noqa: E402
@@ -115,7 +115,7 @@ class TensorFlowRecording(Recording):
 
     def asleep(self) -> AbstractContextManager:
         """What runs in the block is not the program's."""
-        return During(self.log.changes, thread=None)
+        return TemporaryAttributes(self.log.changes, thread=None)
 
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for a tensor or a variable."""

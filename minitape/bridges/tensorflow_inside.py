@@ -21,7 +21,7 @@ from tensorflow.python.eager.backprop import record_gradient
 from tensorflow.python.ops import cond_v2, resource_variable_ops, while_v2
 from tensorflow.python.util import tf_stack
 
-from ..engine.recording.block import During
+from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.frames import own_file
 from ..explain.source import statement_at
 from ..explain.statement import last_name
@@ -384,7 +384,7 @@ class Again:
 
     def _run_in(self, name: str, graph: Any, given: list) -> list:
         """A turn of a loop, or a branch."""
-        with During(self, way=[*self.way, name]):
+        with TemporaryAttributes(self, way=[*self.way, name]):
             return self.run(graph, given)
 
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.ops import gen_resource_variable_ops
 
-from ..engine.recording.block import During
+from ..engine.recording.block import TemporaryAttributes
 from ..recording.protocol import TapeSpan
 from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site, here, way_here
@@ -293,7 +293,7 @@ class TensorFlowLog:
         if self.full:
             self.recording.left_out += 1
             return
-        with During(self, _later=op.startswith("__")):
+        with TemporaryAttributes(self, _later=op.startswith("__")):
             how = [
                 k > 0 and op in HOW and t.dtype in (tf.int32, tf.int64) and not self.rows_of(t)
                 for k, t in enumerate(inputs)
@@ -363,7 +363,7 @@ class TensorFlowLog:
 
     def custom(self, op: str, rows: list[int], outputs: Sequence) -> None:
         """A call of a function with a gradient of the program's own."""
-        with During(self, _later=True):  # the tape hears of it at its end
+        with TemporaryAttributes(self, _later=True):  # the tape hears of it at its end
             self._write(op, rows, outputs)
 
     def enters(self, variables: Sequence, inputs: Sequence) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from ..engine.recording.block import During
+from ..engine.recording.block import TemporaryAttributes
 from ..explain.source import statement_at
 from ..explain.values import OPAQUE
 from ..explain.words import mistaken
@@ -42,7 +42,7 @@ def open_call(recording: Any, row: int, watched: Sequence[int], seeds: Sequence)
         return None
     inner = type(recording)()
     try:
-        with During(recording.log.changes, thread=None), Block(inner, TensorFlowWatcher(inner)):
+        with TemporaryAttributes(recording.log.changes, thread=None), Block(inner, TensorFlowWatcher(inner)):
             given, ends = run_again(recording, inner, row, watched, seeds)
     except tf.errors.OpError:  # what cannot run again, such as a function that asks a dataset, stays one row
         return None
@@ -62,7 +62,7 @@ def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict] | None:
     inner.is_rerun, inner.made_up = True, not batch and bool(arguments(traced.graph))
     try:
         with (
-            During(recording.log.changes, thread=None),
+            TemporaryAttributes(recording.log.changes, thread=None),
             Block(inner, TensorFlowWatcher(inner)),
             closing(Again(recording.log, inner.log)) as run,
         ):

@@ -22,7 +22,7 @@ from tensorflow.python.framework import op_callbacks, ops
 from tensorflow.python.framework.tensor_util import constant_value  # by which TensorFlow looks at a value itself
 from tensorflow.python.ops import custom_gradient, resource_variable_ops, script_ops
 
-from ..engine.recording.block import During
+from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.frames import own_file
 from .tensorflow_inside import STEPS, TRACED, TWIN, InsideStep, changes_in, graphs_within, traced_here
 from .tensorflow_log import Sent, TensorFlowLog
@@ -354,7 +354,7 @@ class TensorFlowWatcher:
         """Add to an error of Keras's optimizer why it got no gradient."""
         if hasattr(error, "add_note") and pairs and all(gradient is None for gradient, _ in pairs):
             # out of the function that is traced: tf.init_scope() would say that it is still inside of one
-            with tf.Graph().as_default(), context.eager_mode(), During(self.log.changes, thread=None):
+            with tf.Graph().as_default(), context.eager_mode(), TemporaryAttributes(self.log.changes, thread=None):
                 if (reason := self._safely(self.recording.explain, pairs[0][1])) is not None:
                     error.add_note(f"minitape: {reason}")
 
@@ -438,7 +438,7 @@ class TensorFlowWatcher:
 
     def _iterator(self, function: Any, iterator: Any, dataset: Any) -> Any:
         """A dataset is asked for its elements: which variables do its functions read?"""
-        with During(self.log, captured=self._safely(captured_by, dataset, self.log.variables) or []):
+        with TemporaryAttributes(self.log, captured=self._safely(captured_by, dataset, self.log.variables) or []):
             return function(iterator, dataset)
 
     def _numpy_function(self, function: Any, called: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -472,13 +472,13 @@ class TensorFlowWatcher:
         between = self._safely(self._between, target) if not tf.inside_function() else None
         passed: list = []
         if not between:
-            with During(self, _passed=passed):  # no code asks for it
+            with TemporaryAttributes(self, _passed=passed):  # no code asks for it
                 return function(tape, target, sources, output_gradients, sources_raw=sources_raw, **options)
         silent = bool(pywrap_tfe.TFE_Py_TapeSetIsEmpty())  # the sweep is not recorded: its operations are no rows
         more = [asked for _, asked in between]
         self.quiet += silent
         try:
-            with During(self, _passed=passed):
+            with TemporaryAttributes(self, _passed=passed):
                 found = function(
                     tape, target, [*sources, *more], output_gradients, sources_raw=[*raw, *more], **options
                 )

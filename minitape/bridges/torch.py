@@ -100,10 +100,6 @@ class TorchRecording(Recording):
     def last_target(self) -> Number | None:
         return Number(self.failed[-1]) if self.failed else super().last_target()
 
-    def asleep(self) -> AbstractContextManager:
-        """What runs in the block is not the program's."""
-        return torch._C.DisableTorchFunction()
-
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for a tensor."""
         if isinstance(value, torch.Tensor):

@@ -47,17 +47,17 @@ if TYPE_CHECKING:
     Attributes: TypeAlias = dict[str, Any]  # of an operation, or arguments by name: each has a type of its own
     Function: TypeAlias = Callable  # of arguments and results that only its caller knows
 
-    class Source(Protocol):
+    class GradientSource(Protocol):
         """What a gradient is taken with respect to: a tensor or a variable, also one of Keras."""
 
         @property
         def shape(self) -> TensorShape: ...
         def numpy(self) -> np.ndarray: ...  # or, of a scalar, a number of NumPy, which has the same methods
 
-    AnySource = TypeVar("AnySource", bound=Source)
+    AnySource = TypeVar("AnySource", bound=GradientSource)
     Key = TypeVar("Key")
 
-    class Explanation(Protocol):
+    class Reason(Protocol):
         """What ``tape.explain`` answers for one source: see minitape.explain.Explanation."""
 
         connected: bool
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
         @property
         def kind(self) -> str: ...
         @property
-        def others(self) -> Sequence[Explanation]: ...
+        def others(self) -> Sequence[Reason]: ...
 
     class ArrayValues(Protocol):
         """The values of a recording's rows: arrays, or the tensors that an outer tape knows."""

@@ -6,7 +6,7 @@ import sys
 import warnings
 from types import FrameType
 
-from ..engine.recording.block import During
+from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.frames import cells, user_frame
 from .sentences import fill
 
@@ -34,9 +34,9 @@ def asking_names() -> dict:
     return {name: value for space in reversed(asking_spaces()) for name, value in space.items()}
 
 
-def asked_by(frame: FrameType) -> During:
+def asked_by(frame: FrameType) -> TemporaryAttributes:
     """While an error is explained that has left this frame already: its names are those that the user knows."""
-    return During(_asking, frame=frame)
+    return TemporaryAttributes(_asking, frame=frame)
 
 
 def warn_user(text: str) -> None:

@@ -363,12 +363,3 @@ def rewritten(node: ast.AST, swap: Callable[[ast.AST], ast.AST | None]) -> Any: 
             value = [rewritten(v, swap) if isinstance(v, ast.AST) else v for v in value]
         setattr(new, field, value)
     return new
-
-
-def form(template: str, **parts: ast.expr) -> str:
-    """The text of an expression that is made of others, with brackets where they are needed.
-
-    >>> form("{a} * {b} + 1", a=parsed("x + 1"), b=parsed("f(x)"))
-    '(x + 1) * f(x) + 1'
-    """
-    return unparse(parsed(template.format(**{name: f"({unparse(part)})" for name, part in parts.items()})))

@@ -125,10 +125,6 @@ class RowValues:
                 stack += () if cut(row) else self._inputs(row) if made else self.entries[row].inputs
         return seen
 
-    def has_path_without(self, row: int) -> bool:
-        """Whether a path from the source to the target avoids this row."""
-        return not self._behind(self.ends, cut=row.__eq__).isdisjoint({*self.rows} - {row})
-
     def _after(self) -> set[int]:
         """The rows that were computed from the source."""
         return self._computed_from(self.rows)

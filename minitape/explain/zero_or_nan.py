@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Iterable, Iterator
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ..common.texts import paragraph
 from ..engine.back.endpoints import leaf_of
-from ..engine.recording.block import no_tapes
 from ..engine.recording.rows import operation_of
 from ..engine.table.primitives.elementwise import LARGE
 from ..engine.values import nest
@@ -85,10 +83,6 @@ class TapeRows(BackwardPass):
                 given = [parent for parent, _ in trace.edges(node) if parent.caller is None]
             yield node, given
             waiting += given
-
-    def asleep(self) -> AbstractContextManager[None]:
-        """While something runs that is not the program's."""
-        return no_tapes()
 
     def row_of(self, row: int) -> int | None:
         """The entry of a row of the recording."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.recording.block import During
+from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
@@ -183,7 +183,7 @@ def _settle(bodies: Sequence) -> dict:
 
 def _scope(name: str) -> AbstractContextManager:
     """For a picture that looks inside, rows of the block are in a scope of this name."""
-    return During(state, scope=(*state.scope, name))
+    return TemporaryAttributes(state, scope=(*state.scope, name))
 
 
 def _branches(pred: Tensor, bodies: list) -> Any:

@@ -18,7 +18,7 @@ from ..engine.back.backward import gradients_of
 from ..engine.back.tape import GradientTape
 from ..engine.derivatives.custom import custom_gradient
 from ..engine.hooks import hooks
-from ..engine.recording.block import During, no_tapes
+from ..engine.recording.block import TemporaryAttributes, no_tapes
 from ..engine.recording.rows import operation_of
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
@@ -59,11 +59,11 @@ class Graph:
 
     def as_default(self) -> AbstractContextManager:
         """Calls in the block are put off."""
-        return During(_open, self, graph=self)
+        return TemporaryAttributes(_open, self, graph=self)
 
     def gradient_override_map(self, overrides: dict) -> AbstractContextManager:
         """Operations of these types that are made in the block have the gradients registered under these names."""
-        return During(self, overrides=self.overrides | overrides)
+        return TemporaryAttributes(self, overrides=self.overrides | overrides)
 
     def unique_name(self, name: str) -> str:
         """The name, with a number where it is taken."""
@@ -268,7 +268,7 @@ class Run:
 
     def value(self, fetches: Any) -> Any:
         """The values of a structure of calls."""
-        with During(_open, graph=None), no_tapes(), self.tape:
+        with TemporaryAttributes(_open, graph=None), no_tapes(), self.tape:
             for place, value in self.fed.items():
                 self.known[place] = self._watched(convert_to_tensor(value, getattr(place, "dtype", None)))
             return self._of(fetches)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any
 
-from ..engine.recording.block import During
+from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
@@ -132,7 +132,7 @@ class Function:
         tensors = [leaf for v in values for leaf in nest.flatten(v) if isinstance(leaf, Tensor)]
         ways, tried = self._ways.setdefault((*names, *map(key_of, values)), Ways()), 0
         log = Log()
-        with During(effects, log=log):
+        with TemporaryAttributes(effects, log=log):
             for lock in (nullcontext(), self._lock):  # another thread may have traced meanwhile
                 with lock:
                     for recording, results in ways.known[tried:]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-from ..engine.recording.outlines import Outline, outline
+from ..engine.recording.array_spec import ArraySpec, array_spec
 from ..engine.recording.record import Record
 from ..engine.recording.rows import LEAF, Call, call_of
 from ..engine.table.accelerator import fast
@@ -40,13 +40,13 @@ class Table:
                 if getattr(call.primitive, "gives_tuple", False):
                     self.tuples.add(call.row)
             if not self.trace.varies(row):
-                self.folded[row] = self._computed(call, row) if type(value) is Outline and call else value
+                self.folded[row] = self._computed(call, row) if type(value) is ArraySpec and call else value
             elif value.ndim:
-                record.store(row, outline(value.shape, value.dtype))
+                record.store(row, array_spec(value.shape, value.dtype))
 
     def _computed(self, call: Call, row: int) -> Any:
         """The value of a large constant that the recording did not keep."""
-        given = [self.folded[i] if i in self.folded else outline(*self.shape_dtypes[i]).zeros for i in call.inputs]
+        given = [self.folded[i] if i in self.folded else array_spec(*self.shape_dtypes[i]).zeros for i in call.inputs]
         found = call.primitive.forward(*given, **call.attrs)
         return found[row - call.row] if type(found) is tuple else found
 

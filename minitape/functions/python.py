@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engine.derivatives.custom import CustomCall, arrays_of, as_tensor, call_as_row
 from ..engine.derivatives.pyfunction import note_run, run_python, types_of_results
-from ..engine.recording.block import During, no_tapes
+from ..engine.recording.block import TemporaryAttributes, no_tapes
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import finish
@@ -60,7 +60,7 @@ def python_row(func: Callable, inp: Any, Tout: Any, stateful: bool = True) -> An
         tensors = [*map(from_array, arrays)]
         with no_tapes(), ExitStack() as blocks:
             for (variable, _), now in zip(changed, tensors[count:], strict=True):
-                blocks.enter_context(During(variable, _state=now, _seen=None))
+                blocks.enter_context(TemporaryAttributes(variable, _state=now, _seen=None))
             call = run_python(func, tensors[:count], dtypes, differentiate=True)
         note_run(func, call)
         return [*(o._value for o in call.outputs), call]

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..engine.back.backward import gradients_of
 from ..engine.derivatives.custom import with_list
+from ..engine.recording.array_spec import array_spec
 from ..engine.recording.evidence import ASSIGNED, ValueOrigin, clock, origin_of_new, stack
-from ..engine.recording.outlines import outline
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.convert import convert_to_tensor
@@ -208,7 +208,7 @@ def _stand_in(table: Table, row: int) -> EagerTensor:
     """The tensor of a row whose value is not known any more: zeros have its shape."""
     made = EagerTensor()
     shape, dtype = table.shape_dtypes[row]
-    zeros = outline(shape, dtype).zeros
+    zeros = array_spec(shape, dtype).zeros
     made._value = table.folded[row] if row in table.folded else zeros if dtype.kind == "O" else zeros[()]
     made._record, made._row, made._origin = table.record, row, None
     return made

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import nullcontext
 
-from ..engine.recording.block import Elsewhere, block
+from ..engine.recording.block import ThreadContext, block
 from .trace import tracing
 
 EAGER_FUNCTIONS = [False]  # one flag
@@ -24,7 +24,7 @@ def init_scope() -> Iterator[None]:
     True
     """
     trace = tracing()
-    with nullcontext() if trace is None else trace.hidden(), Elsewhere(record=None, tapes=[]):
+    with nullcontext() if trace is None else trace.hidden(), ThreadContext(record=None, tapes=[]):
         yield
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..engine.back.tape import GradientTape
-from ..engine.recording.block import Elsewhere, block
-from ..engine.recording.outlines import Outline, outline
+from ..engine.recording.array_spec import ArraySpec, array_spec
+from ..engine.recording.block import ThreadContext, block
 from ..engine.recording.record import CONTINUOUS, Record
 from ..engine.recording.recorder import Recorder
 from ..engine.recording.rows import LEAF, Leaf, operation_of
@@ -46,7 +46,7 @@ class InaccessibleTensorError(TypeError, ValueError):
 DONE = np.bool_(True)  # the value of what has none
 
 
-class Leaked(Outline, NDArrayOperatorsMixin):
+class Leaked(ArraySpec, NDArrayOperatorsMixin):
     """In place of a tensor's value when the function that made it is over: it has a shape, and refuses the rest."""
 
     def __init__(self, name: str = "", value: Any = DONE, constant: bool = False) -> None:
@@ -64,7 +64,7 @@ class Leaked(Outline, NDArrayOperatorsMixin):
 
     def restored(self) -> Any:
         """A value of this shape for the time in which a gradient is recorded: zeros, or what never changes."""
-        return outline(self.shape, self.dtype).zeros[()] if self.value is None else self.value
+        return array_spec(self.shape, self.dtype).zeros[()] if self.value is None else self.value
 
 
 class Feed(NamedTuple):
@@ -122,7 +122,7 @@ class FirstRun(Recorder):
         leaked = [(t, t._value) for t in (*self._alive(), *outside) if type(t._value) is Leaked]
         for tensor, value in leaked:
             tensor._value = value.restored()
-        with Elsewhere(record=self.record, tapes=[], site=None):
+        with ThreadContext(record=self.record, tapes=[], site=None):
             try:
                 yield
             finally:
@@ -255,7 +255,7 @@ class FirstRun(Recorder):
                 f"{self.name!r}: tf.function only supports singleton tf.Variables created on the first call. Make the "
                 "variable outside of the function, or keep it and make it only once."
             )
-        with Elsewhere(record=None, tapes=[]):
+        with ThreadContext(record=None, tapes=[]):
             variable._begin(*given)
         self.created.append(variable)
 

@@ -115,7 +115,7 @@ class Drawing:
         self.adjoints = final_adjoints(steps if step is None else steps[:step])
         self.final = final_adjoints(steps)
         made = steps if step is None else steps[:step]
-        self.sent = {(one["row"], edge["port"]): edge["product"] for one in made for edge in one["edges"]}
+        self.sent = {(one["row"], edge["port"]): edge for one in made for edge in one["edges"]}
         come = {edge["input"] for one in steps[len(made) :] for edge in one["edges"]}
         self.waiting = {number for number in self.adjoints if number in come}  # a later step adds to them
         sources = [source for call in calls if call["known"] for source in call["sources"]]
@@ -244,6 +244,8 @@ class Drawing:
     def _called(self, number: int) -> str:
         """What a target without a name is called: by its expression where that is short."""
         row = self.by_number.get(number)
+        if row is not None and row["name"]:
+            return short_name(row["name"], LONGEST)
         text = self.operation(row)[0] if row is not None and row["kind"] == "operation" else ""
         return f"({text})" if 0 < wide(text) <= NESTED else word("row {row}", row=number)
 
@@ -306,7 +308,7 @@ class Drawing:
         left = x + 7.4 * wide(title) + 6
         bold = ' font-weight="600"' if row is None or row["name"] else ""
         return text_at(x, y, title, f'font-size="12"{bold}') + text_at(
-            left, y, fitting(texts, (right - left) / 5.8), f'font-size="11" fill="{MUTED}"'
+            left, y, fitting(texts, (right - left) / 6.4), f'font-size="11" fill="{MUTED}"'
         )
 
     def operation(self, row: Fields) -> list[str]:
@@ -329,6 +331,7 @@ class Drawing:
             return left + SIGNS[label] + right + "ᵀ" * label.endswith("@ᵀ"), tight
         if len(parts) == 1 and label in ("x²", "neg"):
             return (f"{_inside(*parts[0], 3)}²", 2) if label == "x²" else (f"−{_inside(*parts[0], 2)}", 1)
+        label = "pow" if label == "xʸ" else label
         return (f"{label}({', '.join(text for text, _ in parts)})", 3) if parts else (label, 3)
 
     def _operand(self, number: int, depth: int) -> tuple[str, int]:
@@ -351,18 +354,19 @@ class Drawing:
         return CUT if row["value"] and re.search(r"\bnan\b", row["value"].get("text", "")) else INK
 
     def _product_over(self, start: int, index: int, port: int) -> Shown | None:
-        """What the sweep has sent over an edge by now; of what is folded the last of it."""
+        """What the sweep has sent over an edge by now; of what is folded the sum."""
         node, source = self.nodes[index], self.nodes[start]
         if node.row is not None and source.row is not None:
             ports = [k for k, number in enumerate(node.row["inputs"]) if self.at.get(number) == start]
             before = sum(other == start for other in node.inputs[:port])
-            return self.sent.get((node.row["row"], ports[before])) if before < len(ports) else None
+            edge = self.sent.get((node.row["row"], ports[before])) if before < len(ports) else None
+            return edge["product"] if edge else None
         found = [
-            product
-            for (reader, k), product in self.sent.items()
-            if self.at.get(reader) == index and self.at.get(self.by_number[reader]["inputs"][k]) == start
+            edge
+            for (reader, _), edge in self.sent.items()
+            if self.at.get(reader) == index and self.at.get(edge["input"]) == start
         ]
-        return found[-1] if found else None
+        return found[-1]["product" if len(found) == 1 else "sum"] if found else None
 
     def added(self) -> Iterator[tuple[int, str]]:
         """By input of this step what was added up there, where there was more than one: `0.1411 + (-2.97) = -2.829`."""

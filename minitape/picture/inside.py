@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.back.tape import GradientTape
-from ..engine.recording.block import During, no_tapes
+from ..engine.recording.block import TemporaryAttributes, no_tapes
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import new_tensor
 from .reading import Reader
@@ -77,7 +77,7 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     code, fixed = (None, None) if place is None else place
     # its rows belong to the statement that called
     at = None if code is None else (code, site if fixed is None else fixed)
-    with no_tapes(), During(state, site=at), np.errstate(all="ignore"):
+    with no_tapes(), TemporaryAttributes(state, site=at), np.errstate(all="ignore"):
         inputs = [new_tensor(array) for array in arrays]
         try:
             with GradientTape(persistent=True) as tape:

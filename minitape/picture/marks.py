@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .short import elide
+from .short import elide, wide
+from .words import word
 
 if TYPE_CHECKING:
     from .fields import Fields, Plain, Shown
@@ -96,11 +97,18 @@ def size_of(value: Shown, room: int) -> str:
 
     >>> size_of({"text": "", "data": [[0.5, -2.0]] * 5}, 9), size_of({"text": "0.25", "data": 0.25}, 9)
     ('±2', '0.25')
+    >>> size_of({"text": "", "data": [0.0] * 9}, 9)
+    'each 0'
     """
     text = written(value, room)
     if text is not None or ("stats" not in value and not isinstance(value.get("data"), list)):
         return text or elide(value.get("text", ""), room)
-    size = magnitude(value)
+    size, stats, lines = magnitude(value), value.get("stats"), _lines(value)
+    ends = (float(str(stats["min"])), float(str(stats["max"]))) if stats else (lines.min(), lines.max())
+    if ends[0] == ends[1]:
+        one = rounded(repr(float(ends[0]) + 0.0)).removesuffix(".0")
+        if wide(same := word("each {0}").replace("{0}", one)) <= room:
+            return same
     return f"±{rounded(repr(float(f'{size:.3g}')), 3).removesuffix('.0')}" if math.isfinite(size) else "NaN"
 
 

@@ -85,18 +85,25 @@ class Placement:
         return self.slot[main] if len(slots) < 3 else slots[(len(slots) - 1) // 2]
 
     def _route(self, start: int, end: int) -> None:
-        """Keeps one half-slot free in each column that a near edge passes."""
+        """Keeps one half-slot free in each column that a near edge passes: the same in all of them where there is one."""
         first = self.column[start]
         span = self.column[end] - first
         if not 2 <= span <= self.far:
             return
         points = []
+        lane = self._lane(range(first + 1, first + span), (self.slot[start] + self.slot[end]) // 2)
         for step in range(1, span):
             want = (self.slot[start] * (span - step) + self.slot[end] * step) // span
-            slot = self._free(first + step, want, 1)
+            slot = self._free(first + step, want, 1) if lane is None else lane
             self._take(first + step, slot, 1)
             points.append((first + step, slot))
         self.via[start, end] = points
+
+    def _lane(self, columns: range, want: int) -> int | None:
+        """The half-slot nearest to ``want`` that is free in all these columns, below before above."""
+        taken = set[int]().union(*(self._used.get(column, ()) for column in columns))
+        near = (want + sign * distance for distance in range(REACH + 1) for sign in (1, -1))
+        return next((slot for slot in near if slot not in taken), None)
 
     def _put(self, index: int, column: int, want: int) -> None:
         slot = self._free(column, want, 2)

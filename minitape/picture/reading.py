@@ -19,8 +19,8 @@ import numpy as np
 from ..engine.back.reach import differentiable, on_tape
 from ..engine.derivatives.custom import CUSTOM
 from ..engine.derivatives.forward import ForwardTape
+from ..engine.recording.array_spec import ArraySpec
 from ..engine.recording.frames import lines_of, place_of
-from ..engine.recording.outlines import Outline
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL, LEAF, REALS, operation_of
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
@@ -244,9 +244,9 @@ class Reader:
                 spread |= self.on[i] if i < row else 0
             tapes = (spread & around.within) | self._watched_at.get(row, 0)
             self.on.append(tapes if differentiable(record, row) else 0)
-        if type(value) is Outline:
+        if type(value) is ArraySpec:
             value = self.held.get(row, value)
-        shown = None if type(value) is Outline else pack_value(value)
+        shown = None if type(value) is ArraySpec else pack_value(value)
         if op == LEAF:
             form = self._form(row, cell, around, tapes) | {"released": shown is None}
             self._shown[row] = (form["watched"], form["kind"], tuple(form["tapes"]), form["name"])

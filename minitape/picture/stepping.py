@@ -14,7 +14,7 @@ from ..engine.back.endpoints import ends_of, first_adjoint
 from ..engine.back.reach import reachable_rows
 from ..engine.back.sweep import Sweep
 from ..engine.derivatives.pyfunction import look_only
-from ..engine.recording.outlines import Outline
+from ..engine.recording.array_spec import ArraySpec
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CHUNK, operation_of
 from ..engine.table.primitives.elementwise import FIRST_CODE, form_of
@@ -166,7 +166,7 @@ class Stepper:
     def _lacks(self, first: int, last: int) -> bool:
         """Whether one of these rows has no value that is known: of millions of numbers, each has one."""
         values = self.record.columns(first, last)[-1]
-        return any(type(value) is Outline and row not in self.held for row, value in enumerate(values, first))
+        return any(type(value) is ArraySpec and row not in self.held for row, value in enumerate(values, first))
 
     def take(self, most: int | None = None) -> list[SnapshotStep] | None:
         """The next steps, at most ``most``; None where the sweep fails: ``gradient`` raises there, nothing is shown."""

@@ -7,7 +7,6 @@ number, what ran outside of it a clock.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine.back.reach import differentiable, on_tape
-from ..engine.recording.block import no_tapes
 from ..engine.recording.evidence import ValueLeft, ValueOrigin, all_exits, origin_of
 from ..engine.recording.rows import CALL, CHUNK, operation_of
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
@@ -382,10 +380,6 @@ class TapeRecording:
         if not (isinstance(value, Tensor) or hasattr(value, "_tape_rows")):
             return []
         return sorted({row for name in self.rules.trace.names(value) for row in self._stand.get(name, ())})
-
-    def asleep(self) -> AbstractContextManager[None]:
-        """While something runs that is not the program's."""
-        return no_tapes()
 
     def computed_from(self, value: Any) -> set[int]:
         """The rows of a value, and those that were computed from it."""

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..engine.back.sweep import Sweep
-from ..engine.back.values import match_input
 from ..engine.table.accelerator import full
 from .kernels import for_rows
 
@@ -60,10 +59,8 @@ class LongSweep(Sweep):
         self.column[row] += share
         return True
 
-    def add(self, row: int, share: Any, as_given: bool = False) -> Any:
-        if self._add_share(row, match_input(share, self.values[row])):
-            return self.adjoint(row)
-        return super().add(row, share, as_given)
+    def add(self, row: int, share: Any) -> Any:
+        return self.adjoint(row) if self._add_share(row, share) else super().add(row, share)
 
     def adjoint(self, row: int) -> Any:
         """The adjoint that has arrived at a row, None when none has."""

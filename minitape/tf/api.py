@@ -136,8 +136,7 @@ def fill(module: dict[str, Object], space: str) -> None:
 
     def find(name: str) -> Object:
         if name in homes:
-            found = load(*homes[name])
-            module[name] = found = _wrap(name, found)
+            module[name] = found = _wrap(name, load(*homes[name]))
             return found
         if not space and name in TOOLS:
             return importlib.import_module(f"minitape.{name}")
@@ -157,6 +156,8 @@ class Namespaces(MetaPathFinder, Loader):
             return None
         if space in NAMES:
             return ModuleSpec(fullname, self, is_package=True)
+        if space.partition(".")[0] == "speed":  # which may be deleted
+            return None
         outer = space.rpartition(".")[0]
         if outer in NAMES and (outer or PathFinder.find_spec(fullname, path) is None):
             # without ``name``: of a module of that name Python would say that there is nothing to import
@@ -176,5 +177,6 @@ def wrap_functions(wrap: Callable[[str, Object], Object]) -> None:
     _wrap = wrap
     for space in NAMES:
         module = sys.modules.get(f"minitape.{space}".removesuffix("."))
-        for name in () if module is None else homes_of(space).keys() & vars(module).keys():
-            vars(module)[name] = wrap(name, vars(module)[name])
+        for name, home in () if module is None else homes_of(space).items():
+            if name in vars(module):
+                vars(module)[name] = wrap(name, load(*home))

@@ -122,7 +122,12 @@ class SparseTensor:
 
 
 def to_dense(sp_input: SparseTensor) -> Tensor:
-    """The dense tensor. Differentiable in ``values``; InvalidArgumentError for a place outside of the shape."""
+    """The dense tensor. Differentiable in ``values``; InvalidArgumentError for a place outside of the shape.
+
+    >>> import minitape as tf
+    >>> tf.sparse.to_dense(tf.SparseTensor([[0, 1]], [5], [1, 2])).numpy()
+    array([[0, 5]], dtype=int32)
+    """
     _check("tf.sparse.to_dense", sp_input)
     sizes = tuple(sp_input.dense_shape.array.tolist())
     check_inside(sp_input.indices.array, sizes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,10 +59,7 @@ def zeros_like(input: Value, dtype: DTypeLike = None, name: Name = None) -> Tens
     >>> tf.zeros_like([1.5, 2.5]).numpy()
     array([0., 0.], dtype=float32)
     """
-    x = tensor_of(input)
-    if x.dtype.kind == "s":
-        return zeros(x.shape, dtype or x.dtype)
-    return cast(call("zeros_like", x), dtype or x.dtype)
+    return _like(zeros, input, dtype)
 
 
 def ones_like(input: Value, dtype: DTypeLike = None, name: Name = None) -> Tensor:
@@ -71,10 +69,14 @@ def ones_like(input: Value, dtype: DTypeLike = None, name: Name = None) -> Tenso
     >>> tf.ones_like([1.5, 2.5]).numpy()
     array([1., 1.], dtype=float32)
     """
+    return _like(ones, input, dtype)
+
+
+def _like(make: Callable[..., Tensor], input: Value, dtype: DTypeLike) -> Tensor:
     x = tensor_of(input)
     if x.dtype.kind == "s":
-        return ones(x.shape, dtype or x.dtype)
-    return cast(call("ones_like", x), dtype or x.dtype)
+        return make(x.shape, dtype or x.dtype)
+    return cast(call(f"{make.__name__}_like", x), dtype or x.dtype)
 
 
 def fill(dims: ShapeLike, value: Value, name: Name = None) -> Tensor:

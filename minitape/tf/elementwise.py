@@ -1,7 +1,7 @@
 """Elementwise functions: one or two tensors in, one tensor of the broadcast shape out.
 
 Most are one line of a table: the primitive, what it computes, an example, which dtypes it takes. What a primitive
-computes, and its derivative, stand in ``engine/table/primitives``.
+computes, and its derivative: ``engine/table/primitives``.
 """
 
 from __future__ import annotations

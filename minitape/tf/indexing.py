@@ -132,31 +132,21 @@ def _entry(entry: Index) -> Index:
     return entry if entry is Ellipsis or entry is None else _number(entry)
 
 
-def check_index(index: Index) -> None:
-    """TypeError for what is no index: what has a dtype must be a whole number, and no vector."""
+def _number(index: Index) -> int:
+    """An integer that is given as such, or as a tensor; TypeError for what is no whole number."""
     if isinstance(index, numbers.Integral):
-        return
+        return int(index)
     dtype, shape = getattr(index, "dtype", None), getattr(index, "shape", ())
-    whole = dtype is not None and dtypes.as_dtype(dtype).name in ("int16", "int32", "int64")
-    if not whole or len(shape) == 1:
+    if dtype is None or dtypes.as_dtype(dtype).name not in ("int16", "int32", "int64") or len(shape) == 1:
         raise TypeError(
             "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
             f"are valid indices, got {index!r}"
         )
-
-
-def _number(index: Index) -> int:
-    if isinstance(index, numbers.Integral):
-        return int(index)
-    check_index(index)
-    if hasattr(index, "_read"):
-        index = index._read()
-    if type(index) is EagerTensor:
-        note_escape(index, "index")
-    value = index.array if isinstance(index, Tensor) else index
-    if value.ndim:
-        raise invalid(f"An index must be one number, got a tensor of shape {value.shape}: use tf.gather for several")
-    return int(value)
+    if len(shape):
+        raise invalid(f"An index must be one number, got a tensor of shape {shape}: use tf.gather for several")
+    index = tensor_of(index)
+    note_escape(index, "index")
+    return int(index.array)
 
 
 def _checked(entry: Index, axis: int, size: int) -> Index:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine.back.tape import _WARNS
 from ..engine.hooks import hooks
-from ..engine.recording.block import During
+from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.evidence import note_creation, one_statement
 from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor
@@ -159,10 +159,10 @@ class Layer:
         self.dtype: str = dtypes.as_dtype(dtype or "float32").name
         note_creation(self)
 
-    def _scope(self) -> During:
+    def _scope(self) -> TemporaryAttributes:
         """A block in which the layer's name is part of the names of variables."""
         around = state.scope
-        return During(state, scope=around if around[-1:] == (self.name,) else (*around, self.name))
+        return TemporaryAttributes(state, scope=around if around[-1:] == (self.name,) else (*around, self.name))
 
     def add_weight(
         self,
@@ -383,7 +383,7 @@ class Optimizer:
 
     def __init__(self, learning_rate: float, name: str | None = None) -> None:
         self.name, self.learning_rate = name or _auto_name(self), learning_rate
-        with During(state, scope=(self.name,)):
+        with TemporaryAttributes(state, scope=(self.name,)):
             self.iterations = Variable(np.int64(0), False, "iteration")
         self._slots: dict[int, tuple[Object, list[ResourceVariable]]] = {}
 

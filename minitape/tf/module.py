@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from ..engine.recording.block import During
+from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.evidence import note_creation
 from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
@@ -68,7 +68,7 @@ class Module:
     @property
     def name_scope(self) -> AbstractContextManager[str]:
         """A context manager: variables made inside carry the module's name as a prefix, which the block is given."""
-        return During(state, "/".join(self._scope) + "/", scope=self._scope)
+        return TemporaryAttributes(state, "/".join(self._scope) + "/", scope=self._scope)
 
     @classmethod
     def with_name_scope(cls, method: Same) -> Same:

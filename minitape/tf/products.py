@@ -227,6 +227,10 @@ def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: Name = None) -
     [[1.0], [0.5]]
     """
     matrix, rhs = of_one_dtype(matrix, rhs)
+    if rhs.ndim != matrix.ndim:
+        raise invalid(
+            f"rhs must be a matrix of columns for a matrix of shape {matrix.shape}, got the shape {rhs.shape}"
+        )
     return call("solve", check_kind("linalg.solve", matrix, "fc"), rhs, adjoint=bool(adjoint))
 
 

@@ -52,8 +52,8 @@ def normal(
     TensorShape([2, 3])
     """
     kind = _floats(dtype)
-    drawn = new_tensor(_generator(seed).standard_normal(sizes_of(shape)).astype(kind))
-    return _shifted(drawn, stddev, mean)
+    numbers = new_tensor(_generator(seed).standard_normal(sizes_of(shape)).astype(kind))
+    return _shifted(numbers, stddev, mean)
 
 
 def uniform(
@@ -74,9 +74,9 @@ def uniform(
     """
     kind, sizes = as_dtype(dtype), sizes_of(shape)
     if not kind.is_integer:
-        drawn = new_tensor(_generator(seed).random(sizes).astype(_floats(dtype)))
+        numbers = new_tensor(_generator(seed).random(sizes).astype(_floats(dtype)))
         high, low = tensor_of(1 if maxval is None else maxval, kind), tensor_of(minval, kind)
-        return _shifted(drawn, high - low, low)
+        return _shifted(numbers, high - low, low)
     if maxval is None:
         raise ValueError(f"tf.random.uniform of {kind.name} takes a maxval")
     low, high = (tensor_of(v, kind).array for v in (minval, maxval))
@@ -93,9 +93,9 @@ def _floats(dtype: DTypeLike) -> type:
     return made
 
 
-def _shifted(drawn: Tensor, scale: Value, shift: Value) -> Tensor:
+def _shifted(numbers: Tensor, scale: Value, shift: Value) -> Tensor:
     """Numbers of unit scale with another one, recorded, so that gradients reach scale and shift."""
-    out: Tensor = drawn * scale + shift
+    out: Tensor = numbers * scale + shift
     return out
 
 

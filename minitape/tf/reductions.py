@@ -185,10 +185,10 @@ def _ordered(values: Value, axis: Value, direction: str) -> TopKV2:
     perm = [*range(x.ndim)]
     perm[place], perm[last] = last, place
 
-    def turned(t: Tensor) -> Tensor:
+    def swap(t: Tensor) -> Tensor:
         return t if place == last else call("transpose", t, perm=tuple(perm))
 
-    x = turned(x)
+    x = swap(x)
     if direction == "DESCENDING":
         found, positions = top_k(x, x.shape[-1])
     elif x.dtype.is_floating:
@@ -198,7 +198,7 @@ def _ordered(values: Value, axis: Value, direction: str) -> TopKV2:
         most = new_tensor(x.dtype.as_numpy_dtype(x.dtype.max if x.dtype.kind == "u" else -1))
         found, positions = top_k(most - x, x.shape[-1])
         found = most - found
-    return TopKV2(turned(found), turned(positions))
+    return TopKV2(swap(found), swap(positions))
 
 
 def sort(values: Value, axis: Value = -1, direction: str = "ASCENDING", name: Name = None) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..engine.derivatives.pyfunction import numpy_function
 from ..engine.recording.block import block
 from ..engine.recording.frames import user_frame
+from ..engine.recording.logs import log_first_n
 from ..engine.tensor.variable import Variable
 from ..engine.values import dtypes
 from .keras import initial_value
@@ -30,18 +30,6 @@ _DEPRECATED = (
 )
 
 
-_told: list[str] = []
-
-
-def _tell_deprecated() -> None:
-    """Logs once, with the user's file and line, that ``py_func`` is deprecated, in TensorFlow's words."""
-    if not _told:
-        _told.append(_DEPRECATED)
-        frame = user_frame(sys._getframe(1))
-        where = "unknown:0" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
-        logging.getLogger("tensorflow").warning("From %s: %s", where, _DEPRECATED)
-
-
 def py_func(func: Callable, inp: Structure, Tout: Structure, stateful: bool = True, name: Name = None) -> Structure:
     """Runs a Python function on NumPy arrays as an operation "PyFunc", whose gradient may be overridden.
 
@@ -51,13 +39,15 @@ def py_func(func: Callable, inp: Structure, Tout: Structure, stateful: bool = Tr
     >>> print(tf.compat.v1.py_func(lambda x: x * 2, [tf.constant(2.0)], tf.float32).numpy())
     4.0
     """
-    _tell_deprecated()
+    frame = user_frame(sys._getframe(1))
+    where = "unknown:0" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    log_first_n("py_func", f"From {where}: {_DEPRECATED}", 1)
     return numpy_function(func, inp, Tout, stateful)
 
 
 @block
 def name_scope(name: str | None, default_name: Name = None, values: Object = None) -> Iterator[str]:
-    """A block that stands for TensorFlow 1's scope of names; gives the scope's name with a slash.
+    """A block in the place of TensorFlow 1's scope of names; gives the scope's name with a slash.
 
     ``values`` are the tensors that the block computes with; ValueError when they are given and neither name is.
 
@@ -117,9 +107,7 @@ def get_variable(
     return Variable(value, trainable=trainable, name=name)
 
 
-def assign(
-    ref: Variable, value: Value, validate_shape: bool = True, use_locking: bool = False, name: Name = None
-) -> Object:
+def assign(ref: Variable, value: Value, name: Name = None) -> Object:
     """The operation that sets a variable; in eager mode it is set at once, and given back.
 
     >>> import minitape as tf

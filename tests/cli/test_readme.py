@@ -8,6 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -78,6 +79,19 @@ def test_help_says_in_whole_sentences_what_each_command_does():
     lines = text.partition("Commands:\n")[2].splitlines()
     assert len(lines) == len(main.commands)
     assert all(line.endswith(".") and not line.endswith("...") for line in lines), text
+
+
+@pytest.mark.parametrize("command", main.commands)
+def test_the_help_of_a_command_names_all_its_options_and_says_what_each_does(command):
+    done = CliRunner().invoke(main, [command, "--help"], terminal_width=100)
+    assert done.exit_code == 0 and done.output.startswith(f"Usage: main {command}"), done.output
+    shown = " ".join(done.output.partition("Options:\n")[2].split())
+    for option in main.commands[command].params:
+        if isinstance(option, click.Option):
+            assert option.opts[-1] in shown and option.help and option.help.endswith((".", ")"))
+            assert option.help.partition(" ")[0] in shown
+    about = done.output.partition("Options:")[0].split("\n\n")[1]
+    assert about.startswith("  ") and about.rstrip().endswith(".")
 
 
 def test_every_dependency_has_its_reason(repository):

@@ -51,7 +51,6 @@ WRITERS = {
     "a graph.dot": lambda path: tf.draw(tape()).save(path),
     "a view.html": lambda path: TapeView(tape()).save(path),
     "a class.csv": table,
-    "a class.html": table,
     "any text.txt": lambda path: write(path, "new"),
 }
 

@@ -2,8 +2,6 @@
 
 import pytest
 
-import minitape as tf
-
 from .programs import explained
 
 CALLED = "class A:\n    def __call__(self, k): self.k = k\nclass B:\n    def __call__(self, k): return tf.constant(k)\n"

@@ -247,8 +247,6 @@ LOGGED_ONCE = (  # module and counter: what was said already is not said again, 
         "_frequent_tracing_detector_manager._detectors",
     ),
     ("minitape.engine.recording.logs", "_logged"),
-    ("minitape.engine.recording.logs", "_told"),
-    ("minitape.functions.function", "_times"),
 )
 
 

@@ -27,7 +27,8 @@ def imports():
 
 
 def test_the_folder_shows_its_packages():
-    entries = {path.name for path in PACKAGE.iterdir()} - AROUND
+    # stubs of public paths such as minitape/math.pyi, and folders of nothing else, are no packages
+    entries = {p.name for p in PACKAGE.iterdir() if p.suffix != ".pyi" and (p.is_file() or [*p.glob("*.py")])} - AROUND
     assert len(entries) <= MOST_ENTRIES, sorted(entries)
 
 
@@ -42,7 +43,6 @@ def test_the_contracts_hold():
 WRITES = {  # where a file is opened for writing elsewhere, and why
     "minitape/cli/messages.py": "the text of --help, which no file has",
     "minitape/bridges/callbacks.py": "a training's log of JSON lines grows line by line",
-    "minitape/ops/printing.py": "tf.print appends to a file of the user's, line by line",
     "minitape/picture/programs.py": "what another program is to read stands in a folder that goes at once",
     "widgets/minitape_widgets/lesson_views.py": "the same, and a place for what nobody is to see",
 }
@@ -77,7 +77,6 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "minitape/course/programs.py": "the same",
     "minitape/course/translation.py": "the same",
     "minitape/common/texts.py": "the same: the quoted lines of its texts",
-    "minitape/tf/api.py": "the same",
     "minitape/explain/flow.py": "the word stands in a comment",
     "minitape/picture/programs.py": "what another program made here of our own picture",
     "minitape/speed/cache.py": "compiled code, in a folder that only the user can write to",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import minitape as tf
 from minitape.engine.back import backward
 from minitape.engine.back.values import column, operations
-from minitape.engine.recording.outlines import Outline
+from minitape.engine.recording.array_spec import ArraySpec
 from minitape.engine.recording.rows import CALL, LEAF, Call, operation_of
 from minitape.engine.table.accelerator import fast
 from minitape.engine.table.primitives import TABLE
@@ -32,7 +32,7 @@ def bits(value):
         return value
     if isinstance(value, (list, tuple)):
         return [bits(v) for v in value]
-    if isinstance(value, Outline):
+    if isinstance(value, ArraySpec):
         return ["outline", value.shape, str(value.dtype)]
     array = value if isinstance(value, (np.ndarray, np.generic)) else np.asarray(value)
     if array.dtype.kind in "fc":

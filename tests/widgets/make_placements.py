@@ -5,44 +5,14 @@ The front end's tests check that its rule gives the same (widgets/frontend/test/
 
 import json
 import random
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from minitape.picture.lines import extents, lanes
 from minitape.picture.placement import FAR, Placement
 
 FILE = Path(__file__).parent / "placements.json"
 PER = (2, 5)  # columns in a line
-
-
-def extents(column: Sequence[int], slot: Sequence[int], passed: Iterable[tuple[int, int]], per: int) -> list[list[int]]:
-    """Of each line of ``per`` columns the first half-slot, and the first one below it; ``passed`` are points of edges.
-
-    >>> extents([0, 1, 2], [0, 1, -1], [(1, 4)], per=2)
-    [[0, 5], [-1, 1]]
-    """
-    found: list[list[int]] = []
-    taken = [*((c, s, s + 2) for c, s in zip(column, slot, strict=True)), *((c, s, s + 1) for c, s in passed)]
-    for at, low, high in sorted(taken):
-        if at // per == len(found):
-            found.append([low, high])
-        line = found[at // per]
-        line[:] = min(line[0], low), max(line[1], high)
-    return found
-
-
-def lanes(edges: Iterable[tuple[int, int]], column: Sequence[int], slot: Sequence[int], per: int) -> list[list[int]]:
-    """Below each line the nodes whose edges go on in the next one, in the order of their lanes: the lowest has the
-    first.
-
-    >>> lanes([(0, 2), (1, 2)], [0, 1, 2], [0, 1, -1], per=2)
-    [[1, 0]]
-    """
-    found: dict[int, set[int]] = {}
-    for start, end in edges:
-        for line in range(column[start] // per, column[end] // per):
-            found.setdefault(line, set()).add(start)
-    return [sorted(found.get(line, ()), key=lambda i: (-slot[i], i)) for line in range(max(found, default=-1) + 1)]
 
 
 def graphs() -> list[list[Any]]:

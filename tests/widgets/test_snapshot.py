@@ -155,7 +155,7 @@ def test_the_weights_of_a_layer_are_sources_as_they_are_of_a_gradient():
     shown = tf.snapshot(tape, y, layer.trainable_variables)["sweep"]["gradients"]
     for text, gradient in zip(shown, tape.gradient(y, layer.trainable_variables), strict=True):
         np.testing.assert_array_equal(number(text), gradient)
-    with pytest.raises(AttributeError, match="'float' object has no attribute 'dtype'"):
+    with pytest.raises(AttributeError, match="'float' object has no attribute '_id'"):
         tf.snapshot(tape, y, 3.0)
 
 

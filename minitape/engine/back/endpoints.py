@@ -54,7 +54,8 @@ class GradientQuestion(NamedTuple):
 
 def no_tensor(value: Object) -> Exception:
     """The error for a target or a source that is no tensor."""
-    return hooks.why_no_tensor(AttributeError(f"{type(value).__name__!r} object has no attribute '_id'"), value)
+    kind = TypeError if isinstance(value, str) else AttributeError
+    return hooks.why_no_tensor(kind(f"{type(value).__name__!r} object has no attribute '_id'"), value)
 
 
 def wants_zeros(unconnected_gradients: object) -> bool:
@@ -120,11 +121,14 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
         else:
             one = full(tuple(target.shape), target.dtype.as_numpy_dtype, 1)[()]
         return new_tensor(one) if recorded else one
+    if not isinstance(given, Tensor):  # an array of a picture's, in the shape of the target
+        return given
     if given.dtype is not target.dtype:
         check_same_dtype("Mul", given, target)
     if given.shape != target.shape:
         check_broadcast("Mul", given, target)
-        if math.prod(np.broadcast_shapes(tuple(given.shape), tuple(target.shape))) != math.prod(tuple(target.shape)):
+        wanted = given.shape.as_list(), target.shape.as_list()
+        if math.prod(np.broadcast_shapes(*map(tuple, wanted))) != math.prod(wanted[1]):
             raise invalid(f"An output gradient of the shape {given.shape} is larger than its target, {target.shape}.")
     return given if recorded else unbroadcast(given.array, tuple(target.shape))
 

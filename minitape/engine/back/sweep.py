@@ -107,17 +107,14 @@ class Sweep:
         self.edges = []
         for i, share in shares.items():
             if share is not None:
-                self.edges.append((inputs[i], share, self.add(inputs[i], share, primitive.mandatory)))
+                to = inputs[i]
+                if not primitive.mandatory:  # what a function of the user gave stays as it is, as in TensorFlow
+                    share = match_input(share, values[to])
+                self.edges.append((to, share, self.add(to, share)))
         return True
 
-    def add(self, row: int, share: Adjoint, as_given: bool = False) -> Adjoint:
-        """Adds a share to the adjoint of ``row``, summed to the shape of the row where the operation broadcast that,
-        and returns the sum.
-
-        What a function of the user gave is added ``as_given``: TensorFlow does not look at its shape either.
-        """
-        if not as_given:
-            share = match_input(share, self.values[row])
+    def add(self, row: int, share: Adjoint) -> Adjoint:
+        """Adds a share to the adjoint of ``row``, and returns the sum."""
         before = self.adjoint(row)
         self.adjoints[row] = total = share if before is None else add_adjoints(before, share)
         return total

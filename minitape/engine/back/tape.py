@@ -45,7 +45,7 @@ from .tape_methods import TapeMethods
 
 if TYPE_CHECKING:
     from ..recording.evidence import Stack, TapeNote
-    from ..types import AnySource, Key, Leaving, Source, Structure
+    from ..types import AnySource, GradientSource, Key, Leaving, Structure
 
 ALONE = {EagerTensor, ResourceVariable}  # sources that are no structure
 _NONES = repeat(None)  # as many as are asked for
@@ -327,7 +327,7 @@ class GradientTape(TapeMethods):
     def gradient(
         self,
         target: Structure,
-        sources: Source,
+        sources: GradientSource,
         output_gradients: Structure = None,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
     ) -> Tensor | None: ...

@@ -9,7 +9,7 @@ from .backward import rows_of
 from .endpoints import UnconnectedGradients
 
 if TYPE_CHECKING:
-    from ..types import AnySource, End, Explanation, Key, Result, Source, Structure
+    from ..types import AnySource, End, Reason, Key, Result, GradientSource, Structure
 
 
 class TapeMethods:
@@ -23,13 +23,13 @@ class TapeMethods:
         return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}
 
     @overload
-    def explain(self, target: Structure, sources: Source) -> Explanation: ...
+    def explain(self, target: Structure, sources: GradientSource) -> Reason: ...
     @overload
-    def explain(self, target: Structure, sources: list[AnySource]) -> list[Explanation]: ...
+    def explain(self, target: Structure, sources: list[AnySource]) -> list[Reason]: ...
     @overload
-    def explain(self, target: Structure, sources: tuple[AnySource, ...]) -> tuple[Explanation, ...]: ...
+    def explain(self, target: Structure, sources: tuple[AnySource, ...]) -> tuple[Reason, ...]: ...
     @overload
-    def explain(self, target: Structure, sources: dict[Key, AnySource]) -> dict[Key, Explanation]: ...
+    def explain(self, target: Structure, sources: dict[Key, AnySource]) -> dict[Key, Reason]: ...
     @overload
     def explain(self, target: Structure, sources: Structure) -> Structure: ...
     def explain(self, target: Structure, sources: Structure) -> Structure:
@@ -48,7 +48,7 @@ class TapeMethods:
         """
         return hooks.explain(self, target, sources)
 
-    def explain_nonfinite(self, target: Structure, sources: Structure) -> Explanation:
+    def explain_nonfinite(self, target: Structure, sources: Structure) -> Reason:
         """Where a NaN or an infinity came into the gradients: the first row of the sweep that made one.
 
         Returns one :class:`minitape.explain.Explanation` whose ``cause`` is "finite", "nonfinite_value" (the forward
@@ -61,7 +61,7 @@ class TapeMethods:
         >>> tape.explain_nonfinite(y, x).cause
         'nonfinite_gradient'
         """
-        found: Explanation = hooks.explain_nonfinite(self, target, sources)
+        found: Reason = hooks.explain_nonfinite(self, target, sources)
         return found
 
     def jacobian(

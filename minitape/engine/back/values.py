@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..recording.outlines import Outline
+from ..recording.array_spec import ArraySpec
 from ..recording.rows import CHUNK
 from ..table.accelerator import fast
 from ..table.primitives import TABLE
@@ -61,7 +61,7 @@ class Tensors(dict[int, "Tensor"]):
         if tensor is None:
             value = self.column[row]
             tensor = made = EagerTensor()
-            made._value = value if type(value) is not Outline else value.zeros
+            made._value = value if type(value) is not ArraySpec else value.zeros
             made._record, made._row, made._origin = self.record, row, None
         self[row] = tensor
         return tensor

@@ -18,7 +18,7 @@ import numpy as np
 from ..back.endpoints import UnconnectedGradients
 from ..back.tape import GradientTape
 from ..hooks import hooks
-from ..recording.block import Elsewhere, block
+from ..recording.block import ThreadContext, block
 from ..recording.rows import LEAF
 from ..recording.state import appended, state
 from ..table.primitives import TABLE, Primitive
@@ -47,7 +47,7 @@ def without_tapes() -> Iterator[None]:
 def variables_read() -> contextlib.AbstractContextManager[dict[int, ResourceVariable]]:
     """Collects the trainable variables that are read in the block."""
     found: dict[int, ResourceVariable] = {}
-    return Elsewhere(found, readers=(*state.readers, found))
+    return ThreadContext(found, readers=(*state.readers, found))
 
 
 @block

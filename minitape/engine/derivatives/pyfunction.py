@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..back.tape import GradientTape
-from ..recording.block import During, no_tapes
+from ..recording.block import TemporaryAttributes, no_tapes
 from ..recording.state import state
 from ..table.primitives import Primitive
 from ..tensor.convert import convert_to_tensor, is_array
@@ -42,7 +42,7 @@ _look = _Look()
 
 def look_only() -> AbstractContextManager[None]:
     """Gradients of the block are to be looked at only: they use nothing up."""
-    return During(_look, on=True)
+    return TemporaryAttributes(_look, on=True)
 
 
 class PythonCall:

@@ -53,14 +53,14 @@ def leave_ended() -> None:
             tape._leave(None, None, None)
 
 
-class During:
+class TemporaryAttributes:
     """A block in which attributes of an object have other values. It gives ``given``.
 
     Afterwards they are what they were before, except those that other code has set in the meantime.
 
     >>> from types import SimpleNamespace
     >>> light = SimpleNamespace(on=False)
-    >>> with During(light, on=True):
+    >>> with TemporaryAttributes(light, on=True):
     ...     print(light.on)
     True
     >>> light.on
@@ -89,7 +89,7 @@ class During:
     __exit__: Leaving = InterruptSafeExit(_leave, lambda block: block._before)
 
 
-class Elsewhere(During):
+class ThreadContext(TemporaryAttributes):
     """A block in which this thread has other tapes, or another recording: variables are watched anew in it and after
     it.
     """
@@ -115,7 +115,7 @@ def _renew() -> None:
 
 def no_tapes() -> AbstractContextManager[None]:
     """Runs the block eagerly, out of sight of every tape of this thread."""
-    return Elsewhere(record=None, tapes=[], _scope=())
+    return ThreadContext(record=None, tapes=[], _scope=())
 
 
 def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, AbstractContextManager[Made]]:
@@ -125,7 +125,7 @@ def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, Abstract
     the function only when it forgets the error, long after other blocks have begun. Here it ends at once. What the
     function does after ``yield`` is not done again where it was interrupted itself: for what must not be half done
     there is
-    :class:`During`.
+    :class:`TemporaryAttributes`.
     """
 
     @functools.wraps(function)

@@ -9,7 +9,7 @@ op    0 a leaf (watched tensor, variable's state, constant), 1 a call, else the 
 a, b  the rows of an elementwise operation's inputs (a == b for one input)
 call  the :class:`~minitape.engine.recording.rows.Call` of a call: its primitive, inputs and attributes; None for others
 site  the bytecode offset of the user's statement, turned into a line only on request
-value a number, an array, or the :class:`~minitape.engine.recording.outlines.Outline` of an array that no rule reads
+value a number, an array, or the :class:`~minitape.engine.recording.array_spec.ArraySpec` of an array that no rule reads
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ import numpy as np
 
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
+from .array_spec import ArraySpec, array_spec
+from .block import leave_ended
 from .frames import _OWN, place_of, user_frame
-from .outlines import Outline, outline
 from .recorder import Recorder
 from .rows import CALL, FLOATS, FULL, LEAF, WIDTH, Call, Event, Leaf, Subject, number_leaf
 from .state import appended, state
@@ -112,7 +113,11 @@ class Record(Recorder):
         return row
 
     def pack(self) -> bool:
-        """Moves the rows into a block, see minitape.speed.packed; False, as here, where they stay."""
+        """Moves the rows into a block, see minitape.speed.packed; False, as here, where they stay. A recording that
+        grows so long may be one whose block has ended.
+        """
+        if len(self.rows) % FULL == 0:
+            leave_ended()
         return False
 
     def row(self, row: int) -> Sequence[Any]:
@@ -120,11 +125,11 @@ class Record(Recorder):
         return self.rows[WIDTH * row : WIDTH * row + WIDTH]
 
     def stored(self, row: int) -> Array:
-        """The value of a row: a number, an array, or an outline."""
+        """The value of a row: a number, an array, or the spec of one."""
         return self.rows[WIDTH * row + 5]
 
     def store(self, row: int, value: Array) -> None:
-        """Stores a value for a row: an array that a rule will read, or the outline of an array that no rule reads."""
+        """Stores a value for a row: an array that a rule will read, or the spec of an array that no rule reads."""
         self.rows[WIDTH * row + 5] = value
 
     def columns(self, low: int = 0, high: int | None = None) -> Columns:
@@ -153,7 +158,7 @@ class Record(Recorder):
     def value(self, row: int) -> Array:
         """The value of a row: a NumPy scalar or array; None when its array was released, or never kept."""
         found = self.stored(row)
-        return None if type(found) is Outline else found
+        return None if type(found) is ArraySpec else found
 
     def shape_dtype(self, row: int) -> tuple[tuple[int, ...], np.dtype]:
         """The shape and the NumPy dtype of a row."""
@@ -172,8 +177,13 @@ class Record(Recorder):
         """Returns the row of a tensor in this recording, which the given ``tapes``, that record, watch from now on. A
         tensor without a row here becomes a leaf; with ``variable``, the state of a variable.
         """
-        if self.trace is not None and (row := self.find(tensor)) is None:
-            return self.trace.enter_from_outside(tensor, site, tapes)
+        if self.trace is not None:
+            row = self.find(tensor)
+            if row is None:
+                return self.trace.enter_from_outside(tensor, site, tapes)
+            for tape in tapes:
+                tape._watch_row(row)
+            return row
         old = belongs = tensor._record
         if old is not None:
             row = tensor._row if old is self else self.find(tensor) if id(tensor) in self.leaf_of else None
@@ -275,15 +285,21 @@ class Record(Recorder):
         else:
             code, self.called = CALL, True
             call = new_call(Call)  # without its constructor: this runs often
-            call.row, call.primitive, call.inputs = len(self), primitive, rows
+            call.row, call.primitive, call.inputs = self.base + len(self.rows) // WIDTH, primitive, rows
             call.attrs, call.outputs = attrs, len(tensors)
             if primitive.mandatory:
                 self.mandatory = appended(self.mandatory, call)
+        cells = self.rows
         for tensor in tensors:
             value = tensor._value
             if self.large or value.size > small:
                 value = self._kept(primitive, rows, inputs, value, not untracked and bool(state.tapes))
-            tensor._record, tensor._row = self, (row := self.append(code, a, b, call, site, value))
+            if len(cells) >= FULL:
+                self.pack()
+            row = self.base + len(cells) // WIDTH
+            self.kinds.add(type(value))
+            cells += (code, a, b, call, site, value)
+            tensor._record, tensor._row = self, row
             if untracked:
                 self.untracked.add(row)
         if self.trace is not None:
@@ -351,7 +367,7 @@ class Record(Recorder):
             site = None if frame is None else (frame.f_code, frame.f_lasti)
             self.events = appended(self.events, Event(kind, len(self), subject, site))
 
-    # -- large arrays: those that a rule will read are held, of the others an outline stays --------
+    # -- large arrays: those that a rule will read are held, of the others a spec stays --------
 
     def _kept(
         self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool
@@ -361,20 +377,20 @@ class Record(Recorder):
             for i, t in enumerate(inputs):
                 if (
                     t._value.size > self.small
-                    and type(self.stored(rows[i])) is Outline
+                    and type(self.stored(rows[i])) is ArraySpec
                     and i in self.read_inputs(primitive, rows)
                 ):
                     self.store(rows[i], t._value)
         if value.size <= self.small:
             return value
         self.large = True
-        return value if (tracked and primitive.keeps_output) or self.watchers else outline(value.shape, value.dtype)
+        return value if (tracked and primitive.keeps_output) or self.watchers else array_spec(value.shape, value.dtype)
 
     def read_inputs(self, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
         """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other
         one reads.
         """
-        for row, read in zip(rows, primitive.keeps_beside, strict=False):
+        for row, read in zip(rows, primitive.kept_with_scalar, strict=False):
             if self.is_number(row):
                 return read
         return range(len(rows)) if primitive.keeps is None else primitive.keeps
@@ -393,7 +409,7 @@ class Record(Recorder):
         """The last tape that could ask was used up: large arrays are released, except those of leaves."""
         held = self.large_arrays()
         for row in held.keys() - self.leaves.keys():
-            self.store(row, outline(held[row].shape, held[row].dtype))
+            self.store(row, array_spec(held[row].shape, held[row].dtype))
         self.large = bool(held.keys() & self.leaves.keys())
 
     # -- its tapes ---------------------------------------------------------------------------------
@@ -422,10 +438,10 @@ class Record(Recorder):
             gone.append(self)
         else:
             if rows > FEW:
-                self.rows[WIDTH - 1 :: WIDTH] = map(_outline, self.rows[WIDTH - 1 :: WIDTH])
+                self.rows[WIDTH - 1 :: WIDTH] = map(_spec_of, self.rows[WIDTH - 1 :: WIDTH])
             elif self.large:
                 for row, value in self.large_arrays().items():
-                    self.store(row, _outline(value))
+                    self.store(row, _spec_of(value))
             for call in self.calls if self.called else ():
                 call.attrs = _GONE
             memory = state.memory
@@ -467,5 +483,5 @@ _NOTHING: Any = ()  # of lists
 _NO_ROWS: Any = frozenset()  # of sets
 
 
-def _outline(value: Array) -> Array:
-    return outline(value.shape, value.dtype) if type(value) is np.ndarray else value
+def _spec_of(value: Array) -> Array:
+    return array_spec(value.shape, value.dtype) if type(value) is np.ndarray else value

@@ -194,7 +194,12 @@ class ResourceVariable(VariableOperators, Variable):
         return apply(_IDENTITY, (self._read(),), {})
 
     def read_value(self) -> Tensor:
-        """The same as ``value``."""
+        """The current state, as ``value`` gives it.
+
+        >>> import minitape as tf
+        >>> tf.Variable(1.0).read_value().numpy()
+        np.float32(1.0)
+        """
         return self.value()
 
     def numpy(self) -> np.ndarray:

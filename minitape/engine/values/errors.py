@@ -35,18 +35,42 @@ class OpError(Exception, metaclass=PrintName):
 
 
 class UnknownError(OpError):
-    """Something else failed, such as a Python function that was called by an operation."""
+    """Something else failed, such as a Python function that was called by an operation.
+
+    >>> import minitape as tf
+    >>> try:
+    ...     tf.py_function(lambda: 1 / 0, [], tf.float32)
+    ... except tf.errors.UnknownError as error:
+    ...     print(error.error_code)
+    2
+    """
 
     error_code, _module = 2, OpError._module
 
 
 class InvalidArgumentError(OpError):
-    """An argument is wrong: shapes that do not fit, a dtype for which nothing is defined, an index outside."""
+    """An argument is wrong: shapes that do not fit, a dtype for which nothing is defined, an index outside.
+
+    >>> import minitape as tf
+    >>> try:
+    ...     tf.reshape([1, 2], [3])
+    ... except tf.errors.InvalidArgumentError as error:
+    ...     print(error.error_code)
+    3
+    """
 
     error_code, _module = 3, OpError._module
 
 
 class UnimplementedError(OpError):
-    """The operation is not implemented for these arguments."""
+    """The operation is not implemented for these arguments.
+
+    >>> import minitape as tf
+    >>> try:
+    ...     tf.cast("text", tf.int32)
+    ... except tf.errors.UnimplementedError as error:
+    ...     print(error.error_code)
+    12
+    """
 
     error_code, _module = 12, OpError._module

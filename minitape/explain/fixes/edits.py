@@ -202,9 +202,10 @@ def itself(spot: Spot, node: Any) -> Change | None:
 
 def not_in_place(spot: Spot, node: Any) -> Change | None:
     """A new tensor instead of a changed one: ``y = y + 1`` for ``y += 1``, a copy before an item is set."""
+    target: ast.expr
     if isinstance(node, ast.AugAssign):
         target = node.target
-        new = unparse(ast.Assign([target], ast.BinOp(target, node.op, node.value), lineno=0))
+        new = unparse(ast.Assign([target], ast.BinOp(node.target, node.op, node.value), lineno=0))
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
         target = node.targets[0].value
         again = [s for s in spot.statements if any(t.startswith(f"{unparse(target)}[") for t in s.binds())]

@@ -155,6 +155,24 @@ def line_in_framework(spot: Spot) -> Fix | None:
     return replaced(spot, list(_outermost(spot, value)))
 
 
+def collected(spot: Spot) -> Fix | None:
+    """The tensors themselves in a list of their values, of which ``torch.stack`` then makes a tensor."""
+    stack, value = spelled(spot, "torch.stack"), getattr(spot.statement.node, "value", None)
+    added = unparse(value.func).removesuffix(".append") if is_call(value, "append") else ""
+    names = {added} if added else set(spot.statement.binds())
+    made: list[Any] = [
+        n
+        for s in spot.statements
+        for n in s.walk()
+        if is_call(n, "tensor", "as_tensor", "FloatTensor") and n.args and unparse(n.args[0]) in names
+    ]
+    axes = "" if spot.entry is not None and not spot.entry.shape else ".squeeze()"
+    left = [(n, unparse(x) + axes) for n in spot.statement.walk() if (x := left_value(n)) is not None]
+    if stack is None or not made or len(left) != 1 or not (added or isinstance(value, ast.ListComp)):
+        return None
+    return replaced(spot, [*left, *((n, f"{stack}({unparse(n.args[0])})") for n in made)])
+
+
 def _outermost(spot: Spot, node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     """The outermost parts of an expression that change, and what they become."""
     new = _swapped(spot, node)
@@ -210,7 +228,7 @@ def _computes_with_numpy(spot: Spot, call: ast.Call) -> bool:
 def _only_summed(spot: Spot) -> bool:
     """Whether what is appended goes into a list that is handed to functions of the framework alone, or to ``sum``."""
     call: Any = getattr(spot.statement.node, "value", None)
-    name = unparse(call.func.value) if is_call(call, "append") else ""
+    name = unparse(call.func).removesuffix(".append") if is_call(call, "append") else ""
     nodes = [n for s in spot.statement.source.statements if s is not spot.statement for n in s.walk()]
     read = [n for n in nodes if isinstance(n, ast.expr) and unparse(n) == name]
     rebuilds = ("constant", "Variable", "tensor")

@@ -48,8 +48,10 @@ def _past(spot: Spot, node: Any, x: ast.expr | None) -> Change | None:
     if new is not None or x is None or not isinstance(whole, SIMPLE):
         return new
     step = through(spot, rewritten(node, lambda n: ast.Name("smooth") if n is x else None), ast.Name("smooth"))
-    put = rewritten(whole, lambda n: step and parsed(step) if n is node else None)
-    return None if step is None else (whole, f"smooth = {unparse(x)}\n{unparse(ast.fix_missing_locations(put))}")
+    if step is None:
+        return None
+    put = rewritten(whole, lambda n: parsed(step) if n is node else None)
+    return whole, f"smooth = {unparse(x)}\n{unparse(ast.fix_missing_locations(put))}"
 
 
 def is_integer(node: ast.AST) -> bool:

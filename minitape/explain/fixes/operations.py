@@ -19,7 +19,6 @@ from .leaving import FLAT, parts_inside
 from .numbers import is_integer, least, rounded, through
 from .site import Spot, is_call, is_index, lines_said, operand, spelled
 
-_LOW = (ast.Lt, ast.LtE)
 _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may name; None: it does not fit
     "it": lambda spot, node: unparse(node),
     "x": lambda spot, node: _text(rounded(spot, node)),

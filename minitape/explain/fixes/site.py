@@ -121,8 +121,9 @@ def is_index(spot: Spot) -> bool:
     bound = set(spot.statement.binds())
     for s in [spot.statement, *spot.readers()]:
         for node in s.walk():
-            index = isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant)
-            given = [node.slice] if index else node.args if is_call(node, *_LOOKS_UP) else []
+            given = node.args if is_call(node, *_LOOKS_UP) else []
+            if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
+                given = [node.slice]
             parts = [n for part in given for n in ast.walk(part)]
             if any(n is spot.call or (s is not spot.statement and unparse(n) in bound) for n in parts):
                 return True
@@ -161,9 +162,13 @@ def _with_operands(spot: Spot, node: ast.expr, text: str) -> tuple[ast.expr, str
     while not isinstance(new, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List)) and (
         isinstance(up := above.get(id(node)), _OPERANDS) or (isinstance(up, ast.Call) and up.func is node)
     ):
-        new = rewritten(up, lambda n, old=node, new=new: new if n is old else None)
-        node = up
+        new, node = _with(up, node, new), up
     return node, unparse(ast.fix_missing_locations(new))
+
+
+def _with(whole: ast.AST, old: ast.AST, new: ast.AST) -> Any:
+    """A copy of a syntax tree with one node swapped for another."""
+    return rewritten(whole, lambda n: new if n is old else None)
 
 
 def _unless_itself(step: EditStep) -> EditStep:

@@ -15,11 +15,11 @@ from ..words import Explanation
 from . import blocks as block
 from . import edits as edit
 from . import numbers as number
-from .leaving import line_in_framework
+from .leaving import collected, line_in_framework
 from .operations import words
 from .site import Edit, Fix, Plan, Spot, edited, steps_text
 
-_STEP = [number.straight_through]
+_STEP: list[Edit] = [number.straight_through]
 
 EDITS: dict[str, list[Edit]] = {  # by cause
     # not tracked
@@ -85,7 +85,7 @@ PLANS: dict[str, list[Plan]] = {
     "computed_before_tape": [block.into_block],
     "computed_after_tape": [block.into_block],
     "left_through_numpy": [line_in_framework],
-    "left_torch": [line_in_framework],
+    "left_torch": [collected, line_in_framework],
     "left_jax": [line_in_framework],
     "hook": [block.deleted("register_hook", "register_full_backward_hook", "register_post_accumulate_grad_hook")],
 }

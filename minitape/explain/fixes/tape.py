@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...engine.recording.evidence import ValueLeft
-from ...engine.tensor.tensor import Tensor
-from ...recording.nodes import CodePlace, TapeNode
+from ...recording.nodes import TapeNode
 from ..caller import asking_spaces
 from ..causes import SHARED
 from ..source import statement_at
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 _KINDS = {  # of causes with kinds those that a line can fix
     "integer_dtype": ("source", "cast"),
-    "left_through_numpy": ("", "copy", "predict"),
+    "left_through_numpy": ("", "copy"),
     "wrong_object": ("copy",),
     "nondifferentiable_op": ("step", ""),
     "state": ("variable", "changed", "expression"),
@@ -52,19 +51,6 @@ class AskedOfTape:
         """How the program reaches the source."""
         names = ((name, value) for space in self._spaces() for name, value in list(space.items()))
         return next((name for name, value in names if value is self.source and not name.startswith("_")), self.name)
-
-    @cached_property
-    def entered(self) -> tuple[str, int] | None:
-        """Where the tape's block began last."""
-        notes = [note[3] for note in self.inquiry.begins if note[3]]
-        place = CodePlace(notes[-1]) if notes else None
-        return None if place is None else (place.filename, place.line)
-
-    def recorded(self, value: Any) -> int | None:
-        """The entry of a tensor or variable."""
-        known = isinstance(value, Tensor) or hasattr(value, "_tape_rows")
-        nodes = self.inquiry.trace.of(value) if known else []
-        return next((at for node in nodes if (at := self.row_of(node)) is not None), None)
 
     def row_of(self, node: TapeNode) -> int | None:
         """The entry of a node."""

@@ -113,19 +113,32 @@ export class Placement {
     return slots.length < 3 ? this.slot[main] : slots[(slots.length - 1) >> 1];
   }
 
-  /** Keeps one half-slot free in each column that a near edge passes. */
+  /** Keeps one half-slot free in each column that a near edge passes: the same in all of them where there is one, so that it runs straight. */
   private route(from: number, to: number): void {
     const start = this.column[from];
     const span = this.column[to] - start;
     if (span < 2 || span > FAR) return;
     const via: [number, number][] = [];
+    const lane = this.lane(start + 1, start + span, Math.floor((this.slot[from] + this.slot[to]) / 2));
     for (let step = 1; step < span; step++) {
-      const want = Math.floor((this.slot[from] * (span - step) + this.slot[to] * step) / span);
-      const slot = this.free(start + step, want, 1);
+      const slot = lane ?? this.free(start + step, Math.floor((this.slot[from] * (span - step) + this.slot[to] * step) / span), 1);
       this.take(start + step, slot, 1);
       via.push([start + step, slot]);
     }
     for (const edge of this.edges[to]) if (edge.from === from) edge.via = via;
+  }
+
+  /** The half-slot nearest to `want` that is free in all these columns, below before above; null for none. */
+  private lane(first: number, end: number, want: number): number | null {
+    const isFree = (slot: number): boolean => {
+      for (let column = first; column < end; column++) if (this.used.get(column)?.has(slot)) return false;
+      return true;
+    };
+    for (let d = 0; d <= REACH; d++) {
+      if (isFree(want + d)) return want + d;
+      if (isFree(want - d)) return want - d;
+    }
+    return null;
   }
 
   private sizeOf(index: number): number {

@@ -40,7 +40,7 @@ class Primitive:
         "rules",
         "keep",
         "keeps",
-        "keeps_beside",
+        "kept_with_scalar",
         "keeps_output",
         "missing",
         "mandatory",
@@ -68,7 +68,7 @@ class Primitive:
         self.mandatory = name in ("custom_gradient", "py_function") or missing == "unregistered"
         self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
         # the same of a formula whose input 0 or 1 is a Python number
-        self.keeps_beside: tuple[tuple[int, ...], ...] = ()
+        self.kept_with_scalar: tuple[tuple[int, ...], ...] = ()
         self.keeps_output = keep == "all" or "z" in keep
         self.op = op or "".join(part.capitalize() for part in name.split("_"))
         self.label = label or name

@@ -124,7 +124,8 @@ def _declare_line(line: str) -> None:
     primitive = declare(name, large.forward, large.rules, op=kernel, label=label, keep="".join(sorted(kept)))
     primitive.texts = texts
     others = rule_texts[::-1] if len(rule_texts) == 2 else []
-    primitive.keeps_beside = tuple(tuple(i for i, n in enumerate("xy") if t != "-" and n in reads(t)) for t in others)
+    read = [set() if text == "-" else reads(text) for text in others]
+    primitive.kept_with_scalar = tuple(tuple(i for i, n in enumerate("xy") if n in names) for names in read)
     primitive.code, primitive.each = FIRST_CODE + len(BY_CODE), False
     BY_CODE.append(primitive)
     ARRAY_FORMS.append(plain)

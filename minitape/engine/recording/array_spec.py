@@ -1,4 +1,4 @@
-"""What a recording holds in place of an array that no rule reads."""
+"""The shape and dtype that a recording holds in place of an array that no rule reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..types import NumPyType, Sizes
 
 
-class Outline:
+class ArraySpec:
     """The shape and dtype of an array that was not kept, because no rule reads its elements."""
 
     def __init__(self, shape: Sizes, dtype: np.dtype) -> None:
@@ -26,12 +26,12 @@ class Outline:
         """An array of this shape, for who needs one and reads no element."""
         return np.broadcast_to(np.zeros((), self.dtype), self.shape)
 
-    def conj(self) -> Outline:
-        """The outline of the conjugate."""
+    def conj(self) -> ArraySpec:
+        """The spec of the conjugate."""
         return self
 
     def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
         raise RuntimeError("a rule reads an array that was not kept: its primitive's `keep` does not name it")
 
 
-outline = lru_cache(4096)(Outline)
+array_spec = lru_cache(4096)(ArraySpec)
