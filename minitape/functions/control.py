@@ -19,7 +19,6 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
-from .inside import again
 from .recording import FunctionRecording, record
 from .rows import Row, effects, write
 from .trace import FirstRun, OtherWay, Unrecorded, tracing
@@ -213,7 +212,7 @@ def _branches(pred: Tensor, bodies: list) -> Any:
     def replay(inputs: Sequence, notes: Any = ()) -> list:
         body, _, own = chosen(inputs)
         with _scope(body.trace.name):
-            return again(body.recording, own, notes)
+            return body.recording.again(own, notes)
 
     row: Any = Row("cond", run, sweep, op="If", notes=True)
     row.replay = replay
@@ -271,9 +270,9 @@ def _loop(test: Callable, step: Callable, flat: list) -> list:
     def replay(inputs: Sequence, notes: Sequence | None = None) -> list:
         tests, takes, now = start(inputs)
         turns = 0
-        while turns < len(notes) if notes is not None else bool(again(ask.recording, tests)[0]._value):
+        while turns < len(notes) if notes is not None else bool(ask.recording.again(tests)[0]._value):
             with _scope(f"turn {turns + 1}"):
-                now = again(turn.recording, takes, () if notes is None else notes[turns][1])
+                now = turn.recording.again(takes, () if notes is None else notes[turns][1])
             tests, takes = ask.advance(tests, now), turn.advance(takes, now)
             turns += 1
         return now

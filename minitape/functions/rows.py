@@ -229,11 +229,11 @@ def draw(function: Callable, args: tuple, kwargs: dict) -> Tensor:
 def python_row(function: Callable, args: tuple, kwargs: dict) -> Any:
     """See :func:`minitape.functions.python.python_row`."""
     _refuse_to_try(function)
-    from . import python
+    from .python import numpy_row, python_row
 
     given = inspect.signature(function).bind(*args, **kwargs).arguments
-    made = python.python_row if function.__name__ == "py_function" else python.numpy_row
-    return made(given["func"], given["inp"], given["Tout"], given.get("stateful", True))
+    made = python_row if function.__name__ == "py_function" else numpy_row
+    return made(given["func"], given["inp"], given["Tout"])
 
 
 def _refuse_to_try(function: Callable) -> None:
