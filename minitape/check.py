@@ -97,7 +97,7 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
     ``x`` is a list of arguments. Returns two tuples of 2-d arrays, one for each argument, of shape
     [size of f(*x), size of the argument]; a complex number counts as two real ones. Raises ValueError when ``x`` is no
     list or the gradient of an empty result has the wrong shape, AssertionError for types that have no gradient,
-    NotImplementedError while a graph is built.
+    TypeError in a traced function.
 
     >>> theory, numbers = compute_gradient(lambda x: x * x, [np.array([1.0, 2.0])])
     >>> theory[0]

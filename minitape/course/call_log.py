@@ -36,13 +36,13 @@ class LoggedCall:
     """One call of an unknown function: of each input, on how many of the tapes it was, and whether it is a trainable
     variable; None where it is no variable.
 
-    `in_graph`: whether the call is in a graph. `tapes`: how many tapes were on. `at`: what the inputs held, where it
+    `in_function`: whether the call is in a traced function. `tapes`: how many tapes were on. `at`: what the inputs held, where it
     was computed at once. `chained`: whether an input is what an earlier call gave. `rows`: how many rows the innermost
     tape had after it.
     """
 
     on: tuple[int, ...]
-    in_graph: bool
+    in_function: bool
     trainable: tuple[bool | None, ...] = ()
     tapes: int = 0
     at: tuple[np.ndarray, ...] = ()
@@ -52,7 +52,7 @@ class LoggedCall:
     @property
     def recorded(self) -> bool:
         """Whether a tape can go back through this call."""
-        return self.in_graph or any(self.on)
+        return self.in_function or any(self.on)
 
 
 @dataclass(frozen=True)
@@ -123,11 +123,11 @@ def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
             raise RuntimeError(say("the function was called {n} times: does the loop around it end?", n=MANY))
         on = tuple(sum(_tracks(tape, value) for tape in state.tapes) for value in inputs)
         trainable = tuple(getattr(value, "trainable", None) for value in inputs)
-        in_graph = result._record is not None and result._record.trace is not None
-        at = () if in_graph else tuple(np.array(value.numpy()) for value in inputs)
+        in_function = result._record is not None and result._record.trace is not None
+        at = () if in_function else tuple(np.array(value.numpy()) for value in inputs)
         chained = any(value is given for value in inputs for given in seen.results[-SHORT:])
         rows = len(getattr(state.tapes[-1], "_record", None) or ()) if state.tapes else 0
-        seen.calls.append(LoggedCall(on, in_graph, trainable, len(state.tapes), at, chained, rows))
+        seen.calls.append(LoggedCall(on, in_function, trainable, len(state.tapes), at, chained, rows))
         seen.results.append(result)
 
 
@@ -182,7 +182,7 @@ def watching() -> Iterator[Seen]:
         ask.__name__ = name  # as it is shown where it was handed in and not called
         return ask
 
-    def asking_a_graph(method: Answer) -> Answer:
+    def asking_a_session(method: Answer) -> Answer:
         def ask(*given: Answer, **named: Answer) -> Answer:
             found = method(*given, **named)
             before = sum(question.name == "gradients" for question in seen.questions)
@@ -201,7 +201,7 @@ def watching() -> Iterator[Seen]:
     _runs.append(seen)
     for (owner, name), method in before.items():
         wrapped = changing(method) if owner is ResourceVariable else asking(name, method)
-        setattr(owner, name, asking_a_graph(method) if name == "gradients" else wrapped)
+        setattr(owner, name, asking_a_session(method) if name == "gradients" else wrapped)
     try:
         yield seen
     finally:

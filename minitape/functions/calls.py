@@ -18,8 +18,8 @@ _BY_NAME = {
         "effect": "print",
         "draw": "normal uniform",
         "python_row": "py_function numpy_function py_func",
-        "looks": "boolean_mask eye fill gather getitem length linspace one_hot ones pad range repeat reshape split substr "
-        "tensor_scatter_nd_update tile to_dense top_k transpose unique unstack where zeros",
+        "looks": "boolean_mask eye fill gather getitem length linspace one_hot ones pad range repeat reshape split "
+        "substr tensor_scatter_nd_update tile to_dense top_k transpose unique unstack where zeros",
     }.items()
     for name in names.split()
 }

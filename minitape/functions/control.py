@@ -19,10 +19,9 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
-from .inside import again
-from .recording import Recording, record
+from .recording import FunctionRecording, record
 from .rows import Row, effects, write
-from .trace import Again, Trace, Unrecorded, tracing
+from .trace import FirstRun, OtherWay, Unrecorded, tracing
 
 
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
@@ -107,7 +106,7 @@ def _recorded_or(recorded: Callable, in_python: Callable) -> Any:
     before = log.next
     try:
         return recorded()
-    except (Unrecorded, Again):
+    except (Unrecorded, OtherWay):
         if trace.quiet:
             raise Unrecorded from None
     log.next = before  # what was done is not done again
@@ -118,7 +117,7 @@ class _Body:
     """A branch, a condition or a body of a loop: its recording, whose first feeds are its ``count`` arguments."""
 
     def __init__(self, name: str, function: Callable, tensors: Sequence = ()) -> None:
-        self.trace, self.count = Trace(name), len(tensors)
+        self.trace, self.count = FirstRun(name), len(tensors)
         try:
             self.recording, self.pack, _ = record(self.trace, function, tensors)
         except Exception as error:  # whatever it is: Python comes here again if this is taken
@@ -131,7 +130,7 @@ class _Body:
         with self.trace.recording():
             states = [(v, self.trace.read(v, accessed=False)._row) for v in changed.values()]
         feeds = [*was.feeds, *self.trace.feeds[known:]]
-        self.recording = Recording(was.table, feeds, was.results, states, was.effects)
+        self.recording = FunctionRecording(was.table, feeds, was.results, states, was.effects)
         self.recording.sets = was.sets
         places = {id(feed.variable): at for at, feed in enumerate(feeds)}
         self.states = [places[key] for key in changed]  # which feeds they are before
@@ -213,7 +212,7 @@ def _branches(pred: Tensor, bodies: list) -> Any:
     def replay(inputs: Sequence, notes: Any = ()) -> list:
         body, _, own = chosen(inputs)
         with _scope(body.trace.name):
-            return again(body.recording, own, notes)
+            return body.recording.again(own, notes)
 
     row: Any = Row("cond", run, sweep, op="If", notes=True)
     row.replay = replay
@@ -271,9 +270,9 @@ def _loop(test: Callable, step: Callable, flat: list) -> list:
     def replay(inputs: Sequence, notes: Sequence | None = None) -> list:
         tests, takes, now = start(inputs)
         turns = 0
-        while turns < len(notes) if notes is not None else bool(again(ask.recording, tests)[0]._value):
+        while turns < len(notes) if notes is not None else bool(ask.recording.again(tests)[0]._value):
             with _scope(f"turn {turns + 1}"):
-                now = again(turn.recording, takes, () if notes is None else notes[turns][1])
+                now = turn.recording.again(takes, () if notes is None else notes[turns][1])
             tests, takes = ask.advance(tests, now), turn.advance(takes, now)
             turns += 1
         return now

@@ -17,11 +17,11 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
 from ..engine.types import Given, Made
 from ..engine.values import nest
 from ..engine.values.dtypes import as_dtype
-from .recording import Recording, as_result, record
+from .recording import FunctionRecording, as_result, record
 from .rows import Log, effects, guard
 from .settings import EAGER_FUNCTIONS
 from .spec import TensorSpec, key_of
-from .trace import Again, Trace, Unrecorded
+from .trace import FirstRun, OtherWay, Unrecorded
 
 MOST = 32  # recordings of one function for calls alike
 
@@ -30,11 +30,11 @@ class Ways:
     """The recordings for calls alike, one for each way that Python took, and what packs their results."""
 
     def __init__(self) -> None:
-        self.known: list[tuple[Recording, Callable]] = []
-        self.only: Recording | None = None  # where Python can take one way alone
+        self.known: list[tuple[FunctionRecording, Callable]] = []
+        self.only: FunctionRecording | None = None  # where Python can take one way alone
         self.pack: Any = None
 
-    def add(self, recording: Recording, pack: Callable) -> None:
+    def add(self, recording: FunctionRecording, pack: Callable) -> None:
         """One more way."""
         self.known.append((recording, pack))
         checked = any(call.primitive.checks or call.primitive.bodies for call in recording.effects)
@@ -141,7 +141,7 @@ class Function(Generic[Given, Made]):
                 with lock:
                     for recording, results in ways.known[tried:]:
                         tried, log.next = tried + 1, 0
-                        with suppress(Again):
+                        with suppress(OtherWay):
                             return results(recording.call(tensors))
                     if lock is self._lock:
                         ways.refuse_more(self._name)
@@ -166,12 +166,12 @@ class Function(Generic[Given, Made]):
         parameters = [*self._signature.parameters]
         flat = [(at, leaf) for at, v in enumerate(values) for leaf in nest.flatten(v)]
         names = [parameters[min(at, len(parameters) - 1)] for at, leaf in flat if isinstance(leaf, Tensor)]
-        trace = Trace(self._name, guard)
+        trace = FirstRun(self._name, guard)
         made = record(trace, run, tensors, names)
         self._traced += 1
         if trace.created:
             with suppress(Unrecorded):
-                record(Trace(self._name), run, tensors)
+                record(FirstRun(self._name), run, tensors)
         return made
 
 

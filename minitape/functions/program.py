@@ -13,16 +13,16 @@ from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.operation import CHECKS
 from ..engine.tensor.tensor import new_tensor
-from .trace import Trace
+from .trace import FirstRun
 
-OFTEN = 64  # runs after which a program is fused when numba is loaded already
+OFTEN = 63  # runs, after the first one in Python, after which a program is fused when numba is loaded already
 ONCE_MORE = 512  # ... and when it must be loaded for it
 
 
 class Table:
     """The rows of a trace without the values that another call has: what is computed of what, shapes, constants."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: FirstRun) -> None:
         self.trace, self.record = trace, trace.record
         self.calls: dict[int, Call] = {}  # by each row that it gives
         self.shape_dtypes: dict[int, tuple] = {}

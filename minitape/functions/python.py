@@ -48,7 +48,7 @@ def custom_row(f: Callable, args: Sequence, kwargs: dict) -> Any:
     return call_as_row(f, args, kwargs, made)
 
 
-def python_row(func: Callable, inp: Any, Tout: Any, stateful: bool = True) -> Any:
+def python_row(func: Callable, inp: Any, Tout: Any) -> Any:
     """A py_function in a trace: its notes are the run, whose tape the gradient asks."""
     dtypes, several = types_of_results(Tout)
     inputs, trace = [*map(convert_to_tensor, inp)], tracing()
@@ -66,12 +66,9 @@ def python_row(func: Callable, inp: Any, Tout: Any, stateful: bool = True) -> An
         return [*(o._value for o in call.outputs), call]
 
     def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, call: Any) -> list:
-        found = iter(call.run_gradient([g if isinstance(g, Tensor) else from_array(g) for g in gs]))
-        shares = [next(found)._value if i < count else None for i in flows]
-        shares = [
-            s if s is None else np.broadcast_to(s, inputs[i].shape)[()] for i, s in zip(flows, shares, strict=True)
-        ]
-        return [s if s is None or not isinstance(gs[0], Tensor) else from_array(s) for s in shares]
+        found = call.run_gradient([g if isinstance(g, Tensor) else from_array(g) for g in gs])
+        shares = [np.broadcast_to(s._value, inputs[i].shape)[()] for i, s in zip(flows, found, strict=True)]
+        return [*map(from_array, shares)] if isinstance(gs[0], Tensor) else shares
 
     row = Row("py_function", run, sweep, op="EagerPyFunc", stateful=True, notes=True)
     row.cut, row.func = set(range(count, count + len(changed))), func  # type: ignore[attr-defined]
@@ -79,7 +76,7 @@ def python_row(func: Callable, inp: Any, Tout: Any, stateful: bool = True) -> An
     return found if several else found[0]
 
 
-def numpy_row(func: Callable, inp: Any, Tout: Any, stateful: bool = True) -> Any:
+def numpy_row(func: Callable, inp: Any, Tout: Any) -> Any:
     """A numpy_function in a trace."""
     dtypes, several = types_of_results(Tout)
 
@@ -88,5 +85,5 @@ def numpy_row(func: Callable, inp: Any, Tout: Any, stateful: bool = True) -> Any
             found = nest.flatten(func(*map(np.array, arrays)))
             return [convert_to_tensor(v, d)._value for v, d in zip(found, dtypes, strict=True)]
 
-    found = write(Row("numpy_function", run, op="PyFunc", stateful=stateful), [*map(convert_to_tensor, inp)])
+    found = write(Row("numpy_function", run, op="PyFunc", stateful=True), [*map(convert_to_tensor, inp)])
     return found if several else found[0]

@@ -26,10 +26,10 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from ..engine.values import nest
 from . import inside
 from .program import Program, Table
-from .trace import Again, Feed, Trace
+from .trace import Feed, FirstRun, OtherWay
 
 
-class Recording:
+class FunctionRecording:
     """Some rows of a trace as a function of others: of ``feeds`` come ``results``, then the new states of the variables
     that are ``assigned``; ``effects`` are the calls that run in any case.
     """
@@ -142,7 +142,7 @@ class Gradient:
     row of its gradient, or none.
     """
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: FunctionRecording) -> None:
         self.recording, trace, table = recording, recording.trace, recording.table
         table.grow()
         border, feeds = len(table.record), recording.feeds
@@ -170,10 +170,10 @@ class Gradient:
         effects = [call for row, call in table.calls.items() if row == call.row >= border and call.primitive.stateful]
         self.backward = Program(table, rows, [*recording.varying, *self.saved, *(feed.row for feed in starts)], effects)
         given = [*(feed._replace(variable=None, captured=None) for feed in feeds), *map(Feed, recording.drawn)]
-        # as functions of the inputs and of what each run has of its own: the results, and, of adjoints, too, the gradient
+        # of the inputs and of what each run has of its own: the results; of the adjoints, too: the gradient
         self.repeated, self.pure = (
-            Recording(table, given, recording.fetches),
-            Recording(table, [*given, *starts], rows, (), effects),
+            FunctionRecording(table, given, recording.fetches),
+            FunctionRecording(table, [*given, *starts], rows, (), effects),
         )
 
     def shares(self, gs: Sequence, inputs: Sequence, saved: Sequence) -> list:
@@ -186,7 +186,7 @@ class Gradient:
         else:
             try:
                 found = self.backward.run([*self.recording.varied(inputs), *saved, *gs])
-            except Again:
+            except OtherWay:
                 self.recording.trace.raise_refusal("sizes in its gradient")
         values = iter(found)
         return [None if part is None else next(values) for part in self.parts]
@@ -215,7 +215,7 @@ def _stand_in(table: Table, row: int) -> EagerTensor:
 
 
 @with_list
-def _rule(gs: Any, z: Any, *inputs: Any, recording: Recording, saved: Sequence) -> list:
+def _rule(gs: Any, z: Any, *inputs: Any, recording: FunctionRecording, saved: Sequence) -> list:
     return recording.gradient.shares(gs, inputs, saved)
 
 
@@ -227,7 +227,7 @@ FUNCTION = Primitive(
 # -- the first run ---------------------------------------------------------------------------------
 
 
-def record(trace: Trace, function: Callable, tensors: Sequence, names: Sequence = ()) -> tuple:
+def record(trace: FirstRun, function: Callable, tensors: Sequence, names: Sequence = ()) -> tuple:
     """Runs a function on copies of tensors: (its recording, what packs results as it returned them, arrays of results
     and new states of this run).
     """
@@ -245,7 +245,7 @@ def record(trace: Trace, function: Callable, tensors: Sequence, names: Sequence 
     assigned = [(variable, trace.states[key]._row) for key, variable in trace.assigned.items()]
     effects = [call for row, call in table.calls.items() if call.row == row and call.primitive.stateful]
     feeds = [feed for feed in trace.feeds if feed.captured is None or _is_alive(feed)]
-    return Recording(table, feeds, results, assigned, effects), pack, values
+    return FunctionRecording(table, feeds, results, assigned, effects), pack, values
 
 
 def _is_alive(feed: Feed) -> bool:
@@ -269,6 +269,8 @@ def _packer(returned: Any, present: Sequence) -> Callable:
     """What puts results into the structure that was returned."""
     if isinstance(returned, Tensor):
         return itemgetter(0)
+    if type(returned) in (list, tuple) and all(isinstance(t, Tensor) for t in returned):
+        return type(returned)
     shape = nest.map_structure(lambda t: None, returned)
 
     def pack(outs: Sequence) -> Any:

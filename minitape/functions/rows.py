@@ -18,7 +18,7 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import finish
 from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
 from ..engine.values import nest
-from .trace import DONE, Again, OperatorNotAllowedInGraphError, Unrecorded, tracing
+from .trace import DONE, OperatorNotAllowedInGraphError, OtherWay, Unrecorded, tracing
 
 
 class Log:
@@ -52,7 +52,7 @@ class Row(Primitive):
     """One row that calls Python in each run.
 
     ``run(arrays, noted)`` gives arrays, and, where the row has ``notes``, what its gradient reads, unless that need not
-    be ``noted``. ``sweep(flows, inputs, gs, notes)`` gives the shares of the inputs ``flows``, of arrays or of tensors. A
+    be ``noted``. ``sweep(flows, inputs, gs, notes)`` gives the shares of the inputs ``flows``, of arrays or tensors. A
     row that ``checks`` runs in any case, as it may find that a call is not like the recorded one.
     """
 
@@ -88,7 +88,7 @@ class Row(Primitive):
         log = effects.log if self.stateful and not self.checks and not self.bodies else None
         found: Sequence = self.run(arrays, noted) if log is None else log.once(self.run, arrays, noted)
         if self.checks and self.outlines and [(v.shape, v.dtype) for v in found] != self.outlines:
-            raise Again
+            raise OtherWay
         return found
 
     def _shares(self, g: Any, z: Any, *inputs: Any) -> list:
@@ -161,7 +161,7 @@ def guard(tensor: EagerTensor) -> None:
 
     def run(arrays: Sequence, noted: bool) -> list:
         if bool(arrays[0]) is not answer:
-            raise Again
+            raise OtherWay
         return [DONE]
 
     row = Row("guard", run, op="Assert", stateful=True)
@@ -207,12 +207,6 @@ def looks(function: Callable, args: tuple, kwargs: dict) -> Any:
     call = _Call(function, args, kwargs)
     row = Row(function.__name__, call.run, through_tape(call), stateful=True)
     row.checks = True
-    with no_tapes():
-        own = [from_array(t._value) for t in call.tensors]
-        with GradientTape(persistent=True) as tape:
-            tape.watch([t for t in own if t.dtype.differentiable])
-            outs = [t for t in call(own) if t.dtype.differentiable]
-        row.cut = {i for i, t in enumerate(own) if not outs or tape.gradient(outs, t) is None}
     found = iter(write(row, call.tensors))
     return nest.map_structure(lambda t: next(found) if isinstance(t, Tensor) else t, call.result)
 
@@ -235,11 +229,11 @@ def draw(function: Callable, args: tuple, kwargs: dict) -> Tensor:
 def python_row(function: Callable, args: tuple, kwargs: dict) -> Any:
     """See :func:`minitape.functions.python.python_row`."""
     _refuse_to_try(function)
-    from . import python
+    from .python import numpy_row, python_row
 
     given = inspect.signature(function).bind(*args, **kwargs).arguments
-    made = python.python_row if function.__name__ == "py_function" else python.numpy_row
-    return made(given["func"], given["inp"], given["Tout"], given.get("stateful", True))
+    made = python_row if function.__name__ == "py_function" else numpy_row
+    return made(given["func"], given["inp"], given["Tout"])
 
 
 def _refuse_to_try(function: Callable) -> None:

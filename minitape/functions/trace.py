@@ -27,7 +27,7 @@ from ..engine.tensor.tensor import EagerTensor, from_array
 from ..engine.values.invalid import invalid
 
 
-class Again(Exception):
+class OtherWay(Exception):
     """A call does not go the way that a recording knows: Python runs again."""
 
 
@@ -85,12 +85,12 @@ CHANGES = {
 OF_SHAPES = {"shape", "size", "rank", "zeros_like", "ones_like"}  # primitives that read no value: shapes are settled
 
 
-def tracing() -> Trace | None:
+def tracing() -> FirstRun | None:
     """The function that is traced now."""
     return None if state.record is None else state.record.trace
 
 
-class Trace(Recorder):
+class FirstRun(Recorder):
     """The first run of a function. ``record`` has its rows, ``feeds`` says which of them a later call gives."""
 
     def __init__(self, name: str, decide: Callable[[EagerTensor], None] | None = None) -> None:

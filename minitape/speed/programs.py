@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -329,7 +329,13 @@ def _formula(table: Table, call: Call, arguments: list[str]) -> str | None:
     if not primitive.code or call.attrs or any(table.shape_dtypes[r][1].kind != "f" for r in call.inputs):
         return None
     text = "x * x" if primitive.name == "pow" and _is_two(table, call.inputs[1]) else primitive.texts[0]
-    return with_operands(text, arguments)
+    return _template(text).format(*arguments)
+
+
+@cache
+def _template(text: str) -> str:
+    """A formula with places for the names of its operands."""
+    return with_operands(text, ["{0}", "{1}"])
 
 
 def _is_two(table: Table, row: int) -> bool:
@@ -338,7 +344,7 @@ def _is_two(table: Table, row: int) -> bool:
 
 
 class CompiledRows:
-    """Needed rows as one function over arrays: see :class:`minitape.functions.program.Rows`, which computes the same."""
+    """Needed rows as one function over arrays: see :class:`minitape.functions.program.Rows`, the plain form."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Long runs of single numbers, rolled up into the loops that they came from.
 
-A loop in Python leaves the same operations in the recording once for each turn, and so does its gradient. Interpreting a
-thousand such rows costs a few nanoseconds each. Here the repeats are found: a stretch whose operations return after a
+A loop in Python leaves the same operations in the recording once for each turn, and so does its gradient. Interpreting
+a thousand such rows costs a few nanoseconds each. Here the repeats are found: a stretch whose operations return after a
 period, each reading the same row every time or rows a fixed step apart, becomes one compiled loop. The rows are
 computed in the same order by the same formulas, so the numbers are the same.
 """

@@ -75,7 +75,7 @@ def test_outside_of_a_graph_everything_is_as_before():
     assert (tf.constant(1.0) + tf.sin(0.0)).numpy() == 1.0
     with pytest.raises(RuntimeError, match="not compatible with eager execution"):
         v1.placeholder(tf.float32)
-    with pytest.raises(RuntimeError, match="Use tf.GradientTape instead"):
+    with pytest.raises(RuntimeError, match=r"Use tf\.GradientTape instead"):
         tf.gradients(tf.constant(1.0), tf.constant(1.0))
     with pytest.raises((TypeError, AttributeError), match="waits for a session"):
         tf.sin(inside)

@@ -29,10 +29,10 @@ v.assign_add(tf.sigmoid({b}))
 {a} = clipped({a})
 {a} = tf.cond(tf.reduce_sum({a}) > {c}, lambda: {a} * {b}, lambda: tf.cos({b}))
 {a} = tf.cond(tf.reduce_sum({b}) < {c}, lambda: tf.sin({a}) * v, lambda: {b} * {c})
-[{a}] = tf.while_loop(lambda t: tf.reduce_sum(t * t) < 9.0, lambda t: [t * 1.5 + {c} * {b}], [{a}], maximum_iterations=4)
+[{a}] = tf.while_loop(small, lambda t: [t * 1.5 + {c} * {b}], [{a}], maximum_iterations=4)
 _, {a} = tf.while_loop(lambda i, t: i < n, lambda i, t: (i + 1, tf.sin(t) * {b} + {c}), [tf.constant(0), {a}])
 _, {a} = tf.while_loop(lambda i, t: i < n, changing, [tf.constant(0), {a}])
-{a} = tf.cond(n > 1, lambda: tf.while_loop(lambda t: tf.reduce_max(t) < 2.0, lambda t: [tf.abs(t) * 2.0 + 0.5], [{a}])[0], lambda: {b})
+{a} = tf.cond(n > 1, lambda: tf.while_loop(small, lambda t: [tf.abs(t) * 2.0 + 0.5], [{a}])[0], lambda: {b})
 for _ in range(2): {a} = {a} * {a} - {b}
 for element in {b}: {a} = {a} + element * {c}
 for k in tf.range(n): {a} = {a} * 0.5 + tf.cast(k, tf.float32)
@@ -86,6 +86,7 @@ def run(text: str, wrap) -> list:
         "clipped": clipped,
         "slope": slope,
         "changing": changing,
+        "small": lambda t: tf.reduce_sum(t * t) < 9.0,
         "matrix": tf.constant([[0.5, -0.2, 0.1], [0.3, 0.4, -0.6], [0.2, 0.1, 0.7]]),
         "captured": tf.constant([1.0, -0.5, 0.25]),
     }
