@@ -9,7 +9,7 @@ from .backward import rows_of
 from .endpoints import UnconnectedGradients
 
 if TYPE_CHECKING:
-    from ..types import AnySource, End, Reason, Key, Result, GradientSource, Structure
+    from ..types import AnySource, End, GradientSource, Key, Reason, Result, Structure
 
 
 class TapeMethods:
