@@ -16,19 +16,18 @@ if TYPE_CHECKING or find_spec("anywidget") is None:
     class AnyWidget:
         """A widget of which no browser hears."""
 
-        comm: Any  # Jupyter's, where there is one
-        comm = layout = None
+        comm: Any = None  # Jupyter's, where there is one
+        layout = None
         model_id = ""
 
         def __init__(self, **fields: object) -> None:
-            for name, value in fields.items():
-                setattr(self, name, value)
+            vars(self).update(fields)
+
+        def send(self, content: object, buffers: object = None) -> None:
+            """There is no browser to tell."""
 
         def on_msg(self, callback: object) -> None:
             """Nothing ever comes from a browser."""
-
-        def send(self, content: object, buffers: Any = None) -> None:
-            """Nothing goes to one either."""
 
         def close(self) -> None:
             """There is nothing to close."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..recording.nodes import Subject
     from .inquiry import GradientInquiry
 
-_OPS = {"step": "Round Floor Ceil Rint FloorDiv Sign", "shape": "Shape Size Rank ZerosLike OnesLike", "data": "tf.data"}
+_OPS = {"step": "Round Floor Ceil Rint FloorDiv Sign", "shape": "Shape Size Rank ZerosLike OnesLike"}
 _KIND_OF_OP = {op: kind for kind, ops in _OPS.items() for op in ops.split()}
 EXITS = {
     "numpy": ".numpy()",
@@ -34,17 +34,7 @@ EXITS = {
     "bool": "bool()",
     "index": "an index",
 }
-_RETURNS = {
-    "predict": "predict",
-    "predict_on_batch": "predict",
-    "evaluate": "predict",
-    "train_on_batch": "predict",
-    "test_on_batch": "predict",
-    "fit": "predict",
-    "get_weights": "weights",
-    "numpy_function": "function",
-    "py_func": "function",
-}
+_RETURNS = ("numpy_function", "py_func")
 _KIND_OF_EXIT = {"bool": "choice", "index": "index", "text": "text"}
 
 
@@ -79,9 +69,6 @@ class Advice(Absent):
             self.fields["what"] = fill("a plain {kind}", kind=self.what.rpartition(" ")[2])
             return "target"
         if cause == "wrong_object":
-            if type(self.source).__name__ == "KerasTensor":
-                layer = getattr(self.source._keras_history, "layer", None)
-                return "symbol" if layer is None or type(layer).__name__ == "InputLayer" else "symbol inside"
             if hasattr(self.source, "trainable") and hasattr(self.source, "value"):
                 return "layer"
             return "model" if hasattr(self.source, "trainable_variables") else "plain"
@@ -128,10 +115,8 @@ class Advice(Absent):
         self.fields["what"] = fill(EXITS.get(self.what, self.what))
         name = "" if not isinstance(self.call, ast.Call) else last_name(self.call.func)
         self.fields["code"] = "" if not isinstance(self.call, ast.Call) else unparse(self.call.func)
-        if name in _RETURNS:
-            return _RETURNS[name]
-        if self.what in ("tf.numpy_function", "tf.py_function"):
-            self.fields["code"] = self.what
+        if name in _RETURNS or self.what in ("tf.numpy_function", "tf.py_function"):
+            self.fields["code"] = self.fields["code"] or self.what
             return "function"
         if name == "constant" and self.what == "numpy":
             return "copy"
@@ -150,17 +135,10 @@ class Advice(Absent):
         function = None if call is None else call.func
         if isinstance(function, ast.Attribute) and self._in_namespace(function):
             self.fields["what"] = unparse(function)  # tf.compat.v1.assign
-        elif (
-            call is not None and isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter"))
-        ):
+        elif call is not None and isinstance(function, ast.Attribute) and function.attr.startswith("assign"):
             return self._stored(call, function, early)
         elif function is not None and len(unparse(function)) <= 40:
             self.fields["what"] = f"{unparse(function)}(...)"
-        changed = self._changed()
-        owner = None if changed is None else self.inquiry.owners.of(changed)
-        classes = {c.__name__ for c in type(owner).__mro__ if c.__module__.startswith("minitape.tf.keras")}
-        if "Metric" in classes or (self.statement is not None and self.statement.calls("update_state")):
-            return "metric"
         optimizes = self.statement is not None and self.statement.calls("apply_gradients", "minimize", "apply")
         return "optimizer" if optimizes else ""
 
@@ -190,8 +168,6 @@ class Advice(Absent):
             itself = isinstance(named, ast.Name) and value_of(named.id) is self.inquiry.tape
             return "itself" if itself else "gradient"
         self._name_operation(whole=True)
-        if self.inquiry.in_stream(self.place):
-            return "data"
         enters = [note for note in self.inquiry.tape.notes if note[0] == "enter"]
         inside = bool(enters) and self._stands_inside(enters[0][3])
         if enters and self.subject is not None and not isinstance(self.subject, ValueOrigin):

@@ -81,12 +81,7 @@ class GradientInquiry(Names):
         """An operation outside the tape with the line to move: the call, beside the with block, that returned its
         value.
         """
-        if (
-            b.cause != "outside_tape"
-            or b.place is None
-            or not isinstance(b.subject, ValueOrigin)
-            or self.in_stream(b.place)
-        ):
+        if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, ValueOrigin):
             return b
         enters = self.begins
         beside = {code for note in enters for code, _ in note[3]}
@@ -105,7 +100,7 @@ class GradientInquiry(Names):
             if level > last or (level and (_drops(statement, here) or isinstance(statement.node, ast.ClassDef))):
                 break
             if level and any(around.node in blocks for around in statement.around):
-                break  # it ran in the block, but where the tape does not record: in what tf.data calls
+                break  # it ran in the block, but where the tape does not record: in another thread
             at = level
             if here.frames[0][0].co_name in RUN_ONCE:
                 break

@@ -14,7 +14,7 @@ from ..recording.nodes import CodePlace, is_leaf, place_of_origin
 from ..recording.tape import TapeRules
 from .owners import Owners
 from .source import source_of
-from .statement import Statement, covers, last_name
+from .statement import Statement, last_name
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
@@ -48,26 +48,6 @@ class Names(TapeRules):
         found = next(self.statements(place), None)
         call = None if found is None else found[0].expression(found[1].span)
         return call if isinstance(call, ast.Call) else None
-
-    def in_stream(self, place: CodePlace | None) -> bool:
-        """Whether a place is in a function that the text gives to a dataset: ``ds.map(lambda x: x * w)``."""
-        found = next(self.statements(place), None)
-        if place is None or found is None or found[1].frames != place.frames:
-            return False
-        statement, here = found
-        name, all_of_it = here.frames[0][0].co_name, statement.source.statements
-        if not any("ataset" in text for s in all_of_it for text in s.mentions()):
-            return False
-        given = (
-            value
-            for s in ([statement] if name == "<lambda>" else all_of_it)
-            for call in s.walk()
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "map"
-            for value in (*call.args, *(k.value for k in call.keywords))
-        )
-        if name == "<lambda>":
-            return any(isinstance(value, ast.Lambda) and covers(value, here.line, here.column) for value in given)
-        return any(last_name(value) == name for value in given)
 
     def creation_place(self, variable: ResourceVariable) -> CodePlace | None:
         """Where a variable was created: of a layer's own weights where the layer was."""

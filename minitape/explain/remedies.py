@@ -93,9 +93,8 @@ class Remedies:
         if early:
             return "before"
         whole = function.value.value if isinstance(function.value, ast.Subscript) else function.value
-        if function.attr.startswith("scatter") or whole is not function.value:
-            step = next((name for name in ("add", "sub", "max", "min") if function.attr.endswith(name)), "update")
-            self.fields.update(code=unparse(whole), instead=f"tf.tensor_scatter_nd_{step}")
+        if whole is not function.value:
+            self.fields.update(code=unparse(whole), instead="tf.tensor_scatter_nd_update")
             return "part"
         changed = self._changed()
         if self.inquiry.owners.in_layer(changed) and changed is not None and changed.trainable:
@@ -179,10 +178,6 @@ class Absent(Remedies):
         copied = born is not None and self.place is not None and born.frames == self.place.frames
         if copied:
             return "copy"
-        made = next((s.value() for s, _ in self.inquiry.statements(born)), None)
-        if is_layer(made, "Model") and is_layer(self.call, "Model") and isinstance(self.call, ast.Call):
-            self.fields["code"] = unparse(self.call.func)
-            return "run"
         self.fields["code"] = self._equal_name()
         return "named" if self.fields["code"] else ""
 
@@ -215,13 +210,9 @@ class Absent(Remedies):
             self.fields["used"] = "" if at is None else in_brackets(at.filename, at.line)
             return "constant"
         at = self.inquiry.last_use(self.source)
-        if at is not None and not getattr(self.source, "trainable", True) and self._of_layer():
-            return "statistic"
         if at is not None:
             self.site = dropped_at((at.filename, at.line))
             self.fields["used"] = in_brackets(*self.site)
-        if any(s.calls("add_loss") for s, _ in self.inquiry.statements(at)):
-            return "added"
         branch = self._read_in_a_branch() if at is None and not self.inquiry.used_at_all(self.source) else None
         if branch is not None:
             self.fields["used"] = where(branch.filename, branch.line)
@@ -285,10 +276,3 @@ def value_of(name: str) -> Object:
                 return space[name]
         frame = frame.f_back
     return None
-
-
-def is_layer(call: object, kind: str) -> bool:
-    """Whether the user's code calls a layer of that kind, or of one made from it, by its name."""
-    function = call.func if isinstance(call, ast.Call) else None
-    layer = value_of(function.id) if isinstance(function, ast.Name) else None
-    return any(c.__name__ == kind and c.__module__.startswith("minitape.") for c in type(layer).__mro__)

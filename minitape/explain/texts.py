@@ -97,12 +97,8 @@ TEXT = {
         "or nest the two.",
     ),
     "outside_tape elsewhere": (
-        "{what}{line} ran outside the with block, in another thread or in tf.data. No tape records there.",
-        "Compute it in the block itself. Take only data from a dataset or from another thread.",
-    ),
-    "outside_tape data": (
-        "{what}{line} ran in a dataset's function, where no tape follows.",
-        "Put only data into the dataset, and compute {what} from its elements, inside the block.",
+        "{what}{line} ran outside the with block, in another thread. No tape records there.",
+        "Compute it in the block itself. Take only data from another thread.",
     ),
     "outside_tape gradient": (
         "The gradient was computed outside the tape's with block{line}.",
@@ -156,10 +152,6 @@ TEXT = {
         "tensor inside the with "
         "block.",
     ),
-    "state metric": (
-        "A metric{line} adds up in variables: its result does not know what it was made of.",
-        "Differentiate a loss (tf.keras.losses) or the value itself, and keep the metric for reports.",
-    ),
     "state optimizer": (
         "The optimizer's step{line} stored new values in variables. They do not know where they came from.",
         "To differentiate through a step compute the new weights as tensors, w - rate * g, and use those.",
@@ -172,16 +164,6 @@ TEXT = {
     "left_through_numpy copy": (
         "{code}{line} copies what a variable holds. The copy has no connection to {x}.",
         "Use the variable itself, or tf.identity of it to keep its present value.",
-    ),
-    "left_through_numpy predict": (
-        "{code}{line} returns NumPy arrays, or plain numbers. They have no connection to {x}.",
-        "Call the model itself inside the block, model(x), and compute the loss from its result.",
-    ),
-    "left_through_numpy weights": (
-        "{code}{line} returns NumPy copies of the weights. They have no connection to {x}.",
-        "Use the variables themselves: layer.kernel, model.trainable_variables. Where a copy of the model was run, "
-        "ask for the copy's "
-        "variables, or run this model.",
     ),
     "left_through_numpy choice": (
         "Python decided by the value{line} what runs next, and no gradient passes a choice.",
@@ -217,10 +199,6 @@ TEXT = {
         "The target was computed from another object than {x}{line}.",
         "Pass the very tensor or variable that was used in the computation (and watch that one).",
     ),
-    "wrong_object run": (
-        "The target was computed by another run of the layers{line} than the one that gave {x}.",
-        "Get both from one call, of tf.keras.Model({code}.inputs, [layer.output, {code}.output]).",
-    ),
     "wrong_object named": (
         "The target was computed from {code}{line}, not from {x}.",
         "Use {x} instead of {code} there{watched}, or watch {code} as a tensor and ask for its gradient.",
@@ -238,16 +216,6 @@ TEXT = {
     "wrong_object model": (
         "{x} is no variable but a {what}, which holds variables.",
         "Pass its variables: {x}.trainable_variables.",
-    ),
-    "wrong_object symbol": (
-        "{x} is a symbol of a Keras model: it has no value, and no tape can know it.",
-        "Pass the tensor that the model was called with, and watch that one before the call.",
-    ),
-    "wrong_object symbol inside": (
-        "{x} is a symbol of a Keras model: it has no value, and no tape can know it.",
-        "Get its value from the run: features, out = tf.keras.Model(model.inputs, [{x}, model.output])(x) inside "
-        "the block, and ask for "
-        "the gradient of features.",
     ),
     "wrong_object layer": (
         "{x} is a variable of Keras, and the tf.Variable is inside it.",
@@ -271,17 +239,9 @@ TEXT = {
         'unconnected_gradients="zero" gives zeros '
         "instead of None.",
     ),
-    "independent added": (
-        "{x} was used in add_loss{used}, and the target leaves those losses out.",
-        "Add them to the target: loss + sum(model.losses), of the model or layer that was called.",
-    ),
     "independent branch": (
         "{x} is used in a branch alone ({used}), which did not run.",
         "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
-    ),
-    "independent statistic": (
-        "{x} is a statistic that its layer adjusts while it runs. The target was not computed from it.",
-        "Ask for the gradients of {code}.trainable_variables, which leave it out.",
     ),
     "independent constant": (
         "The target is a constant{used}: it was not computed from {x}.",
@@ -315,10 +275,6 @@ TEXT = {
     "nondifferentiable_op shape": (
         "{what}{line} depends on the shape of its input alone, not on the values.",
         "Compute with the values of {x} themselves.",
-    ),
-    "nondifferentiable_op data": (
-        "A dataset runs beside the program, where no tape follows{line}.",
-        "Put only data into the dataset, and compute with its elements inside the block.",
     ),
     "no_gradient_registered": (
         "No gradient is registered for {what}{line}.",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _KINDS = {  # of causes with kinds those that a line can fix
     "integer_dtype": ("source", "cast"),
-    "left_through_numpy": ("", "copy", "predict"),
+    "left_through_numpy": ("", "copy"),
     "wrong_object": ("copy",),
     "nondifferentiable_op": ("step", ""),
     "state": ("variable", "changed", "expression"),

@@ -69,7 +69,7 @@ export class Cell {
   }
 
   draw(): void {
-    this.el.hidden = !this.on;
+    if (this.el.hidden === this.on) this.el.hidden = !this.on;
     const { step } = this.timeline;
     if (!this.on || (step && step === this.drawn)) return;
     [this.drawn, this.chosen] = [step, null];

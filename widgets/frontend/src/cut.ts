@@ -55,6 +55,7 @@ export class Cut {
 
   draw(graph: Graph | null): void {
     this.graph = graph;
+    if (!this.on && this.note.hidden && !this.el.firstChild) return;
     this.el.replaceChildren();
     this.note.hidden = true;
     if (!this.on || !graph) return;

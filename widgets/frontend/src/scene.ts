@@ -186,6 +186,7 @@ export class Scene {
     const [left, top] = this.graph?.turned ? [(NODE_W - width) / 2, NODE_H - height] : [NODE_W - width, (NODE_H - height) / 2]; // where its edges begin
     el.append(s("rect", { class: "mt-box", x: left, y: top, width, height, rx: text.kind === "group" ? 6 : radius }));
     if (text.kind === "variable") el.append(s("rect", { class: "mt-inner", x: 3, y: 3, width: NODE_W - 6, height: NODE_H - 6, rx: 1.5 }));
+    if (this.plain) el.style.setProperty("--c", heat(this.timeline.last(node.group ? node.group.end - 1 : node.first)));
     const drawn: Drawn = { el, value: null, adjoint: null, maps: s("g"), mapped: [null, null], title: null, key: "", profile: "" };
     if (!this.plain) {
       const pad = text.kind === "source" ? 16 : 10;
@@ -264,7 +265,6 @@ export class Scene {
     if (waits) name += " mt-waits";
     const none = !adjoint && row && this.timeline.position === this.timeline.swept && this.timeline.done(row.row) ? this.store.gave(row.row) : "";
     const adjointText = none === "None" ? "∂ None" : inside && profiled ? `${shortTurn(inside[0])} ${inside[1]}` : inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${sizeOf(adjoint, CHARS - (waits ? 6 : 2))}${waits ? " + …" : ""}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
-    if (this.plain) drawn.el.style.setProperty("--c", heat(this.timeline.last(last)));
     const seen = row ?? output;
     const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, is in the third line
     if (!this.plain && (seen?.shape.length || here?.shape.length || drawn.mapped[0] || drawn.mapped[1]))
@@ -512,7 +512,8 @@ export class Scene {
     const layer = this.layers.labels;
     layer.replaceChildren();
     this.placed = [];
-    for (const { parts } of this.edges.values()) for (const { number } of parts) number?.removeAttribute("visibility");
+    for (const number of this.covered) number.removeAttribute("visibility");
+    this.covered = [];
     if (!step || !current || this.plain) return;
     const graph = this.graph as Graph;
     const wanted: Wanted[] = current.row ? [] : this.foldedProducts(current);
@@ -535,11 +536,14 @@ export class Scene {
     for (const { parts } of this.edges.values())
       for (const { number, edge } of parts) {
         const at = number && this.places.get(edgeId(edge));
-        if (at) number.setAttribute("visibility", taken.some((box) => meets(box, { x: at[0], y: at[1], w: SHARE_W, h: SHARE_H })) ? "hidden" : "visible");
+        if (!at || !taken.some((box) => meets(box, { x: at[0], y: at[1], w: SHARE_W, h: SHARE_H }))) continue;
+        number.setAttribute("visibility", "hidden");
+        this.covered.push(number);
       }
   }
 
   placed: Label[] = []; // the cards of this step
+  private covered: SVGElement[] = []; // the numbers on edges that they would lie on
 
   /** Below each input at which products of this step met others: what was added up. */
   private sums(edges: SweepEdge[]): [Pick<Label, "x" | "y" | "w" | "h">, string][] {

@@ -32,6 +32,7 @@ export class Slopes {
   }
 
   draw(graph: Graph | null): void {
+    if (!this.on && this.note.hidden) return;
     this.el.replaceChildren();
     this.note.hidden = !this.on;
     if (!this.on || !graph || graph.nodes.length > MANY) return;
