@@ -16,10 +16,6 @@ MEANINGS = """
 mul_no_nan x * y
 sqrt_share y / (2 * x)
 relu_gate select(y > 0, x, 0)
-relu6_gate select((y > 0) & (y < 6), x, 0)
-elu_gate x * select(y >= 0, 1, y + 1)
-selu_gate x * select(y >= 0, SCALE, y + ALPHA)
-softsign_gate x / ((1 + abs(y)) * (1 + abs(y)))
 zero 0
 zeros_like 0
 nonzero 1
