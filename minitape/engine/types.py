@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     # What Python has no type for has one name each, here, with the reason; elsewhere ``Any`` is the exception.
     # an array, a NumPy scalar, a number, in rules a tensor: one formula takes all, Python has no type for that
     Array: TypeAlias = Any
-    Adjoint: TypeAlias = Any  # an array; in its place a tensor in a recorded sweep, a batch in a Jacobian's, or slices
+    Adjoint: TypeAlias = Any  # an array, or a tensor in a sweep that is recorded: one formula takes both
     # a tensor, or a tuple of several: the primitive says which
     Result: TypeAlias = Any
     # what becomes a tensor: one, a variable, array, number, text, lists of them, what converts itself

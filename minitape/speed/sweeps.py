@@ -6,6 +6,7 @@ rule are handed to it.
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -24,6 +25,9 @@ from .long import long_sweep
 from .number_rows import sweep_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..engine.back.values import Cells
     from ..engine.recording.rows import Call
     from ..engine.types import Adjoint, Function, Object
 
@@ -94,7 +98,7 @@ def _array_sweep(
         value_of = Tensors(record, values).__getitem__
     before = WARNINGS[OFF]
     try:
-        for row, op, a, b, call in operations(record, low, high):
+        for row, op, a, b, call in _cells(record, low, high):
             g = arrived(row)
             if (g is None and (op > CALL or call.outputs == 1)) or (foreign and matters[row] == TERMINAL):
                 continue
@@ -123,6 +127,16 @@ def _array_sweep(
                 del adjoints[row]
     finally:
         restore_fp_errors(before)
+
+
+def _cells(record: Any, low: int, high: int) -> Iterable[Cells]:
+    """What :func:`minitape.engine.back.values.operations` gives, off the list of cells at once."""
+    if record.base:
+        return operations(record, low, high)
+    rows, at = record.rows, WIDTH * high
+    end = WIDTH * low - 1 if low else None  # before the first cell of the last row
+    ops, left, right, calls = [rows[at + k : end if k == 0 or end is None else end + k : -WIDTH] for k in range(4)]
+    return compress(zip(range(high, low - 1, -1), ops, left, right, calls, strict=True), ops)
 
 
 def hand_on(

@@ -74,7 +74,7 @@ def output_adjoints(output_gradients: Structure, count: int) -> list[Adjoint]:
 
 
 def leaf_of(value: End) -> End:
-    """What carries the gradient of a composite (ragged, sparse, a Keras variable): its flat values; else ``value``."""
+    """The variable inside of a variable of Keras; else ``value``."""
     return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
 
 

@@ -255,7 +255,7 @@ class GradientTape(TapeMethods):
                 row = 0 if record is None else record.base + len(record.rows) // WIDTH
                 self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else weak(t), frames))
             if type(t) is not EagerTensor:
-                if hasattr(t, "_watch_on"):  # variables and composite tensors
+                if hasattr(t, "_watch_on"):  # variables
                     t._watch_on(self)
                     continue
                 if not isinstance(t, Tensor):
@@ -372,7 +372,7 @@ class GradientTape(TapeMethods):
     ) -> Structure:
         """The gradient of ``target`` (or of the sum of several) with respect to ``sources``.
 
-        Returns a tensor (or IndexedSlices, or None where nothing connects them) for each source, in the structure of
+        Returns a tensor (or None where nothing connects them) for each source, in the structure of
         ``sources``. Each has the shape and the dtype of its source. ``output_gradients`` weighs the targets, and
         ``unconnected_gradients="zero"`` asks for zeros instead of None. Raises RuntimeError on the second call for a
         tape that is not persistent. See https://www.tensorflow.org/api_docs/python/tf/GradientTape#gradient.

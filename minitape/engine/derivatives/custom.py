@@ -68,7 +68,7 @@ def one_part(name: str) -> Iterator[None]:
 
 
 def arrays_of(share: Adjoint) -> Adjoint:
-    """Replaces tensors in what a rule returned by their arrays, also in IndexedSlices, for a sweep over arrays."""
+    """Replaces tensors in what a rule returned by their arrays, for a sweep over arrays."""
     return share.array if isinstance(share, EagerTensor) else share
 
 

@@ -50,29 +50,19 @@ def _count(x: Array, axis: Axes) -> int:
     return math.prod(x.shape if axis is None else [x.shape[a] for a in axis])
 
 
-def _refuse_axes(x: Array, axis: Axes, op: str) -> None:
-    """Raises InvalidArgumentError for an axis that is not there or given twice."""
-    rank, seen = x.ndim, set()
-    for a in axis or ():
-        if not -rank <= a < rank:
-            raise invalid(f"Invalid reduction dimension ({a} for input with {rank} dimension(s)", op)
-        if a % rank in seen:
-            raise invalid(f"Invalid reduction arguments: Axes contains duplicate dimension: {a % rank}", op)
-        seen.add(a % rank)
-
-
 def _reducer(op: str, function: Function) -> Function:
-    """A forward function of a reduction, which refuses axes as TensorFlow does, after NumPy did."""
+    """A forward function of a reduction, half precision in float32; InvalidArgumentError for an axis that is not there
+    or given twice.
+    """
 
     def forward(x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
         dtype = x.dtype
         try:
             if dtype.itemsize != 2 or dtype.kind in "iu":
                 return function(x, axis, keepdims)
-            return function(x.astype(np.float32), axis, keepdims).astype(dtype)  # half precision
-        except ValueError:
-            _refuse_axes(x, axis, op)
-            raise
+            return function(x.astype(np.float32), axis, keepdims).astype(dtype)
+        except ValueError as error:
+            raise invalid(f"Invalid reduction arguments: {error} (input with {x.ndim} dimensions)", op) from None
 
     return forward
 
@@ -164,10 +154,10 @@ declare(
 
 def _position(op: str, best: Function, sign: int) -> Function:
     def forward(x: Array, *, axis: int, dtype: DType) -> Array:
-        if not -x.ndim <= axis < x.ndim:
-            raise invalid(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}", op)
-        if x.shape[axis] == 0:
-            raise invalid(f"Reduction axis {axis % x.ndim} is empty in shape [{','.join(map(str, x.shape))}]", op)
+        if not -x.ndim <= axis < x.ndim or x.shape[axis] == 0:
+            raise invalid(
+                f"Expected a dimension in [{-x.ndim}, {x.ndim}) that is not empty, got {axis} of {x.shape}", op
+            )
         if x.dtype.kind == "f" and np.isnan(x).any():  # NaN is never the extreme
             x = np.where(np.isnan(x), lowest(x.dtype, sign), x)
         return best(x, axis).astype(dtype.as_numpy_dtype)

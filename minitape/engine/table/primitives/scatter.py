@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import check_inside, invalid, shape_text
+from ...values.invalid import check_inside, invalid
 from . import TABLE, declare
 
 if TYPE_CHECKING:
@@ -146,14 +146,10 @@ declare("tensor_scatter_update", _scatter_update,
 def _slice_update(x: Array, value: Array, *, spec: Index) -> Array:
     """A copy of ``x`` with another value in one slice, into which the value is broadcast."""
     new = np.array(x)
-    wanted, given = np.shape(new[spec]), np.asarray(value)
-    while given.ndim > len(wanted) and given.shape[0] == 1:
-        given = given[0]
     try:
-        new[spec] = np.broadcast_to(given, wanted)[()]
-    except ValueError:
-        raise invalid(f"Cannot broadcast input shape {shape_text(given.shape)} into final shape {shape_text(wanted)}",
-                      "ResourceStridedSliceAssign") from None  # fmt: skip
+        new[spec] = value
+    except ValueError as error:
+        raise invalid(f"Cannot broadcast the value into the slice: {error}", "ResourceStridedSliceAssign") from None
     return new
 
 
@@ -163,12 +159,11 @@ declare("slice_update", _slice_update, [None, None], op="ResourceStridedSliceAss
 # -- what is found among elements ------------------------------------------------------------------
 
 
-def _first_places(x: Array, out_idx: DType) -> tuple[Array, Array, Array]:
-    """The different elements in the order of first appearance, each element's number among them, and the counts."""
-    kind = out_idx.as_numpy_dtype
-    _, first, inverse, count = np.unique(x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+def _unique(x: Array, *, out_idx: DType) -> tuple[Array, Array]:
+    """The different elements in the order of first appearance, and each element's number among them."""
+    _, first, inverse = np.unique(x, return_index=True, return_inverse=True, equal_nan=False)
     order = np.argsort(first)
-    return x[first[order]], np.argsort(order)[inverse].astype(kind), count[order].astype(kind)
+    return x[first[order]], np.argsort(order)[inverse].astype(out_idx.as_numpy_dtype)
 
 
 declare(
@@ -179,4 +174,4 @@ declare(
     missing="unregistered",
     keep="",
 )
-declare("unique", lambda x, *, out_idx: _first_places(x, out_idx)[:2], None, missing="unregistered", keep="")
+declare("unique", _unique, None, missing="unregistered", keep="")
