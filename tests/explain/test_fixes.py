@@ -32,6 +32,11 @@ PATCHES = [
     ("nondifferentiable_op", "h = w // 2.0", "h = w / 2.0 + tf.stop_gradient(w // 2.0 - w / 2.0)"),
     ("left_through_numpy", "h = tf.constant(np.exp(w.numpy()))", "h = tf.exp(w)"),
     ("left_through_numpy", "h = float(w) * 2.0", "h = w * 2.0"),
+    (
+        "left_through_numpy",
+        "h = tf.constant(np.log(w.numpy() + 1.0).sum())",
+        "h = tf.reduce_sum(tf.math.log(w + 1.0))",
+    ),
     ("left_through_numpy", "h = (w * 2.0).numpy().mean()", "h = tf.reduce_mean(w * 2.0)"),
     # what becomes of a list stands elsewhere
     ("left_through_numpy", "h = tf.reduce_sum([v.numpy() for v in [w, w]])", None),

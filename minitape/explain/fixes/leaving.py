@@ -6,6 +6,7 @@ import ast
 import builtins
 import sys
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,16 @@ def left_value(node: ast.AST) -> ast.expr | None:
     return inner
 
 
+def _holds_one_that_left(node: ast.AST) -> bool:
+    return any(left_value(n) is not None for n in ast.walk(node))
+
+
 def _module(spot: Spot, function: ast.AST) -> str:
     """The package whose function it is; empty where it is no module's."""
     root = unparse(function).partition(".")[0] if isinstance(function, ast.Attribute) else ""
-    return spot.statement.source.imported.get(root, "").partition(".")[0]
+    held = (space.get(root) for space in spot.question._spaces())
+    known = (value.__name__ for value in held if isinstance(value, ModuleType))
+    return (spot.statement.source.imported.get(root) or next(known, "")).partition(".")[0]
 
 
 def _is_foreign(spot: Spot, node: ast.AST) -> bool:
@@ -93,7 +100,7 @@ def _swapped(spot: Spot, node: ast.AST) -> ast.AST | None:
         return rewritten(part, lambda n: _swapped(spot, n))
 
     tf = spot.question.dialect.name == "tf"
-    if tf and isinstance(node, ast.Attribute) and node.attr == "T" and left_value(node.value) is not None:
+    if tf and isinstance(node, ast.Attribute) and node.attr == "T" and _holds_one_that_left(node.value):
         return ast.Call(parsed("tf.transpose"), [further(node.value)], [])
     if not isinstance(node, ast.Call):
         return None
@@ -103,7 +110,7 @@ def _swapped(spot: Spot, node: ast.AST) -> ast.AST | None:
     if tf and isinstance(function, ast.Attribute) and function.attr.startswith("predict"):
         return ast.Call(function.value, [further(a) for a in node.args[:1]], [])
     arguments, keywords = [further(a) for a in node.args], [further(k) for k in node.keywords]
-    if tf and isinstance(function, ast.Attribute) and left_value(function.value) is not None:
+    if tf and isinstance(function, ast.Attribute) and _holds_one_that_left(function.value):
         name = _OF_ARRAYS.get(function.attr)
         shape = [parsed("[-1]")] if function.attr in ("flatten", "ravel") else arguments
         return name and ast.Call(parsed(f"tf.{name}"), [further(function.value), *shape], keywords)  # type: ignore[return-value]
