@@ -14,7 +14,7 @@ This module needs NumPy only. It never raises because of what a learner hands in
     answers
 ``unknown``, ``call_log``, ``error_hints``   functions that exercises hand in; what tapes saw of their calls;
     misspelled names
-``predict``, ``choices``   predictions, and their buttons
+``predict``, ``choices``, ``again``   predictions, their buttons, and those that come back in a later lesson
 ``datasets``   real data (``data``)
 ``plot``, ``moving``   pictures for lessons, and their slider
 ``widget``   what live widgets are made of, also where none can be shown
@@ -28,6 +28,7 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``progress``, ``order``, ``startup``   what was answered, and what to do when cells run out of order
 """
 
+from .again import again
 from .checker import CORRECT, NOT_ANSWERED, check, is_right
 from .datasets import load_penguins
 from .exercise import Exercise, Mistake, add_exercise
@@ -44,6 +45,7 @@ __all__ = [
     "Moving",
     "Plot",
     "add_exercise",
+    "again",
     "check",
     "is_right",
     "load_penguins",

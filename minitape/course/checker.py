@@ -21,7 +21,6 @@ from .compare import AnswerComparison, as_array, as_asked, combined, compare, in
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
 from .hints import (
-    all_numbers,
     content_of,
     in_common,
     in_reverse,
@@ -53,7 +52,6 @@ TRIES_BEFORE_TELLING = 3
 LONGEST = 200
 FEW = 12
 NEAR = 0.01
-PLACES = "value", "values", "start", "places", "point"  # where a function that is handed in is called first
 ROUNDING = 1e-5  # what float32 leaves of a right answer
 GREEN, BOLD, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[0m"
 
@@ -392,7 +390,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
                 return Verdict(None, half_done=bool(exercise.start))
             hint = say("Your function gives nothing back: write return before its result.")
             if not empty or _gives_back(source):
-                hint = _hint_for(exercise, source, runs, expected, case, run, wanted)
+                hint = _hint_for(exercise, answer, source, runs, expected, case, run, wanted)
             did = _raised(run.error, answer) if run.error else say("gives {value}", value=_show(run.value))
             call = _shown_call(getattr(answer, "__name__", "f"), case)
             playback = _played_back(exercise, answer, case, run)
@@ -427,6 +425,7 @@ def _shown_call(name: str, case: tuple[Answer, ...]) -> str:
 
 def _hint_for(
     exercise: Exercise,
+    answer: Function,
     source: str,
     runs: list[CheckRun],
     expected: list[Answer],
@@ -448,6 +447,9 @@ def _hint_for(
         return say("The tape gave an answer, and your function gives back None. Is there a print where it returns?")
     if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
         return hint
+    for (piece, other), hint in exercise.changes.items():
+        if _does_as(exercise, runs, solution_of(exercise.name, answer, piece, other)):
+            return hint
     if not failed.error and (hint := _looked_at(exercise, failed.value, *case)):
         return hint
     seen = [run.seen for run in runs]
@@ -477,7 +479,6 @@ def _hint_for(
         or _given_back(runs)
         or _chained(runs)
         or in_common(results, expected)
-        or _called_elsewhere(exercise, case, failed)
         or of_first_step(exercise.expect, case, failed.value, [np.array(call.at) for call in failed.seen.calls], same)
         or _right_elsewhere(exercise, runs, expected)
         or _of_the_tape(runs, expected)
@@ -557,23 +558,6 @@ def _not_called(exercise: Exercise, run: CheckRun) -> str:
     if run.seen.calls or not any(map(_has_unknown, exercise.cases)):
         return ""
     return say("Your program never called the function that it was given. What should its result depend on?")
-
-
-def _called_elsewhere(exercise: Exercise, case: tuple[Answer, ...], run: CheckRun) -> str:
-    """That the function which is handed in was first called at another place than the one that is handed in with it."""
-    place = next((call.at[0] for call in run.seen.calls if len(call.at) == 1), None)
-    for name, handed in zip(inspect.signature(exercise.expect).parameters, case, strict=False):
-        right = all_numbers([handed])
-        if name not in PLACES or place is None or right is None or place.shape not in ((), np.shape(handed)):
-            continue
-        whole = np.all if place.shape else np.any  # a loop hands over one of several places
-        if not any(whole(np.isclose(place.ravel(), one, NEAR, NEAR)) for one in (right, np.round(right))):
-            return say(
-                "Your program first called the function at {place}. Is that the place, with {number} handed in?",
-                place=_show(place),
-                number=_show(handed),
-            )
-    return ""
 
 
 def _of_another_sort(value: Answer, wanted: Answer) -> str:
@@ -712,6 +696,19 @@ def _same_on_all(exercise: Exercise, runs: list[CheckRun], mistake: Function) ->
         ):
             return AnswerComparison(False, False)
     return AnswerComparison(True, True)
+
+
+def _does_as(exercise: Exercise, runs: list[CheckRun], other: Function | None) -> bool:
+    """Whether the learner's function did on every case what this one does."""
+    if other is None:
+        return False
+    for case, run in zip(exercise.cases, runs, strict=True):
+        with redirect_stdout(None):
+            theirs = _run(exercise, other, case)
+        same = not (run.error or theirs.error) and _compare(exercise, run.value, theirs.value).approximate
+        if not same and not (run.error and theirs.error and type(run.error) is type(theirs.error)):
+            return False
+    return True
 
 
 def _hint(

@@ -12,7 +12,7 @@ export default {
         button.setAttribute("aria-disabled", !live);
       }
       const open = live && !model.get("chosen");
-      el.classList.toggle("minitape-open", open); // what follows is veiled
+      el.classList.toggle("minitape-open", open && Boolean(model.get("veiled"))); // what follows is veiled
       said.textContent = live ? [model.get("said"), open ? model.get("veiled") : ""].filter(Boolean).join(" ") : model.get("gone");
     };
     row.addEventListener("click", ({ target }) => {

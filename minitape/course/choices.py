@@ -44,7 +44,13 @@ class Choices(AnyWidget):
     veiled = Unicode().tag(sync=True)
 
     def __init__(
-        self, text: str, choices: Sequence[str], commit: Callable[[str], str], chosen: str | None, before: str = ""
+        self,
+        text: str,
+        choices: Sequence[str],
+        commit: Callable[[str], str],
+        chosen: str | None,
+        before: str = "",
+        veils: bool = True,
     ) -> None:
         key = uuid4().hex
         gone = say("The kernel was restarted. To choose, run this cell again.")
@@ -56,7 +62,7 @@ class Choices(AnyWidget):
             label=say("Predict."),
             gone=gone,
             said=before,
-            veiled=say("What comes after the next cell can be read when you have chosen."),
+            veiled=say("What comes after the next cell can be read when you have chosen.") if veils else "",
         )
         self._commit = commit
         if chosen is not None and chosen in choices:

@@ -53,6 +53,8 @@ class Exercise:
     mistakes: likely wrong answers with their hints; the first that matches is told.
     slips: likely wrong values with their hints, after the mistakes; of several parts by their keys, or by their places,
         counted from 1.
+    changes: for a function, pieces of the lesson's solution with what learners write in their place, and the hint for
+        whoever does as the program that is changed so.
     hint: what to say to every other wrong answer: a question, then a pointer, then the line; one more with each try.
     because: one sentence, said with "correct", on why it is so.
     cases: for a function, the arguments to call it with, one tuple per call. Where an `Unknown` is among them, a tape
@@ -80,6 +82,7 @@ class Exercise:
     expect: Answer
     mistakes: Sequence[Mistake] = ()
     slips: dict[Answer, str | dict[Answer, str]] = field(default_factory=dict, repr=False)
+    changes: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
     hint: str | tuple[str, ...] = ""
     because: str = ""
     cases: Sequence[tuple[Answer, ...]] = ()
@@ -159,6 +162,11 @@ def beliefs_of(lesson: str) -> dict[str, dict[str, str]]:
     choice computes or believes. Of the course's own lessons only.
     """
     return _table_of(lesson, "BELIEFS")
+
+
+def anew_of(lesson: str) -> dict[str, tuple[str, list[str], str, str]]:
+    """The predictions of a lesson with other numbers, by name: the question, the choices, the answer and the reason."""
+    return _table_of(lesson, "ANEW")
 
 
 def _table_of(lesson: str, name: str) -> dict[str, Any]:

@@ -69,6 +69,33 @@ BELIEFS = {
     },
 }
 
+ANEW = {
+    "01.p1": (
+        "y = x * x at x = 5. What is the gradient of y with respect to x?",
+        ["5.0", "10.0", "25.0"],
+        "10.0",
+        "Each of the two factors gets the other one: 5 + 5.",
+    ),
+    "01.p2": (
+        "x = tf.constant(2.0), and y = x * x * x on a tape that was told to watch nothing. What is the gradient?",
+        ["12.0", "0.0", "None", "an error"],
+        "None",
+        "x is a constant, and nobody watched it: there is no recorded path, and that is None.",
+    ),
+    "01.p3": (
+        "x is a constant. u = x * x comes first, then tape.watch(x), then y = u * u. What is the gradient for x?",
+        ["0.0", "None", "4.0"],
+        "None",
+        "When u was computed, x was not watched yet. What comes after it does not lead back to x.",
+    ),
+    "01.p4": (
+        "y = x * x * x at x = 2. What are the first and the second derivative?",
+        ["12.0 and 12.0", "12.0 and 6.0", "8.0 and 12.0"],
+        "12.0 and 12.0",
+        "The first is 3 * x * x, which is 12, and the second 6 * x, which is 12 here, too.",
+    ),
+}
+
 EXERCISES = (
     Exercise(
         "01.1",

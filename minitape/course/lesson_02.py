@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,28 +22,14 @@ def _slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
     return np.array([f.derivative(place) for place in places])
 
 
-def _sweep(
-    rows: Sequence[tuple[Answer, ...]],
-    values: Sequence[float],
-    replaced: bool = False,
-    forwards: bool = False,
-    seed: float = 1.0,
-    start: int = -1,
-    own: Sequence[int] = (),
-    local: bool = False,
-    sides: int = 2,
-) -> list[float]:
-    """The adjoints of all rows; or what comes out with a mistake that is made in sweeps."""
+def _sweep(rows: Sequence[tuple[Answer, ...]], values: Sequence[float]) -> list[float]:
+    """The adjoints of all rows."""
     adjoints = [0.0] * len(rows)
-    adjoints[start] = seed
-    for row in range(len(rows)) if forwards else reversed(range(len(rows))):
+    adjoints[-1] = 1.0
+    for row in reversed(range(len(rows))):
         operation, *inputs = rows[row]
-        if operation == "leaf":
-            continue
-        for side, place in enumerate(inputs[:sides]):
-            slope = 1.0 if operation == "add" else values[place if side in own else inputs[1 - side]]
-            amount = slope * (1.0 if local and operation == "multiply" else adjoints[row])
-            adjoints[place] = amount if replaced else adjoints[place] + amount
+        for place, other in zip(inputs, reversed(inputs), strict=True) if operation != "leaf" else ():
+            adjoints[place] += adjoints[row] * (values[other] if operation == "multiply" else 1.0)
     return adjoints
 
 
@@ -132,6 +117,27 @@ BELIEFS = {
     },
 }
 
+ANEW = {
+    "02.p2": (
+        "p = a * b and y = p * a, at a = 2, b = 5. The two uses of a become two variables. What are their gradients?",
+        ["10 and 10", "20 and 20", "5 and 2"],
+        "10 and 10",
+        "Each use gets the product of the other two factors, 2 * 5. With one variable a, both come together: 20.",
+    ),
+    "02.p5": (
+        "x holds 2, 4 and 6, and y is the sum of w * x. What is the gradient of y with respect to w?",
+        ["2.0", "4.0", "12.0"],
+        "12.0",
+        "w is used three times, and what arrives is added: 2 + 4 + 6.",
+    ),
+    "02.p6": (
+        "500 inputs and one result. How many runs forwards, and how many sweeps backwards, give all the slopes?",
+        ["1 forwards, 500 backwards", "500 forwards, 1 backwards", "1 forwards, 1 backwards"],
+        "500 forwards, 1 backwards",
+        "A run forwards begins at one input, and a sweep at one result.",
+    ),
+}
+
 EXERCISES = (
     Exercise(
         "02.1",
@@ -189,17 +195,13 @@ with tf.GradientTape(persistent=True) as tape:
         "02.3",
         expect=lambda arrived, x, y: (arrived, -arrived),
         cases=[(1.0, 5.0, 2.0), (-2.0, 3.0, 4.0), (0.5, 0.0, 7.0)],
-        mistakes=[
-            Mistake(lambda arrived, x, y: (arrived, arrived), "That is the rule of x + y. If y grows, x - y falls."),
-            Mistake(lambda arrived, x, y: (-arrived, arrived), "The signs are the wrong way round: x has the plus."),
-            Mistake(
-                lambda arrived, x, y: (arrived * y, -arrived * x), "No values are needed: x - y grows as fast as x."
-            ),
-            Mistake(
-                lambda arrived, x, y: (1, -1), "Multiply by what arrived: the amounts of a whole path are multiplied."
-            ),
-            Mistake(lambda arrived, x, y: arrived, "Return two amounts, for x and for y, with a comma between them."),
-        ],
+        changes={
+            ("-arrived", "arrived"): ("That is the rule of x + y. If y grows, x - y falls."),
+            ("arrived, -arrived", "-arrived, arrived"): ("The signs are the wrong way round: x has the plus."),
+            ("arrived, -arrived", "arrived * y, -arrived * x"): ("No values are needed: x - y grows as fast as x."),
+            ("arrived, -arrived", "1, -1"): ("Multiply by what arrived: the amounts of a whole path are multiplied."),
+            ("arrived, -arrived", "arrived"): ("Return two amounts, for x and for y, with a comma between them."),
+        },
         hint=(
             "How much does x - y grow, if x grows by 1? And if y grows by 1?",
             "The local slopes are 1 and -1. Multiply each by what arrived, and return both.",
@@ -241,44 +243,37 @@ with tf.GradientTape(persistent=True) as tape:
         order=0,
         mistakes=[
             Mistake(
-                partial(_sweep, replaced=True),
-                "With = an amount takes the place of the one that is there. Where two meet, they are added: +=.",
-            ),
-            Mistake(
-                partial(_sweep, forwards=True),
-                "From the first row to the last, nothing has arrived at a row yet when it has its turn. Which row is "
-                "the first of a sweep?",
-            ),
-            Mistake(
-                partial(_sweep, seed=0.0),
-                "All of them are 0: nothing ever arrives. How fast does the last row grow, when it grows itself?",
-            ),
-            Mistake(
-                partial(_sweep, start=0),
-                "You began at the first row. A sweep begins at the result, which is the last one.",
-            ),
-            Mistake(
-                partial(_sweep, own=(0, 1)),
-                "Each factor got its own value. It gets what arrived, times the value of the other factor.",
-            ),
-            Mistake(
-                partial(_sweep, own=(0,)),
-                "The first factor of a product got its own value. It gets what arrived, times the other one.",
-            ),
-            Mistake(
-                partial(_sweep, local=True),
-                "You passed on the slope of a product alone. Multiply it by what arrived at the row.",
-            ),
-            Mistake(
-                partial(_sweep, sides=1),
-                "Only the first input of each row gets something. What about the second?",
-            ),
-            Mistake(
                 raises,
                 "A leaf has a value in its entry, and no rows. It passes nothing on: leave it out.",
                 error="IndexError|must be integers|TypeError",
-            ),
+            )
         ],
+        changes={
+            ("+=", "="): (
+                "With = an amount takes the place of the one that is there. Where two meet, they are added: +=."
+            ),
+            ("reversed(range(len(rows)))", "range(len(rows))"): (
+                "From the first row to the last, nothing has arrived at a row yet when it has its turn. Which row is "
+                "the first of a sweep?"
+            ),
+            ("adjoints[-1] = 1.0", "pass"): (
+                "All of them are 0: nothing ever arrives. How fast does the last row grow, when it grows itself?"
+            ),
+            ("adjoints[-1]", "adjoints[0]"): (
+                "You began at the first row. A sweep begins at the result, which is the last one."
+            ),
+            (
+                "[inputs[1]]\n            adjoints[inputs[1]] += arrived * values[inputs[0]]",
+                "[inputs[0]]\n            adjoints[inputs[1]] += arrived * values[inputs[1]]",
+            ): ("Each factor got its own value. It gets what arrived, times the value of the other factor."),
+            ("values[inputs[1]]", "values[inputs[0]]"): (
+                "The first factor of a product got its own value. It gets what arrived, times the other one."
+            ),
+            ("arrived * ", ""): ("You passed on the slope of a product alone. Multiply it by what arrived at the row."),
+            ("adjoints[inputs[1]] += ", "_ = "): (
+                "Only the first input of each row gets something. What about the second?"
+            ),
+        },
         hint=(
             "Do one row of exercise 2 by hand once more. Which lines of a program are the things that you do there?",
             "First the last adjoint becomes 1. Then a loop over the rows, from the last to the first: an addition adds "
@@ -294,15 +289,16 @@ with tf.GradientTape(persistent=True) as tape:
         cases=[(F, [0.0, 0.5, 1.0]), (G, [-1.0, 0.25, 2.0, 3.0]), (G, [1.5])],
         mistakes=[
             Mistake(
-                lambda f, places: _slopes(f, places) / len(places),
-                "You divided by how many there are. Leave out the mean: ask for the gradient of y itself.",
-            ),
-            Mistake(
                 gives_none,
                 "No path: tape.watch(x) must come inside the block, before y = f(x).",
                 where=r"(?s)\A(?!.*\.watch\().*\.gradient\(",
-            ),
+            )
         ],
+        changes={
+            ("y = f(x)", "y = tf.reduce_mean(f(x))"): (
+                "You divided by how many there are. Leave out the mean: ask for the gradient of y itself."
+            ),
+        },
         hint=(
             "What must happen before y is computed, so that the tape knows of x?",
             "It is the program of lesson 1, with a tensor of many numbers: record f(x) on a tape that watches x, and "

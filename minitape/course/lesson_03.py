@@ -71,6 +71,21 @@ BELIEFS = {
     },
 }
 
+ANEW = {
+    "03.p1": (
+        "The slope is 3.0. How should w change, so that the loss becomes smaller?",
+        ["w should grow", "w should shrink", "the slope does not tell"],
+        "w should shrink",
+        "A positive slope rises to the right, so downhill is to the left: minus the slope.",
+    ),
+    "03.p3": (
+        "b is a variable. b = b * 2.0, and then a new tape records y = b * b. What is tape.gradient(y, b)?",
+        ["2 times b", "None", "an error"],
+        "None",
+        "b * 2.0 is a tensor, and has the name b now. No tape watches a tensor by itself.",
+    ),
+}
+
 
 def _box(value: Answer) -> Answer:
     """Whether a variable was handed in, or a tensor, and what it holds; anything else as it is."""
@@ -288,26 +303,20 @@ EXERCISES = (
         expect=_smooth,
         cases=[([1.0, 3.0, 2.0], 0.5), ([4.0, 0.0, 0.0, 8.0], 0.25), ([2.0, 2.5], 0.1)],
         also=_a_variable_remembers,
-        mistakes=[
-            Mistake(
-                lambda numbers, rate: _smooth(numbers, rate)[-1:] * len(numbers),
+        changes={
+            ("average.numpy()", "average"): (
                 "All are the last state: you appended the variable itself, the box. Append what it holds, "
-                "average.numpy().",
+                "average.numpy()."
             ),
-            Mistake(
-                lambda numbers, rate: numbers,
+            ("average.numpy()", "number"): (
                 "These are the numbers themselves. The average moves a fraction of the distance only, rate * (number - "
-                "average), and what it holds then is appended.",
+                "average), and what it holds then is appended."
             ),
-            Mistake(
-                lambda numbers, rate: numbers[:1] * len(numbers),
-                "average never changed: which method changes a variable?",
+            ("average.assign_add(rate * (number - average))", "pass"): (
+                "average never changed: which method changes a variable?"
             ),
-            Mistake(
-                functools.partial(_smooth, start=0.0),
-                "Begin with the first number, as it is in the list.",
-            ),
-        ],
+            ("numbers[0]", "0.0"): ("Begin with the first number, as it is in the list."),
+        },
         hint=(
             "How far is it from the average to the number? Which fraction of that distance should the average move?",
             "Add rate * (number - average) to the variable. Then append what it holds now, as a number.",

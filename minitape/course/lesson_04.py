@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,11 +67,20 @@ BELIEFS = {
     },
 }
 
+ANEW = {
+    "04.p2": (
+        "z = a * b at a = 2, b = 7, where a is not trainable. What are the gradients for a and for b?",
+        ["7.0 and 2.0", "None and 2.0", "0.0 and 2.0", "None and None"],
+        "None and 2.0",
+        "a is not watched, so it gets None. b gets the value of a, watched or not.",
+    ),
+}
 
-def _moved(f: UnknownFunction, x: Sequence[float], step: float, sign: float = 1.0) -> np.ndarray:
-    """Where an input goes that moves by `step` in each number, up the slope of `f`, or down it."""
+
+def _moved(f: UnknownFunction, x: Sequence[float], step: float) -> np.ndarray:
+    """Where an input goes that moves by `step` in each number, up the slope of `f`."""
     assert f.slopes
-    return np.array(x) + sign * step * np.sign(f.slopes(x))
+    return np.array(x) + step * np.sign(f.slopes(x))
 
 
 def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
@@ -146,18 +154,19 @@ with tf.GradientTape(persistent=True) as tape:
         also=_none_from_the_tape,
         mistakes=[
             Mistake(
-                lambda f, a, b: f.slopes(a, b),
-                "a is watched, too: the tape watches every trainable variable that it reads, unless it is told not to.",
-            ),
-            Mistake(lambda f, a, b: [f.slopes(a, b)[0], None], "This tape watches a instead of b."),
-            Mistake(
                 lambda f, a, b: [None, None],
                 "Now no variable is watched: call tape.watch(b) before y is computed.",
                 where=r"(?s)\A(?!.*watch\(\[?b)",
-            ),
-            Mistake(lambda f, a, b: f.slopes(a, b)[1], "Ask for both gradients, in a list: [a, b]."),
-            Mistake(lambda f, a, b: [0.0, f.slopes(a, b)[1]], "What is not watched gives None. A zero hides that."),
+            )
         ],
+        changes={
+            ("watch_accessed_variables=False", ""): (
+                "a is watched, too: the tape watches every trainable variable that it reads, unless it is told not to."
+            ),
+            ("watch(b)", "watch(a)"): ("This tape watches a instead of b."),
+            ("[a, b]", "b"): ("Ask for both gradients, in a list: [a, b]."),
+            ("[a, b]", '[a, b], unconnected_gradients="zero"'): ("What is not watched gives None. A zero hides that."),
+        },
         hint=(
             "How can a tape be kept from watching every trainable variable that it reads?",
             "Two things: the tape must watch nothing automatically, and then it must be told to watch b.",
@@ -188,22 +197,22 @@ with tf.GradientTape(persistent=True) as tape:
         cases=[(TILTED, [1.0, 2.0], 0.1), (TILTED, [3.0, -1.0], 0.5), (CURVED, [0.5, -1.0, 2.0], 0.25)],
         mistakes=[
             Mistake(
-                partial(_moved, sign=-1.0),
-                "Down the slope the network gets surer. To fool it, the loss must grow: plus, not minus.",
-            ),
-            Mistake(
-                lambda f, x, step: np.array(x) + step * np.array(f.slopes(x)),
-                "Each number moves by step times the gradient. It should move by step: only the sign counts.",
-            ),
-            Mistake(lambda f, x, step: np.sign(f.slopes(x)), "These are the signs. Where does the input go with them?"),
-            Mistake(lambda f, x, step: step * np.sign(f.slopes(x)), "This is how each number moves. Add it to x."),
-            Mistake(
                 raises,
                 "The gradient was None: x is a constant, and no tape watches it by itself.",
                 where=r"(?s)\A(?!.*\.watch\()",
                 error="None",
-            ),
+            )
         ],
+        changes={
+            ("x + step", "x - step"): (
+                "Down the slope the network gets surer. To fool it, the loss must grow: plus, not minus."
+            ),
+            ("tf.sign(tape.gradient(loss, x))", "tape.gradient(loss, x)"): (
+                "Each number moves by step times the gradient. It should move by step: only the sign counts."
+            ),
+            ("x + step * ", ""): ("These are the signs. Where does the input go with them?"),
+            ("x + ", ""): ("This is how each number moves. Add it to x."),
+        },
         hint=(
             "What must the tape know before the loss is computed? And which way does the loss grow?",
             "Watch x, compute loss_of(x) in the block, and ask for the gradient. Each number of x then moves by step, "

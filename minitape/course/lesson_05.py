@@ -125,6 +125,15 @@ BELIEFS = {
     },
 }
 
+ANEW = {
+    "05.p3": (
+        "y = x * x and z = 10 * x at x = 4. What is tape.gradient([y, z], x)?",
+        ["[8.0, 10.0]", "18.0", "10.0"],
+        "18.0",
+        "There is one source, so there is one answer, and what meets at x is added: 8 + 10.",
+    ),
+}
+
 EXERCISES = (
     Exercise(
         "05.1",

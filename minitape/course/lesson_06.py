@@ -78,6 +78,21 @@ BELIEFS = {
     },
 }
 
+ANEW = {
+    "06.p2": (
+        "s = x * x * x inside stop_recording, then k = s * x outside. What is the gradient of k for x = 2?",
+        ["32.0", "8.0", "24.0", "None"],
+        "8.0",
+        "Only the last factor was recorded, and s is the number 8 for the tape.",
+    ),
+    "06.p4": (
+        "z = x * x * tf.stop_gradient(x) at x = 2. What is the gradient for x?",
+        ["12.0", "8.0", "4.0"],
+        "8.0",
+        "Two of the three factors pass, and each gets 2 * 2.",
+    ),
+}
+
 
 def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
     """Whether no tape can go back from the result to `b`, so that its None is not one that was typed in."""
@@ -157,15 +172,16 @@ EXERCISES = (
         expect=lambda f, a, b: [f.slopes(a, b)[0], None],
         also=_stopped_by_the_program,
         cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
-        mistakes=[
-            Mistake(lambda f, a, b: f.slopes(a, b), "Nothing is stopped yet: b is still told to move."),
-            Mistake(lambda f, a, b: [None, f.slopes(a, b)[1]], "You stopped a. The one that should not move is b."),
-            Mistake(lambda f, a, b: [None, None], "Now neither of them moves. Stop b only, not the whole distance."),
-            Mistake(
-                lambda f, a, b: [2 * (a - b), None],
-                "That is right for (a - b) ** 2 only. Call distance, which may be another one.",
+        changes={
+            ("tf.stop_gradient(b)", "b"): ("Nothing is stopped yet: b is still told to move."),
+            ("a, tf.stop_gradient(b)", "tf.stop_gradient(a), b"): ("You stopped a. The one that should not move is b."),
+            ("distance(a, tf.stop_gradient(b))", "tf.stop_gradient(distance(a, b))"): (
+                "Now neither of them moves. Stop b only, not the whole distance."
             ),
-        ],
+            ("distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 2"): (
+                "That is right for (a - b) ** 2 only. Call distance, which may be another one."
+            ),
+        },
         hint=(
             "Which of the two should not move?",
             "The loss is distance of a and b, with no path to the one that should not move.",
@@ -177,34 +193,24 @@ EXERCISES = (
         "06.4",
         expect=lambda rest, value: [float(round(value)), rest.derivative(float(round(value)))],
         cases=[(REST, 2.6), (REST, -1.2), (Polynomial(1, 3, 1), 0.4)],
-        mistakes=[
-            Mistake(
-                lambda rest, value: [float(round(value)), None],
+        changes={
+            ("x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x)"): (
                 "The value is right, and no gradient passes: neither tf.round nor a stop lets one through. On which "
-                "other path could it come?",
+                "other path could it come?"
             ),
-            Mistake(
-                lambda rest, value: [float(round(value)), 0.0],
+            ("tf.stop_gradient(tf.round(x) - x)", "tf.round(x) - x"): (
                 "The value is right. But x is there with a plus and with a minus, and their gradients cancel. Stop one "
-                "of the two.",
+                "of the two."
             ),
-            Mistake(
-                lambda rest, value: [value, rest.derivative(value)],
-                "A gradient comes through, but the value is x itself, not rounded.",
+            ("x + tf.stop_gradient(tf.round(x) - x)", "x"): (
+                "A gradient comes through, but the value is x itself, not rounded."
             ),
-            Mistake(
-                lambda rest, value: [value + round(value), rest.derivative(value + round(value))],
-                "You added the rounded value. Add what is missing: round(x) - x.",
+            ("tf.round(x) - x", "tf.round(x)"): ("You added the rounded value. Add what is missing: round(x) - x."),
+            ("x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x) + tf.stop_gradient(x - tf.round(x))"): (
+                "It is the other way round: the value is that of x, and the gradient that of the rounded number."
             ),
-            Mistake(
-                lambda rest, value: [value, None],
-                "It is the other way round: the value is that of x, and the gradient that of the rounded number.",
-            ),
-            Mistake(
-                lambda rest, value: [float(round(value) - value), None],
-                "This is what must be added. Add it to x, unstopped.",
-            ),
-        ],
+            ("x + tf.stop", "tf.stop"): ("This is what must be added. Add it to x, unstopped."),
+        },
         hint=(
             "Which number must be added to x to get tf.round(x)?",
             "Add that number to x, stopped, so that the gradient of x stays 1.",
@@ -216,35 +222,21 @@ EXERCISES = (
         "06.5",
         expect=lambda rest, value, factor: [value, factor * rest.derivative(value)],
         cases=[(REST, 2.0, -1.0), (REST, -0.5, 0.1), (Polynomial(1, 3, 1), 1.5, 3.0)],
-        mistakes=[
-            Mistake(
-                lambda rest, value, factor: [factor * value, factor * rest.derivative(factor * value)],
-                "The gradient has the factor, but the value has it, too. Add what is missing to x, stopped.",
+        changes={
+            (" + tf.stop_gradient(x - factor * x)", ""): (
+                "The gradient has the factor, but the value has it, too. Add what is missing to x, stopped."
             ),
-            Mistake(
-                lambda rest, value, factor: [value, rest.derivative(value)],
-                "The value is right, and the whole gradient passes. The x that is not stopped needs the factor.",
+            ("factor * x + tf.stop_gradient(x - factor * x)", "x"): (
+                "The value is right, and the whole gradient passes. The x that is not stopped needs the factor."
             ),
-            Mistake(
-                lambda rest, value, factor: [value, (1.0 - factor) * rest.derivative(value)],
-                "The two parts have changed places: stop the one without the factor.",
+            ("factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(factor * x) + x - factor * x"): (
+                "The two parts have changed places: stop the one without the factor."
             ),
-            Mistake(
-                lambda rest, value, factor: [value, None],
-                "The value is right, and nothing passes: all of it is stopped. What should pass on the factor?",
+            ("factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(x)"): (
+                "The value is right, and nothing passes: all of it is stopped. What should pass on the factor?"
             ),
-            Mistake(
-                lambda rest, value, factor: [
-                    (1.0 + factor) * value,
-                    factor * rest.derivative((1.0 + factor) * value),
-                ],
-                "You added the whole of x. Add what is missing from factor * x to x.",
-            ),
-            Mistake(
-                lambda rest, value, factor: [value, factor * value],
-                "That is factor * x. What arrives at y must be passed on.",
-            ),
-        ],
+            ("(x - factor * x)", "(x)"): ("You added the whole of x. Add what is missing from factor * x to x."),
+        },
         hint=(
             "Which expression has the gradient factor? And what is missing from its value?",
             "factor * x passes on factor times what arrives. To its value add the rest of x, stopped.",

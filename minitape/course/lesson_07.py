@@ -152,22 +152,17 @@ with tf.GradientTape(persistent=True) as first:
         order=2,
         expect=lambda f, value: f.derivative(value) + _of_penalty(f, value),
         cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
-        mistakes=[
-            Mistake(
-                lambda f, value: f.derivative(value),
+        changes={
+            ("y + slope * slope", "y"): (
                 "That is the gradient of f(x) alone: outer does not know where slope comes from. Where must the inner "
-                "gradient be taken?",
+                "gradient be taken?"
             ),
-            Mistake(_of_penalty, "That is the gradient of slope * slope alone. f(x) is in the loss, too."),
-            Mistake(
-                lambda f, value: f.derivative(value) + f.derivative(value, order=2),
-                "The slope is in the loss as it is. It should be there times itself.",
+            ("y + slope * slope", "slope * slope"): (
+                "That is the gradient of slope * slope alone. f(x) is in the loss, too."
             ),
-            Mistake(
-                lambda f, value: f._compute(value) + f.derivative(value) ** 2,
-                "That is the loss. Give back its gradient with respect to x.",
-            ),
-        ],
+            ("slope * slope", "slope"): ("The slope is in the loss as it is. It should be there times itself."),
+            ("outer.gradient(loss, x)", "loss"): ("That is the loss. Give back its gradient with respect to x."),
+        },
         hint=(
             "The loss has a gradient in it. Who must record how that was computed?",
             "Two tapes, one in the other. The inner gradient and the loss are computed while the outer tape is on.",
@@ -193,55 +188,38 @@ with tf.GradientTape(persistent=True) as first:
         order=2,
         expect=lambda f, value: newton(f, value),
         cases=[(F, 2.0), (G, 1.0), (G, -2.0), (F, 0.5)],  # the last bends downwards
-        mistakes=[
-            Mistake(
-                lambda f, value: value - f.derivative(value) / abs(f.derivative(value, order=2)),
-                "Divide by the second derivative as it is, also where it is negative.",
-            ),
-            Mistake(
-                lambda f, value: value - f.derivative(value),
-                "You subtract the whole slope. Divide it by the second derivative.",
-            ),
-            Mistake(
-                lambda f, value: value + f.derivative(value) / f.derivative(value, order=2),
-                "The sign is wrong: go against the slope, so subtract.",
-            ),
-            Mistake(
-                lambda f, value: value - f.derivative(value) / f.derivative(f.derivative(value)),
+        changes={
+            ("bend(x)", "abs(bend(x))"): ("Divide by the second derivative as it is, also where it is negative."),
+            (" / bend(x)", ""): ("You subtract the whole slope. Divide it by the second derivative."),
+            ("x - slope", "x + slope"): ("The sign is wrong: go against the slope, so subtract."),
+            ("bend(x)", "slope(slope(x))"): (
                 "derivative(f)(derivative(f)(x)) is the slope at another place. How fast the slope changes is the "
-                "derivative of the function derivative(f).",
+                "derivative of the function derivative(f)."
             ),
-            Mistake(
-                lambda f, value: value - f._compute(value) / f.derivative(value),
-                "That step looks for a zero of the function. Here we look for a zero of its slope.",
+            ("slope(x) / bend(x)", "f(x) / slope(x)"): (
+                "That step looks for a zero of the function. Here we look for a zero of its slope."
             ),
-            Mistake(
-                lambda f, value: f.derivative(value) / f.derivative(value, order=2),
-                "That is how far to go. Subtract it from x.",
+            ("x - slope", "slope"): ("That is how far to go. Subtract it from x."),
+            ("slope(x) / bend(x)", "bend(x) / slope(x)"): (
+                "Your fraction stands on its head: the slope is above, the second derivative below."
             ),
-            Mistake(
-                lambda f, value: value - f.derivative(value, order=2) / f.derivative(value),
-                "Your fraction stands on its head: the slope is above, the second derivative below.",
+            ("x - slope(x) / bend(x)", "(x - slope(x)) / bend(x)"): (
+                "Brackets: only the slope is divided, not the whole difference."
             ),
-            Mistake(
-                lambda f, value: (value - f.derivative(value)) / f.derivative(value, order=2),
-                "Brackets: only the slope is divided, not the whole difference.",
+            ("/ bend", "* bend"): (
+                "You multiply by the second derivative. Where the slope changes fast, a step should be short: divide."
             ),
-            Mistake(
-                lambda f, value: value - f.derivative(value) * f.derivative(value, order=2),
-                "You multiply by the second derivative. Where the slope changes fast, a step should be short: divide.",
-            ),
-            Mistake(
-                lambda f, value: value - 0.1 * f.derivative(value),
+            ("slope(x) / bend(x)", "0.1 * slope(x)"): (
                 "That is a step of gradient descent. Newton's method has no learning rate: it divides by the second "
-                "derivative.",
+                "derivative."
             ),
-            Mistake(
-                lambda f, value: value - 0.1 * f.derivative(value) / f.derivative(value, order=2),
-                "Newton's method has no learning rate: the second derivative says how far to go.",
+            ("slope(x) /", "0.1 * slope(x) /"): (
+                "Newton's method has no learning rate: the second derivative says how far to go."
             ),
-            Mistake(lambda f, value: newton(f, value, 2), "That is two steps. Write a single one, without a loop."),
-        ],
+            ("return x", "x = x - slope(x) / bend(x)\n    return x"): (
+                "That is two steps. Write a single one, without a loop."
+            ),
+        },
         hint=(
             "What divides the slope?",
             "Make slope = derivative(f) and bend = derivative(slope), and use both at x.",
@@ -263,18 +241,16 @@ with tf.GradientTape(persistent=True) as first:
                 "That is the Hessian times the direction. Multiply by the direction once more, and add up.",
             ),
             Mistake(
-                lambda f, point, direction: _product(f, point, direction) * np.array(direction),
-                "Two numbers are left. Add them up.",
-            ),
-            Mistake(
                 lambda f, point, direction: _gradient(f, point, direction) @ np.array(direction),
                 "That is the slope in the direction. How does it change along the direction?",
             ),
-            Mistake(
-                lambda f, point, direction: _product(f, point, direction).sum(),
-                "The direction is used once only. It belongs in the sum on the outer tape, and after it once more.",
-            ),
         ],
+        changes={
+            ("tf.reduce_sum(product * direction)", "product * direction"): ("Two numbers are left. Add them up."),
+            ("product * direction", "product"): (
+                "The direction is used once only. It belongs in the sum on the outer tape, and after it once more."
+            ),
+        },
         hint=(
             "Which of the two products do you have already, and what does it give?",
             "hessian_vector_product gives the Hessian times the direction, in two sweeps. What is left is a product of "

@@ -66,16 +66,16 @@ class Playback:
         return box
 
 
-def solution_of(name: str, answer: Function) -> Function | None:
-    """The function that the lesson has as the solution of an exercise, with the names around the learner's; None where
-    there is none.
+def solution_of(name: str, answer: Function, piece: str = "", other: str = "") -> Function | None:
+    """The function that the lesson has as the solution of an exercise, with the names around the learner's, and with
+    another piece in the place of one; None where there is none.
     """
     program = _solutions(name.rpartition(".")[0]).get(name)
     if program is None:
         return None
     names = dict(getattr(answer, "__globals__", {}))
     before = dict(names)
-    exec(program, names)
+    exec(program.replace(piece, other) if piece else program, names)
     made = [one for key, one in names.items() if callable(one) and before.get(key) is not one]
     return made[-1] if made else None
 
@@ -90,10 +90,14 @@ def _solutions(lesson: str) -> dict[str, str]:
 
 
 def playback_of(mine: Sequence[Answer], right: Sequence[Answer]) -> Playback | None:
-    """The first two tapes that differ, of those that two programs asked in turn; None where they are alike."""
-    for number, tapes in enumerate(zip(mine[:MOST], right[:MOST], strict=False), 1):
+    """The first two tapes that differ, of those that two programs asked in turn; None where they are alike, and where
+    one program asked more tapes: it goes another way, which need not be wrong.
+    """
+    if len(mine) != len(right):
+        return None
+    for number, tapes in enumerate(zip(mine[:MOST], right[:MOST], strict=True), 1):
         if told := _difference(*(snapshot(tape) for tape in tapes)):
-            which = say("Tape {number}:", number=number) if min(len(mine), len(right)) > 1 else ""
+            which = say("Tape {number}:", number=number) if len(mine) > 1 else ""
             return Playback(tapes, paragraph(which, told))
     return None
 

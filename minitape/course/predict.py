@@ -31,9 +31,11 @@ RTOL, ATOL = 1e-6, 1e-9
 class PredictionQuestion:
     """What `predict` shows: buttons to choose from in a live notebook, plain text everywhere else."""
 
-    def __init__(self, name: str, text: str, choices: dict[str, Answer]):
-        """`choices` are the words to choose from, each with the value that it stands for."""
-        self.name, self.text, self.choices, self._values = name, text, tuple(choices), choices
+    def __init__(self, name: str, text: str, choices: dict[str, Answer], veils: bool = True):
+        """`choices` are the words to choose from, each with the value that it stands for. `veils`: whether what comes
+        after the next cell cannot be read before.
+        """
+        self.name, self.text, self.choices, self._values, self._veils = name, text, tuple(choices), choices, veils
         self.chosen: str | None = None  # in this kernel
         self.told: str | None = None  # what was chosen when the answer was told: it counts, whatever is tried then
 
@@ -90,7 +92,7 @@ class PredictionQuestion:
         """The question as a Jupyter widget, with what was chosen in this kernel."""
         from .choices import Choices
 
-        return Choices(self.text, self.choices, self.commit, self.chosen, self.before())
+        return Choices(self.text, self.choices, self.commit, self.chosen, self.before(), self._veils)
 
 
 _asked: dict[str, PredictionQuestion] = {}
@@ -111,10 +113,15 @@ def predict(name: str, text: str, choices: Sequence[Answer] | dict[str, Answer])
     To choose, run this cell.
     """
     values = choices if isinstance(choices, dict) else {str(choice): str(choice) for choice in choices}
-    question, before = PredictionQuestion(name, text, values), _asked.get(name)
-    if before is not None and before.choices == question.choices:  # the cell is run again
+    return ask(PredictionQuestion(name, text, values))
+
+
+def ask(question: PredictionQuestion) -> PredictionQuestion:
+    """The question as `reveal` knows it from now on, with what was chosen where its cell is run again."""
+    before = _asked.get(question.name)
+    if before is not None and before.choices == question.choices:
         question.chosen, question.told = before.chosen, before.told
-    _asked[name] = question
+    _asked[question.name] = question
     return question
 
 

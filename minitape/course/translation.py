@@ -28,7 +28,7 @@ from ..common.write_beside import write
 from ..explain import texts, value_texts
 from .broken_networks import sayings_of
 from .checker import MARKS
-from .exercise import beliefs_of, exercises_of, explanations_of
+from .exercise import anew_of, beliefs_of, exercises_of, explanations_of
 from .programs import sentences_of
 
 if TYPE_CHECKING:
@@ -322,10 +322,13 @@ def texts_of(lesson: str) -> list[str]:
             *exercise.hints,
             exercise.because,
             exercise.asks,
+            *exercise.changes.values(),
             *exercise.reasons.values(),
             *_said_by(exercise.also),
         ]
         found += [text for trial in exercise.trials for text in trial.texts()]
+    for text, choices, _, reason in anew_of(lesson).values():
+        found += [text, reason, *(choice for choice in choices if re.search("[a-z]{2}", choice))]
     found += [belief for beliefs in beliefs_of(lesson).values() for belief in beliefs.values()]
     return [
         text for text in [*found, *explanations_of(lesson).values(), *sentences_of(lesson), *sayings_of(lesson)] if text

@@ -117,7 +117,7 @@ WRONG = [
     ("11.5", {"A": True, "B": True, "C": False, "D": False}, "B gives a number, but is it the right one?"),
 ]
 WRONG_PROGRAMS = [
-    ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "first called the function at 2"),
+    ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "Row 0 of your tape"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(round(value))"), "not yet"),
     ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"), "Where are the fractions lost?"),
     ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(rest(f(x)))"), "it comes after f, and before rest"),
@@ -136,7 +136,7 @@ WRONG_PROGRAMS = [
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
     ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "The tape does not watch x"),
     ("01.2", DERIVATIVE.replace("y, x)", "y)"), "lacks what goes there for sources"),
-    ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "first called the function at 3"),
+    ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "Row 2 of your tape (y = f(x + 1.0)): +(row 0, row 1) = 3.0"),
     ("01.2", DERIVATIVE.replace("return tape.gradient(y, x)", "return tape"), "You gave back the tape itself"),
     ("01.2", "def f(f, value):\n    raise ValueError('it was expected to be a number')", "raises ValueError: it was"),
     ("01.2", "def f(f, value):\n    return [[1], [2, 3]]", "gives [[1], [2, 3]]"),
@@ -330,19 +330,18 @@ def test_a_wrong_program_hears_what_it_did(name, program, words):
     assert "could not be compared" not in said and "is 1 times" not in said and "are 1 times" not in said
 
 
-def test_a_loop_over_what_is_handed_in_begins_where_it_should():
+def test_a_program_that_asks_a_tape_for_each_number_is_not_compared_with_one_that_asks_once():
     one_by_one = """
 def slopes(f, values):
     found = []
     for value in values:
-        x = tf.Variable(value + {off})
+        x = tf.Variable(value)
         with tf.GradientTape() as tape:
             y = f(x)
         found.append(tape.gradient(y, x) * 0.123)
     return found
 """
-    assert "first called the function at" not in answer("08.3", one_by_one.format(off=0.0))
-    assert "first called the function at 1.5" in answer("08.3", one_by_one.format(off=0.5))
+    assert "your tape" not in answer("08.3", one_by_one)
 
 
 @pytest.mark.parametrize("value", ["relu", None, {"a": 1.0}, [[1.0], [2.0, 3.0]]])

@@ -1,0 +1,96 @@
+"""A wrong prediction comes back in a later lesson, with other numbers, until it was right."""
+
+import ast
+import re
+import sys
+
+import pytest
+
+import minitape as tf
+from minitape.course import again, predict
+from minitape.course.exercise import anew_of, beliefs_of, own_lessons
+from minitape.course.predict import PredictionQuestion
+
+EACH = [(name, *told) for lesson in sorted(own_lessons()) for name, told in anew_of(lesson).items()]
+
+
+@pytest.fixture(autouse=True)
+def fresh_kernel(monkeypatch):
+    module = sys.modules[predict.__module__]
+    monkeypatch.setattr(module, "_asked", {})
+    monkeypatch.setattr(module, "_waiting", {})
+
+
+def choose(name, *choices):
+    for choice in choices:
+        question = PredictionQuestion(name, "?", dict.fromkeys([choice]))
+        question.commit(choice)
+
+
+def test_what_was_wrong_is_asked_again_in_a_later_lesson_two_at_most(capsys):
+    again("03")
+    assert capsys.readouterr().out == "", "nothing was predicted yet"
+    choose("01.p1", "9.0")
+    choose("01.p2", "None")
+    choose("02.p5", "2.0")
+    choose("01.p4", "10.0 and 0.0")
+    again("01")
+    assert capsys.readouterr().out == "", "they are of this lesson"
+    again("03")
+    said = capsys.readouterr().out
+    assert re.findall("Predict: (.*?) at", said) == ["y = x * x", "y = x * x * x"]
+    assert "The answer" not in said
+
+
+def test_once_it_is_right_it_does_not_come_back(capsys):
+    choose("01.p1", "9.0")
+    choose("01.p1-again", "25.0")
+    again("04")
+    assert "x = 5" in capsys.readouterr().out
+    choose("01.p1-again", "10.0")
+    again("04")
+    assert capsys.readouterr().out == ""
+
+
+def test_the_answer_is_told_when_it_is_chosen(capsys):
+    choose("02.p5", "2.0")
+    again("03")
+    question = sys.modules[predict.__module__]._asked["02.p5-again"]
+    assert question._widget().veiled == "", "nobody has to answer it"
+    question.commit("4.0")
+    again("03")
+    assert "You predicted 4.0. The answer: 12.0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "text", "choices", "truth", "reason"), EACH, ids=[one[0] for one in EACH])
+def test_each_has_its_answer_among_the_choices_and_is_one_that_can_be_wrong(name, text, choices, truth, reason):
+    assert truth in choices and len(set(choices)) == len(choices) > 1 and text.endswith("?") and reason.endswith(".")
+    assert beliefs_of(name.partition(".")[0])[name]
+
+
+def gradients(program, *sources):
+    """What a program gives for the last name in it; None where there is no path."""
+    names = {"tf": tf}
+    exec(program, names)
+    tape, target = names["tape"], names[ast.parse(program).body[-1].body[-1].targets[0].id]
+    found = tape.gradient(target, [names[source] for source in sources])
+    return " and ".join(str(None if one is None else float(one)) for one in found)
+
+
+V, TAPE = "tf.Variable", "with tf.GradientTape(persistent=True) as tape:"
+RUN = {
+    "01.p1": (f"x = {V}(5.0)\n{TAPE}\n    y = x * x", "x"),
+    "01.p2": (f"x = tf.constant(2.0)\n{TAPE}\n    y = x * x * x", "x"),
+    "01.p3": (f"x = tf.constant(2.0)\n{TAPE}\n    u = x * x\n    tape.watch(x)\n    y = u * u", "x"),
+    "02.p5": (f"w = {V}(3.0)\n{TAPE}\n    y = tf.reduce_sum(w * tf.constant([2.0, 4.0, 6.0]))", "w"),
+    "03.p3": (f"b = {V}(3.0)\nb = b * 2.0\n{TAPE}\n    y = b * b", "b"),
+    "04.p2": (f"a, b = {V}(2.0, trainable=False), {V}(7.0)\n{TAPE}\n    z = a * b", "a", "b"),
+    "06.p2": (f"x = {V}(2.0)\n{TAPE}\n    with tape.stop_recording():\n        s = x * x * x\n    k = s * x", "x"),
+    "06.p4": (f"x = {V}(2.0)\n{TAPE}\n    z = x * x * tf.stop_gradient(x)", "x"),
+}
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_the_answers_are_what_the_programs_give(name):
+    program, *sources = RUN[name]
+    assert gradients(program, *sources) == anew_of(name.partition(".")[0])[name][2]
