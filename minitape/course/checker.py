@@ -66,7 +66,7 @@ def check(name: str, answer: Answer = ...) -> None:
     >>> check("no such exercise", 1)
     There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
     """
-    text, playback = _told(name, answer)
+    text, playback = _feedback_of(name, answer)
     print(_in_colour(text, name))
     if playback is not None and _in_notebook():
         sys.modules["IPython"].display.display(playback)
@@ -104,10 +104,10 @@ def is_right(name: str, answer: Answer = ...) -> bool:
 
 def feedback(name: str, answer: Answer = ...) -> str:
     """What `check` prints, as text; the try is counted."""
-    return _told(name, answer)[0]
+    return _feedback_of(name, answer)[0]
 
 
-def _told(name: str, answer: Answer) -> tuple[str, Playback | None]:
+def _feedback_of(name: str, answer: Answer) -> tuple[str, Playback | None]:
     """What `check` prints, and the tapes that it shows below."""
     try:
         exercise = _exercise(name)

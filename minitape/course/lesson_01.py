@@ -44,8 +44,8 @@ BELIEFS = {
         "3.0": "3.0 is the share of one factor of x * x. There are two.",
     },
     "01.p2": {
-        "6.0": "6.0 is the slope of x * x at 3. It is true, and the tape cannot know it: nobody told it to record what "
-        "is computed from x.",
+        "6.0": "6.0 is the slope of x * x at 3. It is true, and the tape cannot know it: it was not told to record "
+        "what is computed from x.",
         "0.0": "0.0 says that y stays as it is when x changes. But y does change; the tape just did not see how.",
         "an error": "A tape that has no path to x is no error. It gives an answer of its own for that, and the program "
         "goes on.",
@@ -59,7 +59,7 @@ BELIEFS = {
         "4.0": "4.0 would come out if a computer kept all digits. It keeps about 16 of them.",
         "4.0000000000000001": "With all digits, that is what would come out: 4 and one step. A computer keeps about 16 "
         "of them, and this has 17.",
-        "an error": "The step is not 0, so it can be divided by. What is 0 is what stands above it.",
+        "an error": "The step is not 0, so it can be divided by. What is 0 is the difference that it divides.",
     },
     "01.p4": {
         "10.0 and 0.0": "0.0 would be the second derivative of a straight line. x * x is curved: its slope is another "
@@ -80,7 +80,7 @@ ANEW = {
         "x = tf.constant(2.0), and y = x * x * x on a tape that was told to watch nothing. What is the gradient?",
         ["12.0", "0.0", "None", "an error"],
         "None",
-        "x is a constant, and nobody watched it: there is no recorded path, and that is None.",
+        "x is a constant, and no tape watches it: there is no recorded path, and that is None.",
     ),
     "01.p3": (
         "x is a constant. u = x * x comes first, then tape.watch(x), then y = u * u. What is the gradient for x?",

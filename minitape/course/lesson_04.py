@@ -63,7 +63,7 @@ BELIEFS = {
         "none yet.",
         "an empty list": "The list was empty when watch got it. The last line reads a.variables once more, and by"
         " then it has two.",
-        "an error": "To watch an empty list is allowed. Nobody asks whether there is anything in it.",
+        "an error": "To watch an empty list is allowed. No check asks whether there is anything in it.",
     },
 }
 
@@ -77,7 +77,7 @@ ANEW = {
 }
 
 
-def _moved(f: UnknownFunction, x: Sequence[float], step: float) -> np.ndarray:
+def _fooling_input(f: UnknownFunction, x: Sequence[float], step: float) -> np.ndarray:
     """Where an input goes that moves by `step` in each number, up the slope of `f`."""
     assert f.slopes
     return np.array(x) + step * np.sign(f.slopes(x))
@@ -193,7 +193,7 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "04.5",
-        expect=_moved,
+        expect=_fooling_input,
         cases=[(TILTED, [1.0, 2.0], 0.1), (TILTED, [3.0, -1.0], 0.5), (CURVED, [0.5, -1.0, 2.0], 0.25)],
         mistakes=[
             Mistake(

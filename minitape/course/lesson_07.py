@@ -201,7 +201,7 @@ with tf.GradientTape(persistent=True) as first:
             ),
             ("x - slope", "slope"): ("That is how far to go. Subtract it from x."),
             ("slope(x) / bend(x)", "bend(x) / slope(x)"): (
-                "Your fraction stands on its head: the slope is above, the second derivative below."
+                "Your fraction is upside down: the slope is above, the second derivative below."
             ),
             ("x - slope(x) / bend(x)", "(x - slope(x)) / bend(x)"): (
                 "Brackets: only the slope is divided, not the whole difference."

@@ -4,11 +4,11 @@ name with respect to another, or a part of the amounts that meet at one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import combinations, permutations
 from math import isclose
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..common.texts import paragraph, say
 
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 NEAR = 1e-5
 MOST = 2  # of the things that a number is are told
+MEANINGS = {
+    "value": "{number} is the value of {name}.",
+    "part": "At {name} {all} amounts meet, and {number} is only {count} of them.",
+    "slope": "{number} is how fast {target} grows with {name}.",
+}
+Fact: TypeAlias = tuple[float, str, dict[str, "Answer"]]  # a number, what it is, and of which names
 
 
 def meaning_of(number: float, program: str) -> str:
@@ -26,47 +32,32 @@ def meaning_of(number: float, program: str) -> str:
     >>> meaning_of(9.0, program), meaning_of(3.0, program)
     ('9 is the value of y.', '3 is the value of x. At x 2 amounts meet, and 3 is only 1 of them.')
     """
-    told = [text for found, text in _facts(program) if isclose(found, number, rel_tol=NEAR)]
-    return paragraph(*dict.fromkeys(told[:MOST]))
+    facts = [fact for fact in _facts(program) if isclose(fact[0], number, rel_tol=NEAR)]
+    told = (say(MEANINGS[what], number=f"{found:g}", **names) for found, what, names in facts)
+    return paragraph(*[*dict.fromkeys(told)][:MOST])
 
 
-def _facts(program: str) -> Iterator[tuple[float, str]]:
-    """The numbers that a program has, and what each of them is."""
+@cache
+def _facts(program: str) -> list[Fact]:
+    """The numbers that a program has: its values, then the parts of what meets at a name, then the slopes."""
     import minitape
 
     named: dict[str, Answer] = {}
     exec(program, {"tf": minitape}, named)
+    values: list[Fact] = []
     for name, value in named.items():
         with suppress(TypeError, ValueError):  # of several numbers, or none
-            yield float(value), say("{number} is the value of {name}.", number=f"{float(value):g}", name=name)
+            values.append((float(value), "value", {"name": name}))
     tapes = [one for one in named.values() if isinstance(one, minitape.GradientTape)]
     tensors = {name: one for name, one in named.items() if hasattr(one, "dtype")}
-    slopes = []
-    for tape, (target, source) in ((tape, pair) for tape in tapes for pair in permutations(tensors, 2)):
-        amounts = _amounts(minitape.snapshot(tape, tensors[target], [tensors[source]])["sweep"])
-        slopes += [(sum(amounts), target, source)] if amounts else []
+    parts, slopes = list[Fact](), list[Fact]()
+    for tape, (target, name) in ((tape, pair) for tape in tapes for pair in permutations(tensors, 2)):
+        amounts = _amounts(minitape.snapshot(tape, tensors[target], [tensors[name]])["sweep"])
+        slopes += [(sum(amounts), "slope", {"target": target, "name": name})] if amounts else []
         for count in range(1, len(amounts) if target == [*tensors][-1] else 0):
-            for some in combinations(amounts, count):
-                yield (
-                    sum(some),
-                    say(
-                        "At {name} {all} amounts meet, and {number} is only {count} of them.",
-                        number=f"{sum(some):g}",
-                        count=count,
-                        all=len(amounts),
-                        name=source,
-                    ),
-                )
-    for slope, target, source in slopes:
-        yield (
-            slope,
-            say(
-                "{number} is how fast {target} grows with {source}.",
-                number=f"{slope:g}",
-                target=target,
-                source=source,
-            ),
-        )
+            of = {"name": name, "count": count, "all": len(amounts)}
+            parts += [(sum(some), "part", of) for some in combinations(amounts, count)]
+    return values + parts + slopes
 
 
 def _amounts(sweep: Answer) -> list[float]:

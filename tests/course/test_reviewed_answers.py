@@ -45,7 +45,7 @@ LISTS = [  # in the order of the names that are asked for
 BETTER = "better = f(x - move) <= f(x)\n        x = x - move if better else tf.constant(start)"
 PROGRAMS = [
     ("07.6", solved("07.6", "if f(x - move) <= f(x):\n            x = x - move", BETTER), "lowest("),
-    ("07.4", solved("07.4", "slope(x) / bend(x)", "bend(x) / slope(x)"), "stands on its head"),
+    ("07.4", solved("07.4", "slope(x) / bend(x)", "bend(x) / slope(x)"), "upside down"),
     ("07.4", solved("07.4", "x - slope(x) / bend(x)", "(x - slope(x)) / bend(x)"), "Brackets"),
     ("07.4", solved("07.4", "slope(x) / bend(x)", "slope(x) * bend(x)"), "You multiply by the second derivative"),
     ("07.4", solved("07.4", "slope(x) / bend(x)", "0.1 * slope(x)"), "a step of gradient descent"),
