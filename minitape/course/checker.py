@@ -447,11 +447,11 @@ def _hint_for(
         return say("The tape gave an answer, and your function gives back None. Is there a print where it returns?")
     if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
         return hint
-    if not failed.error and (hint := _looked_at(exercise, failed.value, *case)):
-        return hint
     for (piece, other), hint in exercise.changes.items():
         if _does_as(exercise, runs, solution_of(exercise.name, answer, piece, other)):
             return hint
+    if not failed.error and (hint := _looked_at(exercise, failed.value, *case)):
+        return hint
     seen = [run.seen for run in runs]
     inner = without_return(source)
     if inner and (failed.value is None or "None" in str(failed.error or "")):

@@ -239,27 +239,19 @@ def slopes(f, values):
             ),
             Mistake(gives_none, "tf.constant of a tensor that you took out knows nothing of x.", where=r"tf\.constant"),
             Mistake(
-                _slopes,
-                "That is the derivative of the sum. The mean divides by how many.",
-            ),
-            Mistake(
-                lambda f, values: np.full(len(values), f.derivative(np.mean(values)) / len(values)),
-                "f of the mean is not the mean of f(x): first f for each value, and then the mean.",
-            ),
-            Mistake(
-                lambda f, values: np.mean([f._compute(value) for value in values]),
-                "You gave back y. Give back its derivatives.",
-            ),
-            Mistake(
                 lambda f, values: np.ones(len(values)) / len(values),
                 "That is how the mean changes with its results. You asked about results: ask about x.",
                 where=r"gradient\(\s*\w+, *\[?results\b",
             ),
-            Mistake(
-                lambda f, values: np.ones(len(values)) / len(values),
-                "That is the derivative of the mean of x, not of the mean of f(x).",
-            ),
         ],
+        changes={
+            ("reduce_mean", "reduce_sum"): "That is the derivative of the sum. The mean divides by how many.",
+            ("results = f(x)\n        y = tf.reduce_mean(results)", "y = f(tf.reduce_mean(x))"): (
+                "f of the mean is not the mean of f(x): first f for each value, and then the mean."
+            ),
+            ("tape.gradient(y, x)", "y"): "You gave back y. Give back its derivatives.",
+            ("f(x)", "x"): "That is the derivative of the mean of x, not of the mean of f(x).",
+        },
         hint=(
             "Which line does a tape not understand?",
             "One line leaves for NumPy and comes back as a constant. There is a tf function for it.",

@@ -152,18 +152,18 @@ def gradient_for_y(f, a, b):
                 "assign_add is still there, and no gradient goes back through it.",
                 where=r"\.assign_add\(",
             ),
-            Mistake(
-                lambda f, a, b: f.derivative(a + 2.0 * b),
-                "That is the gradient with respect to x, or to the sum. With respect to y: how does the sum grow "
-                "with y?",
-            ),
-            Mistake(lambda f, a, b: 2.0 * f.derivative(2.0 * b), "x is missing: f is called with x + 2 * y."),
-            Mistake(lambda f, a, b: f.derivative(a + b), "The 2 is gone: f is called with x + 2 * y."),
-            Mistake(
-                lambda f, a, b: 0.0,
-                "A zero says that z does not depend on y. It does: compute x + 2 * y inside the block.",
-            ),
         ],
+        changes={
+            ("(z, y)", "(z, x)"): (
+                "That is the gradient with respect to x, or to the sum. With respect to y: how does the sum grow "
+                "with y?"
+            ),
+            ("x + 2.0 * y", "2.0 * y"): "x is missing: f is called with x + 2 * y.",
+            ("x + 2.0 * y", "x + y"): "The 2 is gone: f is called with x + 2 * y.",
+            ("tape.gradient(z, y)", "0.0"): (
+                "A zero says that z does not depend on y. It does: compute x + 2 * y inside the block."
+            ),
+        },
         hint=(
             "What does the tape know of the number that assign_add puts into x?",
             "Do not assign. Compute x + 2 * y as a tensor with a name of its own, and hand that to f.",

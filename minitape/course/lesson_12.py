@@ -219,26 +219,19 @@ EXERCISES = (
         cases=[(1.0, 0.46211715726000975, 0.5), (3.0, 0.0, 0.0), (-2.0, -0.7615941559557649, -1.0)],
         rtol=1e-10,
         atol=1e-12,
-        mistakes=[
-            Mistake(lambda g, z, x: (1.0 - z * z,), "What about g, the amount that has arrived? Multiply by it."),
-            Mistake(
-                lambda g, z, x: (g * (1.0 - x * x),), "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?"
-            ),
-            Mistake(lambda g, z, x: (g * (1.0 + z * z),), "The sign: the derivative of tanh is 1 minus its square."),
-            Mistake(lambda g, z, x: (g - z * z,), "The brackets are missing: g times (1.0 - z * z), all of it."),
-            Mistake(lambda g, z, x: (1.0 - g * z * z,), "g belongs before the bracket: it multiplies the 1.0, too."),
-            Mistake(lambda g, z, x: (g * (1.0 - z),), "That is 1 minus tanh(x). Its square is missing: z * z."),
-            Mistake(lambda g, z, x: (g + 1.0 - z * z,), "What arrives is multiplied by the derivative, not added."),
-            Mistake(
-                lambda g, z, x: (g * (1.0 - np.tanh(z) ** 2),), "z is tanh(x) already. You took the tanh of it again."
-            ),
-            Mistake(lambda g, z, x: (g * z,), "That is the rule of exp. The derivative of tanh is 1 - tanh(x) ** 2."),
-            Mistake(lambda g, z, x: (g,), "You hand on all that arrives. Multiply it by the derivative of tanh."),
-            Mistake(
-                lambda g, z, x: g * (1.0 - z * z),
-                "The amount is right. Give it back as a tuple: (amount,), with a comma.",
-            ),
-        ],
+        changes={
+            ("g * (1.0 - z * z)", "1.0 - z * z"): "What about g, the amount that has arrived? Multiply by it.",
+            ("z * z", "x * x"): "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?",
+            ("1.0 - z", "1.0 + z"): "The sign: the derivative of tanh is 1 minus its square.",
+            ("(1.0 - z * z)", "1.0 - z * z"): "The brackets are missing: g times (1.0 - z * z), all of it.",
+            ("g * (1.0 - z * z)", "1.0 - g * z * z"): "g belongs before the bracket: it multiplies the 1.0, too.",
+            ("z * z", "z"): "That is 1 minus tanh(x). Its square is missing: z * z.",
+            ("g * (", "g + ("): "What arrives is multiplied by the derivative, not added.",
+            ("z * z", "math.tanh(z) ** 2"): "z is tanh(x) already. You took the tanh of it again.",
+            ("1.0 - z * z", "z"): "That is the rule of exp. The derivative of tanh is 1 - tanh(x) ** 2.",
+            (" * (1.0 - z * z)", ""): "You hand on all that arrives. Multiply it by the derivative of tanh.",
+            ("),)", "))"): "The amount is right. Give it back as a tuple: (amount,), with a comma.",
+        },
         hint=(
             "What is the derivative of tanh, and what has arrived?",
             "What has arrived, times the derivative; and tanh(x) is there already, as z.",
@@ -268,35 +261,27 @@ EXERCISES = (
         "12.7",
         expect=lambda g, z, x, b: (g, g.sum(axis=0)),
         cases=[(_some(3, 4), _some(3, 4), _some(3, 4), _some(4)), (_some(5, 2), _some(5, 2), _some(5, 2), _some(2))],
-        mistakes=[
-            Mistake(
-                lambda g, z, x, b: (g, g),
-                "The amount for b has the shape of g. A gradient has the shape of its source: b is a vector.",
+        changes={
+            ("g.sum(axis=0)", "g"): (
+                "The amount for b has the shape of g. A gradient has the shape of its source: b is a vector."
             ),
-            Mistake(
-                lambda g, z, x, b: (g, g.mean(axis=0)),
-                "You hand b the mean of the rows. b was added to each row, and what comes back is added, too.",
+            ("sum(axis=0)", "mean(axis=0)"): (
+                "You hand b the mean of the rows. b was added to each row, and what comes back is added, too."
             ),
-            Mistake(
-                lambda g, z, x, b: (g, g.sum(axis=1)),
-                "You add along the rows, and get one number for each row. b has one for each column: axis=0.",
+            ("axis=0", "axis=1"): (
+                "You add along the rows, and get one number for each row. b has one for each column: axis=0."
             ),
-            Mistake(
-                lambda g, z, x, b: (g, g.sum()),
-                "You add all of g into a single number. b has one number for each column: axis=0.",
+            ("axis=0", ""): "You add all of g into a single number. b has one number for each column: axis=0.",
+            (".sum(axis=0)", "[-1]"): "That is what one row hands back. b was added to all of them.",
+            (".sum(axis=0)", "[0]"): "That is what the first row hands back. b was added to all rows.",
+            ("(g, g.sum(axis=0))", "(g.sum(axis=0), g)"): "The two amounts are swapped: that for x comes first.",
+            ("(g, g.sum(axis=0))", "(0 * x + 1.0, 0 * b + len(x))"): (
+                "What about g, the amount that has arrived? Each number of it is handed on."
             ),
-            Mistake(lambda g, z, x, b: (g, g[-1]), "That is what one row hands back. b was added to all of them."),
-            Mistake(lambda g, z, x, b: (g, g[0]), "That is what the first row hands back. b was added to all rows."),
-            Mistake(lambda g, z, x, b: (g.sum(axis=0), g), "The two amounts are swapped: that for x comes first."),
-            Mistake(
-                lambda g, z, x, b: (np.ones_like(x), np.full(len(b), len(x), float)),
-                "What about g, the amount that has arrived? Each number of it is handed on.",
+            ("(g,", "(g * b,"): (
+                "The amount for b is right. x is not multiplied by b: it is added, and gets g as it is."
             ),
-            Mistake(
-                lambda g, z, x, b: (g * b, g.sum(axis=0)),
-                "The amount for b is right. x is not multiplied by b: it is added, and gets g as it is.",
-            ),
-        ],
+        },
         hint=(
             "How often is each number of b used, and what happens to amounts that come by several paths?",
             "x gets g as it is. Each number of b was added to all rows, so it gets the sum of a column of g.",
@@ -311,20 +296,15 @@ EXERCISES = (
             (_some(3, 4), _some(3, 4), _some(3, 2), _some(2, 4)),
             (_some(4, 3), _some(4, 3), _some(4, 5), _some(5, 3)),
         ],
+        changes={
+            ("(g @ w.T, x.T @ g)", "(x.T @ g, g @ w.T)"): ("The two amounts are swapped: that for x comes first."),
+            ("(g @ w.T, x.T @ g)", "(w.T, x.T)"): (
+                "What about g, the amount that has arrived? It is one of the two tables in each product."
+            ),
+            ("x.T @ g", "g.T @ x"): "The amount for x is right. That for w has its rows and columns swapped.",
+            ("g @ w.T", "w @ g.T"): "The amount for w is right. That for x has its rows and columns swapped.",
+        },
         mistakes=[
-            Mistake(lambda g, z, x, w: (x.T @ g, g @ w.T), "The two amounts are swapped: that for x comes first."),
-            Mistake(
-                lambda g, z, x, w: (w.T, x.T),
-                "What about g, the amount that has arrived? It is one of the two tables in each product.",
-            ),
-            Mistake(
-                lambda g, z, x, w: ((w @ g.T).T, (x.T @ g).T),
-                "The amount for x is right. That for w has its rows and columns swapped.",
-            ),
-            Mistake(
-                lambda g, z, x, w: (w @ g.T, x.T @ g),
-                "The amount for w is right. That for x has its rows and columns swapped.",
-            ),
             Mistake(
                 raises,
                 "A star multiplies number by number. Here tables are multiplied, with @.",

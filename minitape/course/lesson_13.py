@@ -13,7 +13,7 @@ import numpy as np
 
 from ..common.texts import paragraph, say
 from .broken_networks import PATIENTS, order_for, the_ward
-from .exercise import Exercise, Mistake
+from .exercise import Exercise, Mistake, raises
 
 if TYPE_CHECKING:
     from .broken_networks import Case, Patient
@@ -199,14 +199,8 @@ def _cured(beds: Answer) -> str:
     return say("{n} patients are well", n=len(beds))
 
 
-def _standardized(
-    seen: np.ndarray, measures: np.ndarray, *, axis: int | None = 0, own: bool = False, spread: bool = True
-) -> np.ndarray:
-    """The measures minus the mean of those that were seen, divided by their spread; with slips, as learners make
-    them.
-    """
-    known = measures if own else seen
-    return (measures - known.mean(axis=axis)) / (known.std(axis=axis) if spread else 1.0)
+def _standardized(seen: np.ndarray, measures: np.ndarray) -> np.ndarray:
+    return (measures - seen.mean(axis=0)) / seen.std(axis=0)
 
 
 _random = np.random.default_rng(13)
@@ -239,45 +233,34 @@ STANDARDIZE = Exercise(
     "13.9",
     expect=_standardized,
     cases=[(SEEN, OTHERS), (SEEN, SEEN), (OTHERS, SEEN)],
+    changes={
+        ("mean(axis=0)) / seen.std(axis=0)", "mean()) / seen.std()"): (
+            "That is one mean for millimetres and grams together. Each column has its own: axis=0."
+        ),
+        ("(measures - seen.mean(axis=0)) / seen.", "(measures - measures.mean(axis=0)) / measures."): (
+            "The new birds were measured by their own mean. Use that of the birds that were seen, or the same bird "
+            "gets other numbers in other company."
+        ),
+        (" / seen.std(axis=0)", ""): ("The mean is gone. Divide by the spread, too: grams are still in the hundreds."),
+        (".std(", ".var("): "You divide by the variance, which is the square of the standard deviation.",
+        ("std(axis=0)", "std(axis=0, ddof=1)"): "You divide by the spread with n - 1. array.std(axis=0) divides by n.",
+        (
+            "mean(axis=0)) / seen.std(axis=0)",
+            "min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0))",
+        ): "That brings each column between 0 and 1. Here the mean becomes 0, and the standard deviation 1.",
+        ("(measures - seen.mean(axis=0))", "measures - seen.mean(axis=0)"): (
+            "The division comes first in Python. Put the difference in brackets."
+        ),
+        ("(measures - seen.mean(axis=0))", "measures"): (
+            "The spread is right. Subtract the mean first: around which number do the values lie?"
+        ),
+    },
     mistakes=[
         Mistake(
-            partial(_standardized, axis=None),
-            "That is one mean for millimetres and grams together. Each column has its own: axis=0.",
-        ),
-        Mistake(
-            partial(_standardized, axis=1),
+            raises,
             "That is a mean for each bird. Each column needs its own: axis=0.",
             error="broadcast",
-        ),
-        Mistake(
-            partial(_standardized, own=True),
-            "The new birds were measured by their own mean. Use that of the birds that were seen, or the same bird "
-            "gets other numbers in other company.",
-        ),
-        Mistake(
-            lambda seen, measures: (measures - seen.mean(axis=0)) / seen.var(axis=0),
-            "You divide by the variance, which is the square of the standard deviation.",
-        ),
-        Mistake(
-            lambda seen, measures: (measures - seen.mean(axis=0)) / seen.std(axis=0, ddof=1),
-            "You divide by the spread with n - 1. array.std(axis=0) divides by n.",
-        ),
-        Mistake(
-            lambda seen, measures: (measures - seen.min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0)),
-            "That brings each column between 0 and 1. Here the mean becomes 0, and the standard deviation 1.",
-        ),
-        Mistake(
-            lambda seen, measures: measures - seen.mean(axis=0) / seen.std(axis=0),
-            "The division comes first in Python. Put the difference in brackets.",
-        ),
-        Mistake(
-            lambda seen, measures: measures / seen.std(axis=0),
-            "The spread is right. Subtract the mean first: around which number do the values lie?",
-        ),
-        Mistake(
-            partial(_standardized, spread=False),
-            "The mean is gone. Divide by the spread, too: grams are still in the hundreds.",
-        ),
+        )
     ],
     hint=(
         "Which two numbers of each column tell where its values lie, and how far apart?",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,29 +22,13 @@ CASES = [
 ]
 
 
-def _slope(
-    bend: Polynomial,
-    w1: np.ndarray,
-    w2: np.ndarray,
-    x: np.ndarray,
-    t: np.ndarray,
-    *,
-    scaled: bool = True,
-    moving: bool = True,
-    squared: bool = False,
-) -> np.ndarray:
-    """The derivative of the loss with respect to w1: with features that are standardized or not, with a mean and a
-    spread that move or not.
-
-    `squared`: divided by the variance in place of the standard deviation.
-    """
+def _slope(bend: Polynomial, w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """The derivative of the loss with respect to w1, by hand."""
     hidden, bends = bend._compute(x @ w1), np.vectorize(bend.derivative)(x @ w1)
-    spread = np.std(hidden) ** (1 + squared) if scaled else 1.0
-    features = (hidden - np.mean(hidden)) / spread if scaled else hidden
+    spread = np.std(hidden)
+    features = (hidden - np.mean(hidden)) / spread
     adjoint = (2.0 * (features @ w2 - t) / len(t)) @ w2.T
-    if scaled and moving:
-        along = features * spread if squared else features  # how the spread moves with each number
-        adjoint = adjoint - np.mean(adjoint) - (1 + squared) * along * np.mean(adjoint * features)
+    adjoint = adjoint - np.mean(adjoint) - features * np.mean(adjoint * features)  # the mean and the spread move, too
     return x.T @ (adjoint / spread * bends)
 
 
@@ -196,24 +179,23 @@ def slope(bend, w1, w2, x, t):
                 "tf.stop_gradient around all of features breaks the path once more.",
                 where=r"stop_gradient\(",
             ),
-            Mistake(
-                lambda bend, w1, w2, x, t: np.zeros_like(w1),
-                "Zeros hide the cut. The loss does change when w1 changes: take the cut away.",
-            ),
-            Mistake(
-                partial(_slope, moving=False),
-                "A part comes through now. The mean and the spread move with w1, too: they must be recorded as well.",
-            ),
-            Mistake(
-                partial(_slope, squared=True),
-                "The path is whole, but it is another loss: you divide by the variance, which is the square of the "
-                "standard deviation.",
-            ),
-            Mistake(
-                partial(_slope, scaled=False),
-                "The path is whole, but it is another loss: features must be standardized, as before.",
-            ),
         ],
+        changes={
+            ("tape.gradient(loss, w1)", "0.0 * w1"): (
+                "Zeros hide the cut. The loss does change when w1 changes: take the cut away."
+            ),
+            (
+                "tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)",
+                "tf.stop_gradient(tf.reduce_mean(hidden))) / tf.stop_gradient(tf.math.reduce_std(hidden))",
+            ): "A part comes through now. The mean and the spread move with w1, too: they must be recorded as well.",
+            ("reduce_std", "reduce_variance"): (
+                "The path is whole, but it is another loss: you divide by the variance, which is the square of the "
+                "standard deviation."
+            ),
+            ("(hidden - tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)", "hidden"): (
+                "The path is whole, but it is another loss: features must be standardized, as before."
+            ),
+        },
         hint=(
             "What must the tape see of features, and what of the loss must stay as it is?",
             "Take the line of features out of the block of stop_recording.",
