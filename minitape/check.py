@@ -69,7 +69,7 @@ def _gradient(f: Any, tensors: Sequence[Any], weights: Any) -> list[Any]:
     with GradientTape() as tape:
         tape.watch(list(tensors))
         out = f(*tensors)
-    return [g for g in tape.gradient(out, list(tensors), output_gradients=weights)]
+    return list(tape.gradient(out, list(tensors), output_gradients=weights))
 
 
 def _gradient_or_zeros(f: Any, tensors: Sequence[Any], weights: Any, i: int) -> Any:

@@ -202,7 +202,8 @@ def _watch_steps(block: AfterBadGradient) -> None:
     def around(function: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
         found = function(tape, target, sources, *args, **kwargs)
         if block.looks and tensorflow.executing_eagerly():
-            with unrecorded(), nullcontext() if block.latest is None else block.latest.asleep():
+            latest: Any = block.latest  # a recording of this bridge
+            with unrecorded(), nullcontext() if latest is None else latest.asleep():
                 block.look(
                     tensorflow.nest.flatten(sources),
                     tensorflow.nest.flatten(found),

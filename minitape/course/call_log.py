@@ -36,9 +36,9 @@ class LoggedCall:
     """One call of an unknown function: of each input, on how many of the tapes it was, and whether it is a trainable
     variable; None where it is no variable.
 
-    `in_function`: whether the call is in a traced function. `tapes`: how many tapes were on. `at`: what the inputs held, where it
-    was computed at once. `chained`: whether an input is what an earlier call gave. `rows`: how many rows the innermost
-    tape had after it.
+    `in_function`: whether the call is in a traced function. `tapes`: how many tapes were on. `at`: what the inputs
+    held, where it was computed at once. `chained`: whether an input is what an earlier call gave. `rows`: how many
+    rows the innermost tape had after it.
     """
 
     on: tuple[int, ...]

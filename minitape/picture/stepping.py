@@ -175,9 +175,7 @@ class Stepper:
             return steps
         with look_only(), np.errstate(all="ignore"):
             if self._sweep is None:
-                self._sweep = Sweep(
-                    self.record, self._starts, self._wanted, self.reachable, held=self.held
-                )
+                self._sweep = Sweep(self.record, self._starts, self._wanted, self.reachable, held=self.held)
                 self._rows = self._sweep.steps()
             try:
                 for row in self._rows:

@@ -301,7 +301,8 @@ class Trace:
         record = node.record
         assert record is not None
         call = record.call_at(node.row)
-        ran = call.attrs["call"] if "call" in call.attrs else last_run(getattr(call.primitive, "func", None))
+        function = getattr(call.primitive, "func", str)  # that of a row whose Python is not known has no run
+        ran = call.attrs["call"] if "call" in call.attrs else last_run(function)
         if ran is None or not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
             return None
         if ran in _OPEN:  # the question of what left in it, and later, has come back to it

@@ -23,7 +23,8 @@ def sweep_rows(record: Any, starts: dict, sources: set[int], reachable: Any, hig
     """Brings adjoints, which are tensors, down to ``sources``; False, and nothing is done, where rows are no numbers of
     the table.
     """
-    if record is not state.record or record.fixed is None or record.called or record.trace is not None:
+    outer: Any = state.record
+    if outer is not record or record.fixed is None or record.called or record.trace is not None:
         return False
     if record.base or len(record.rows) > FULL // 32:  # it might be packed before the end
         return False

@@ -99,7 +99,7 @@ def _array_sweep(
     before = WARNINGS[OFF]
     try:
         for row, op, a, b, call in _cells(record, low, high):
-            g = arrived(row)
+            g: Any = arrived(row)
             if (g is None and (op > CALL or call.outputs == 1)) or (foreign and matters[row] == TERMINAL):
                 continue
             if op > CALL:
@@ -231,12 +231,12 @@ _RECORDED = """
 STEPS = _Steps()
 
 
-class _Shares(dict["Object", "list[Function]"]):
+class _Shares(dict["Object", "list[Any]"]):
     """By the kind of a number and by code: what gives the shares of all inputs at once, None for one that gets
     nothing.
     """
 
-    def __missing__(self, kind: Object) -> list[Function]:
+    def __missing__(self, kind: Object) -> list[Any]:
         texts = [", ".join("None" if t == "-" else t for t in p.texts[1:]) for p in BY_CODE]
         self[kind] = found = [*[None] * FIRST_CODE, *(compile_text(f"({text},)", SCALAR[kind]) for text in texts)]
         return found
