@@ -18,6 +18,7 @@ from ..engine.back.backward import gradients_of
 from ..engine.derivatives.custom import with_list
 from ..engine.recording.array_spec import array_spec
 from ..engine.recording.evidence import ASSIGNED, ValueOrigin, clock, origin_of_new, stack
+from ..engine.recording.record import new_tuple
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.convert import convert_to_tensor
@@ -46,10 +47,12 @@ class FunctionRecording:
         self.feeds, self.results, self.assigned = list(feeds), list(results), list(assigned)
         self.effects = list(effects)
         self.sets = {id(variable): row for variable, row in assigned}
+        self._fixed = [at for at, feed in enumerate(self.feeds) if id(feed.variable) not in self.sets]
         self.fetches = [*self.results, *(row for _, row in self.assigned)]
         self.arguments = sum(feed.variable is None and feed.captured is None for feed in self.feeds)
-        self.varying = [feed.row for feed in self.feeds if feed.varies]
-        self.plain = not effects and not assigned and self.arguments == len(self.feeds)  # a call is its program alone
+        self._at = [at for at, feed in enumerate(self.feeds) if feed.varies]
+        self.varying = [self.feeds[at].row for at in self._at]
+        self.plain = not effects and not assigned and self.arguments == len(self.varying)  # a call is its program
         # rows that a run has all its own: what is drawn, or the notes of a branch or loop with effects
         self.drawn = [
             call.row + k
@@ -107,7 +110,7 @@ class FunctionRecording:
         """Of a value for each feed those of the feeds that vary."""
         if len(values) == len(self.varying):
             return values
-        return [value for value, feed in zip(values, self.feeds, strict=True) if feed.varies]
+        return [values[at] for at in self._at]
 
     def again(self, inputs: Sequence, saved: Sequence = ()) -> list[EagerTensor]:
         """The results and then new states as operations that are recorded now, see :func:`.inside.again`."""
@@ -122,16 +125,12 @@ class FunctionRecording:
             for tensor in outputs:
                 tensor._origin = origin
         if self.assigned:
-            fixed = [t for t, feed in zip(inputs, self.feeds, strict=True) if id(feed.variable) not in self.sets]
-            known = origin_of_new("assign", fixed, None, place, ASSIGNED)
+            known = origin_of_new("assign", [inputs[at] for at in self._fixed], None, place, ASSIGNED)
             for (variable, row), value in zip(self.assigned, found[len(outputs) :], strict=False):
-                at = (
-                    self._sites[row]
-                    if row in self._sites
-                    else self._sites.setdefault(row, inside.site_of(self, variable, row))
-                )
-                origin = ValueOrigin(clock(), "assign", (*at, *place), known.values, ref(variable), known.depth)
-                variable._take(from_array(value), origin)
+                if (at := self._sites.get(row)) is None:
+                    at = self._sites[row] = inside.site_of(self, variable, row)
+                told = clock(), "assign", (*at, *place), known.values, ref(variable), known.depth
+                variable._take(from_array(value), new_tuple(ValueOrigin, told))
         return outputs
 
 
