@@ -21,7 +21,7 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``translation``   the lessons in another language, built from the English ones and gettext's files; ``common/texts``
     reads these
 ``trials``, ``own_tape``   what a learner's own tape must do
-``forty_lines``   the program of lesson 8 that nobody explains
+``forty_lines``   the program of lesson 8 that `explain` does not speak of
 ``rule_table``   a line that a learner adds to minitape's table of rules
 ``broken_networks``   the patients of lesson 13
 ``programs``   programs in other frameworks, and what these recorded of them (``recordings``)

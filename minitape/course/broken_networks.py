@@ -183,10 +183,10 @@ def order_for(name: str) -> tuple[str, ...]:
     """
     plain = " ".join(name.split()).casefold()
 
-    def drawn(patient: str) -> bytes:
+    def digest(patient: str) -> bytes:
         return hashlib.sha256(f"{plain}/{patient}".encode()).digest()
 
-    return tuple(sorted((min(pair, key=drawn) for pair in PAIRS), key=drawn))
+    return tuple(sorted((min(pair, key=digest) for pair in PAIRS), key=digest))
 
 
 class ExaminedPart:
@@ -243,7 +243,7 @@ class Case:
         return not self._bed or self._bed in self._ward.tried
 
     def findings(self) -> tuple[list[Answer], list[Answer]]:
-        """The gradients of the first step and of the last, as `check` reads them: nobody examined the patient."""
+        """The gradients of the first step and of the last, as `check` reads them, which is no examination."""
         return self.at_first, vars(self)["gradients"]
 
     @property

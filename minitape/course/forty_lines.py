@@ -1,4 +1,4 @@
-"""The program of lesson 8 that nobody explains: forty lines, one of which cuts the path, and a tape that answers six
+"""The program of lesson 8 without `explain`: forty lines, one of which cuts the path, and a tape that answers six
 questions.
 """
 
@@ -29,7 +29,7 @@ class QuietTape(GradientTape):
 
     def explain(self, *asked: Answer) -> Answer:
         """Raises RuntimeError, always."""
-        raise RuntimeError(say("Here nobody explains. Ask tape.gradient about a value in the middle."))
+        raise RuntimeError(say("Here explain refuses. Ask tape.gradient about a value in the middle."))
 
 
 def forty_lines() -> tuple[QuietTape, list[Answer]]:

@@ -313,7 +313,7 @@ EXERCISES = (
             Mistake(
                 raises,
                 "The shapes of one of your products do not fit. Which table must be swapped by .T, and on which side "
-                "of g does it stand?",
+                "of g is it?",
                 error="matmul|align",
             ),
         ],

@@ -1,4 +1,4 @@
-"""The program of lesson 8 that nobody explains: six questions are enough, and a seventh is not answered."""
+"""The program of lesson 8 without `explain`: six questions are enough, and a seventh is not answered."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def test_six_questions_find_the_line_by_halving():
 
 def test_explain_refuses_and_so_does_a_seventh_question():
     tape, values = forty_lines()
-    with pytest.raises(RuntimeError, match="Here nobody explains"):
+    with pytest.raises(RuntimeError, match="Here explain refuses"):
         tape.explain(values[LINES], values[0])
     for _ in range(QUESTIONS):
         tape.gradient(values[LINES], values[0])
