@@ -85,7 +85,7 @@ class Placement:
         return self.slot[main] if len(slots) < 3 else slots[(len(slots) - 1) // 2]
 
     def _route(self, start: int, end: int) -> None:
-        """Keeps one half-slot free in each column that a near edge passes: the same in all of them where there is one."""
+        """Keeps one half-slot free in each column that a near edge passes: the same in all where there is one."""
         first = self.column[start]
         span = self.column[end] - first
         if not 2 <= span <= self.far:
