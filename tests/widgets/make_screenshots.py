@@ -117,7 +117,7 @@ PICTURES: dict[str, tuple[str, str, list[str], bool]] = {
     "tapeview-layers": (LAYERED, "TapeView(tape)", ["End", "ArrowLeft", "ArrowLeft", "ArrowLeft"], False),
     "tapeview-update": (TRAINED, "TapeView(tape)", ["End"], False),
     "tapeview-compare": (RATES, "TapeView.compare(one, other)", ["End", "ArrowLeft"], False),
-    "tapeview-cut": (SHARED, "TapeView(tape)", ["End", "k", "]"], False),
+    "tapeview-cut": (SHARED, "TapeView(tape)", ["End", "k", "["], False),
     "tapeview-torn": (TORN, "TapeView(tape)", ["End"], False),
     "tapeview-dark": (NEURON, "TapeView(tape)", ["End", "ArrowLeft", "ArrowLeft"], True),
 }
