@@ -76,6 +76,12 @@ TRAINED = (
     + """
 tf.keras.optimizers.SGD(0.1).apply_gradients(zip(g, model.trainable_variables))"""
 )
+TORN = """import numpy as np
+w, b = tf.Variable(2.0, name="w"), tf.Variable(1.0, name="b")
+with tf.GradientTape() as tape:
+    h = tf.constant(np.tanh((w * 3.0).numpy()))
+    loss = h * b
+g = tape.gradient(loss, [w, b])"""
 RATES = """def step(rate):
     w = tf.Variable(2.0, name="w")
     with tf.GradientTape() as tape:
@@ -111,6 +117,8 @@ PICTURES: dict[str, tuple[str, str, list[str], bool]] = {
     "tapeview-layers": (LAYERED, "TapeView(tape)", ["End", "ArrowLeft", "ArrowLeft", "ArrowLeft"], False),
     "tapeview-update": (TRAINED, "TapeView(tape)", ["End"], False),
     "tapeview-compare": (RATES, "TapeView.compare(one, other)", ["End", "ArrowLeft"], False),
+    "tapeview-cut": (SHARED, "TapeView(tape)", ["End", "k", "["], False),
+    "tapeview-torn": (TORN, "TapeView(tape)", ["End"], False),
     "tapeview-dark": (NEURON, "TapeView(tape)", ["End", "ArrowLeft", "ArrowLeft"], True),
 }
 

@@ -145,11 +145,11 @@ def test_a_number_of_a_row_is_no_number_of_the_program():
     """What a row reads has its name, its own expression where nothing else reads it, or its number in a circle."""
     x = tf.Variable(0.7, name="x")
     with tf.GradientTape() as tape:
-        shared = x * 3.0
-        y = (tf.sin(shared) - 1.0) ** 2 + shared / (shared - x)
+        s = x * 3.0
+        y = (tf.sin(s) - 1.0) ** 2 + s / (s - x)
     tape.gradient(y, x)
     found = set(texts(Picture(tf.snapshot(tape, y, x)).svg))
-    assert {"x × 3.0", "sin(shared)"} <= found
+    assert {"x × 3.0", "sin(s)"} <= found
     assert not any(re.search(r"\(\d+\)", text) for text in found)
 
 

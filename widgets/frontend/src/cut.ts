@@ -26,7 +26,7 @@ const inBrackets = (number: number): string => (number < 0 ? `(${written(number)
 export class Cut {
   on = false;
   readonly el = s("g", { class: "mt-thecut" });
-  /** the sum, where the graph is turned and has no room for it */
+  /** the sum, where there is no room for it above the line */
   readonly note = h("div", { class: "mt-cutnote", role: "status", hidden: true });
   private at = -1; // the cut is behind this column
   private graph: Graph | null = null;
@@ -92,7 +92,8 @@ export class Cut {
     const { turned, per, pitch } = graph;
     const line = turned ? this.at : per === Infinity ? 0 : Math.floor(this.at / per);
     const [low, high] = graph.reach[line] ?? [0, NODE_H];
-    const across = turned ? high + 30 : (per === Infinity ? this.at : this.at % per) * pitch + (pitch + NODE_W) / 2;
+    const middle = (per === Infinity ? this.at : this.at % per) * pitch + (pitch + NODE_W) / 2;
+    const across = turned ? high + 30 : Math.min(middle, graph.right - 4); // behind the last column of a line there is less room
     const meets = (edge: Edge): Point => {
       const own = edgeCurve(graph, edge).filter(([, y]) => turned || (y >= low - 60 && y <= high + 60));
       const away = ([x, y]: Point): number => Math.abs((turned ? y : x) - across);
@@ -105,7 +106,7 @@ export class Cut {
       const w = Math.max(one.length, two.length) * LETTER + 10;
       const along = Math.max(edge + (turned ? w / 2 + 4 : APART), at[turned ? 0 : 1]);
       edge = along + (turned ? w / 2 : 0);
-      const [x, y] = turned ? [along, across] : [across, along];
+      const [x, y] = turned ? [along, across] : [Math.min(across, graph.right - w / 2), along];
       const [tangent, share] = one.split(" × ");
       const above = one ? s("text", { x, y: y - 2, "text-anchor": "middle" }, s("tspan", { class: "mt-tangent" }, tangent), " × ", s("tspan", { class: "mt-incoming" }, share)) : null;
       return s("g", { class: "mt-crossing", "data-product": product }, s("rect", { x: x - w / 2, y: y - HIGH / 2, width: w, height: HIGH, rx: 4 }), above, s("text", { class: "mt-equals", x, y: y + (one ? 12 : 5), "text-anchor": "middle" }, two));
@@ -114,9 +115,10 @@ export class Cut {
     const d = `M${left} ${top}L${right} ${bottom}`;
     const w = sum.length * LETTER + 14;
     const [x, y] = [across, top - 8];
-    this.note.hidden = !turned;
+    const apart = turned || per !== Infinity; // above a line there may be another one
+    this.note.hidden = !apart;
     this.note.textContent = sum;
-    const head = turned ? "" : s("g", { class: "mt-cutsum", role: "status" }, s("rect", { x: x - w / 2, y: y - 12, width: w, height: 22, rx: 5 }), s("text", { x, y: y + 4, "text-anchor": "middle" }, sum));
+    const head = apart ? "" : s("g", { class: "mt-cutsum", role: "status" }, s("rect", { x: x - w / 2, y: y - 12, width: w, height: 22, rx: 5 }), s("text", { x, y: y + 4, "text-anchor": "middle" }, sum));
     this.el.append(s("path", { class: "mt-cutline", d }), ...labels, head, s("path", { class: "mt-cuthit", d }));
   }
 

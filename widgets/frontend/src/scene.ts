@@ -409,7 +409,9 @@ export class Scene {
   private tear(torn: Torn, d: string, [x, y]: Point): SVGElement {
     const place = t("line {0}", torn.line);
     const words = t(torn.kind === "left" ? "the value left here, and came back as a number: no gradient goes back ({0}, {1})" : "no gradient passes: {0}, {1}", torn.text, place);
-    return s("g", { class: "mt-torn", "data-torn": `${torn.from}>${torn.to}` }, d && s("path", { class: "mt-assign", d }), s("circle", { cx: x, cy: y, r: 11 }), s("path", { d: `M${x - 8} ${y - 8}${SCISSORS}` }), s("text", { x, y: y + 24, "text-anchor": "middle" }, torn.text), s("text", { x, y: y + 38, "text-anchor": "middle" }, place), s("title", {}, words));
+    const turned = this.graph?.turned; // then there is room beside it
+    const said = [torn.text, place].map((text, k) => s("text", { x: turned ? x + 15 : x, y: y + (turned ? -2 : 24) + 14 * k, "text-anchor": turned ? "start" : "middle" }, text));
+    return s("g", { class: "mt-torn", "data-torn": `${torn.from}>${torn.to}` }, d && s("path", { class: "mt-assign", d }), s("circle", { cx: x, cy: y, r: 11 }), s("path", { d: `M${x - 8} ${y - 8}${SCISSORS}` }), ...said, s("title", {}, words));
   }
 
   /** The torn edges into a node, and what a value left without coming back. */
