@@ -34,13 +34,13 @@ def without_block(*names: str) -> Plan:
                 words = fill("Delete line {line} (`{code}`).", line=at, code=spot.lines[at - 1].strip())
                 return checked(spot, [EditStep(at, at, "")], words)
             if isinstance(node, ast.With) and len(node.items) == 1 and named(node.items[0].context_expr):
-                return _opened(spot, node)
+                return _without_block(spot, node)
         return None
 
     return plan
 
 
-def _opened(spot: Spot, block: ast.With) -> Fix | None:
+def _without_block(spot: Spot, block: ast.With) -> Fix | None:
     """The lines of a block without it; not where they change something in place, which a parameter allows there
     alone.
     """
@@ -141,7 +141,7 @@ def watch_added(spot: Spot) -> Fix | None:
     return checked(spot, [EditStep(at, at, f"{line_}\n{watch}" if made else f"{watch}\n{line_}")])
 
 
-def alike(edit: Edit) -> Plan:
+def with_like_lines(edit: Edit) -> Plan:
     """An edit of the line to blame, and of the lines of its block that do the same with other tensors."""
 
     def plan(spot: Spot) -> Fix | None:

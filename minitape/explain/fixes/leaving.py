@@ -209,21 +209,21 @@ def _takes_tensors(spot: Spot, new: ast.expr) -> bool:
 def _asks_an_array(spot: Spot, node: ast.AST, names: set[str], bare: bool) -> bool:
     """Whether something is done with one of these names that no tensor lets be done with it, or that leaves again."""
 
-    def holds(part: ast.AST | None) -> bool:
+    def contains_name(part: ast.AST | None) -> bool:
         return part is not None and any(
             (last_name(n) or unparse(n)) in names for n in ast.walk(part) if isinstance(n, ast.expr)
         )
 
     if isinstance(node, ast.Subscript):
-        return holds(node.slice) or (isinstance(node.ctx, ast.Store) and holds(node.value))
+        return contains_name(node.slice) or (isinstance(node.ctx, ast.Store) and contains_name(node.value))
     if isinstance(node, ast.Compare):
-        return any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops) and holds(node.left)
+        return any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops) and contains_name(node.left)
     if isinstance(node, ast.Call):
         given = [*node.args, *(k.value for k in node.keywords)]
         torch = spot.question.dialect.name != "tf" and is_call(node, *REBUILDS, "clamp", "clip")
         leaves = torch or (bare and is_call(node, *REBUILDS)) or left_value(node) is not None
         return any(map(holds, given)) and (leaves or _is_foreign(spot, node) or _computes_with_numpy(spot, node))
-    return isinstance(node, ast.Attribute) and _is_foreign(spot, node) and holds(node.value)
+    return isinstance(node, ast.Attribute) and _is_foreign(spot, node) and contains_name(node.value)
 
 
 def _computes_with_numpy(spot: Spot, call: ast.Call) -> bool:

@@ -79,8 +79,8 @@ PLANS: dict[str, list[Plan]] = {
     "inference_mode": [block.without_block("inference_mode")],
     "recording_paused": [block.without_block("stop_recording", "init_scope")],
     "create_graph": [
-        block.alike(edit.keyword("create_graph", True, "grad")),
-        block.alike(edit.keyword("create_graph", True, "backward")),
+        block.with_like_lines(edit.keyword("create_graph", True, "grad")),
+        block.with_like_lines(edit.keyword("create_graph", True, "backward")),
     ],
     "computed_before_tape": [block.into_block],
     "computed_after_tape": [block.into_block],
@@ -126,8 +126,8 @@ def offer_fix(question: Any, answer: Explanation) -> None:
     answer.fix = words(spot) or answer.fix
     further = [other for other in answer.others if not other.beside]
     alone = all((other.filename, other.line) == (answer.filename, answer.line) for other in further)
-    alike = answer.kind in _SEVERAL and all(other.cause == answer.cause for other in further)
-    fix = first_fix(spot) if alone or alike else None
+    with_like_lines = answer.kind in _SEVERAL and all(other.cause == answer.cause for other in further)
+    fix = first_fix(spot) if alone or with_like_lines else None
     if fix is not None:
         answer._steps = fix.steps
         patched(answer, fix)
