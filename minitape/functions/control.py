@@ -107,7 +107,7 @@ def _recorded_or(recorded: Callable, in_python: Callable) -> Any:
     try:
         return recorded()
     except (Unrecorded, OtherWay):
-        if trace.quiet:
+        if trace.tentative:
             raise Unrecorded from None
     log.next = before  # what was done is not done again
     return in_python()

@@ -180,7 +180,7 @@ class Gradient:
         if self.error is not None:
             raise self.error
         if any(isinstance(g, Tensor) for g in gs):
-            given = (*inputs, *self.drawn(saved), *gs)
+            given = (*inputs, *self.own_values(saved), *gs)
             found: Any = self.pure.call([x if isinstance(x, Tensor) else new_tensor(x) for x in given])
         else:
             try:
@@ -190,14 +190,14 @@ class Gradient:
         values = iter(found)
         return [None if part is None else next(values) for part in self.parts]
 
-    def drawn(self, saved: Sequence) -> list:
+    def own_values(self, saved: Sequence) -> list:
         """What a run has of its own, of what it saved."""
         kept = dict(zip(self.saved, saved, strict=True))
         return [kept[row] for row in self.recording.drawn]
 
     def again(self, values: Sequence, saved: Sequence) -> Sequence:
         """Results and new states for these arrays or tensors, without effects: of what a run saved."""
-        given = [*values, *self.drawn(saved)]
+        given = [*values, *self.own_values(saved)]
         if not any(isinstance(x, Tensor) for x in values):
             return self.repeated.program.run(self.repeated.varied(given))
         return self.repeated.call([x if isinstance(x, Tensor) else new_tensor(x) for x in given])

@@ -216,7 +216,7 @@ def effect(function: Callable, args: tuple, kwargs: dict) -> None:
     call, trace = _Call(function, args, kwargs), tracing()
     assert trace is not None
     row = Row(function.__name__, call.run, stateful=True)
-    write(row, call.tensors, [((), DONE.dtype)] if trace.quiet else None)
+    write(row, call.tensors, [((), DONE.dtype)] if trace.tentative else None)
 
 
 def draw(function: Callable, args: tuple, kwargs: dict) -> Tensor:
@@ -242,5 +242,5 @@ def _refuse_to_try(function: Callable) -> None:
     assert trace is not None
     if not trace.first:
         trace.raise_refusal(function.__name__)
-    if trace.quiet:
+    if trace.tentative:
         raise Unrecorded

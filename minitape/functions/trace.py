@@ -111,7 +111,7 @@ class FirstRun(Recorder):
         self._marks = bytearray()  # by row: whether it hangs on them
 
     @property
-    def quiet(self) -> bool:
+    def tentative(self) -> bool:
         """Whether effects are not for now: it only tries, or values are zeros."""
         return self.decide is None or not self.first
 
@@ -250,7 +250,7 @@ class FirstRun(Recorder):
 
     def create(self, variable: Any, *given: Any) -> None:
         """Makes a variable, which outlives the first run; ValueError in another run for the same arguments."""
-        if self.quiet:
+        if self.tentative:
             raise ValueError(
                 f"{self.name!r}: tf.function only supports singleton tf.Variables created on the first call. Make the "
                 "variable outside of the function, or keep it and make it only once."

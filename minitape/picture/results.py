@@ -16,7 +16,7 @@ from .values import show_value
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import Array, End, Object, Structure
-    from .fields import EndFields, ResultFields, Shown, SourceFields, Why
+    from .fields import EndFields, ResultFields, Shown, SourceFields, ReasonFields
 
 CALLS = 16  # of one tape that are shown, the last ones
 SOURCES = 64  # of one call
@@ -144,7 +144,7 @@ def _stored(tape: GradientTape, rows: list[int]) -> tuple[Shown | None, int]:
     return None, 0
 
 
-def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | None, Why | None, int | None]:
+def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | None, ReasonFields | None, int | None]:
     """Why a gradient is None or zero, see :func:`said_by`; and the row that is to blame, where `explain` names one."""
     with suppress(Exception):  # the picture goes on without words
         found: Object = tape.explain(targets[0] if len(targets) == 1 else targets, source)
@@ -153,7 +153,7 @@ def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | 
     return None, None, None
 
 
-def said_by(found: Object) -> tuple[str | None, Why | None]:
+def said_by(found: Object) -> tuple[str | None, ReasonFields | None]:
     """What an explanation of a gradient that is None or zero says, and the line that it blames; None where it finds
     nothing.
     """

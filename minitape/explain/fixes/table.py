@@ -126,8 +126,8 @@ def offer_fix(question: Any, answer: Explanation) -> None:
     answer.fix = words(spot) or answer.fix
     further = [other for other in answer.others if not other.beside]
     alone = all((other.filename, other.line) == (answer.filename, answer.line) for other in further)
-    with_like_lines = answer.kind in _SEVERAL and all(other.cause == answer.cause for other in further)
-    fix = first_fix(spot) if alone or with_like_lines else None
+    same_cause = answer.kind in _SEVERAL and all(other.cause == answer.cause for other in further)
+    fix = first_fix(spot) if alone or same_cause else None
     if fix is not None:
         answer._steps = fix.steps
         patched(answer, fix)
