@@ -22,10 +22,12 @@ import click
 
 import minitape
 
-from ..common.read_data import read_bytes
+from ..common.read_data import NOTEBOOK, read_bytes, read_json
+from ..common.texts import ENGLISH
 from ..common.texts import FOLDER as TEXTS
 from ..common.write_beside import write
-from .lessons import languages
+from .lessons import languages, lessons_folder, notebooks_in
+from .rules import SOLUTION, tags_of
 
 FOLDER = "pyodide"  # in a site
 LOCK = "pyodide-lock.json"
@@ -127,12 +129,12 @@ def _from_index(out: Path) -> list[Path]:
 
 
 def write_wheel(folder: Path) -> Path:
-    """Write minitape's wheel to a folder, of the files that this process runs, without the lessons; give back its
-    path.
+    """Write minitape's wheel to a folder, of the files that this process runs, and of the lessons the solutions alone;
+    give back its path.
     """
     name = f"minitape-{minitape.__version__}"
     info = f"{name}.dist-info"
-    files = {place: path.read_bytes() for place, path in _own_files()}
+    files = {place: path.read_bytes() for place, path in _own_files()} | dict(_solutions())
     files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: minitape\nVersion: {minitape.__version__}\n".encode()
     files[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: minitape\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     files[f"{info}/RECORD"] = "".join(f"{place},,\n" for place in [*files, f"{info}/RECORD"]).encode()
@@ -155,6 +157,14 @@ def _own_files() -> Iterator[tuple[str, Path]]:
     for language, lessons in languages().items():  # what is said in it
         for path in sorted((lessons / TEXTS).glob("*.po")):
             yield f"minitape/lessons/{language}/{TEXTS}/{path.name}", path
+
+
+def _solutions() -> Iterator[tuple[str, bytes]]:
+    """Notebooks with nothing but the folded solutions, beside which `check` puts a wrong program."""
+    for path in notebooks_in(lessons_folder()):
+        found = [cell for cell in read_json(path, NOTEBOOK)["cells"] if SOLUTION in tags_of(cell)]
+        about = {"cells": found, "metadata": {"language": ENGLISH}}
+        yield f"minitape/lessons/{ENGLISH}/{path.name}", json.dumps(about).encode()
 
 
 def _entry(wheel: Path) -> tuple[str, Lock]:

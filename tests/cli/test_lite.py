@@ -82,8 +82,20 @@ def test_the_wheel_is_that_of_the_running_minitape_and_always_the_same(tmp_path)
         names = archive.namelist()
         archive.extractall(tmp_path / "site")
     assert "minitape/course/lesson_01.py" in names and "minitape_widgets/static/tapeview.js" in names
-    assert not [name for name in names if name.endswith((".ipynb", ".pyc", ".pyi"))]
-    program = "import minitape, minitape_widgets; print(minitape.__file__)"
+    assert not [name for name in names if name.endswith((".pyc", ".pyi"))]
+    lesson = json.loads((tmp_path / "site/minitape/lessons/en/01_the_first_tape.ipynb").read_text())
+    assert {tag for cell in lesson["cells"] for tag in cell["metadata"]["tags"]} == {"solution"}, "of it, nothing else"
+    program = """
+import minitape as tf, minitape_widgets
+from minitape.course import check
+print(tf.__file__)
+def derivative(f, value):
+    x = tf.constant(value)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x) * x
+    return tape.gradient(y, x)
+check("01.2", derivative)"""
     done = subprocess.run(
         [sys.executable, "-c", program],
         env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
@@ -93,6 +105,7 @@ def test_the_wheel_is_that_of_the_running_minitape_and_always_the_same(tmp_path)
         check=True,
     )
     assert done.stdout.startswith(str(tmp_path / "site"))
+    assert "In the solution: no such row." in done.stdout, "a wrong program is shown beside the solution there, too"
 
 
 def distribution(folder):
