@@ -222,7 +222,8 @@ def _asks_an_array(spot: Spot, node: ast.AST, names: set[str], bare: bool) -> bo
         given = [*node.args, *(k.value for k in node.keywords)]
         torch = spot.question.dialect.name != "tf" and is_call(node, *REBUILDS, "clamp", "clip")
         leaves = torch or (bare and is_call(node, *REBUILDS)) or left_value(node) is not None
-        return any(map(contains_name, given)) and (leaves or _is_foreign(spot, node) or _computes_with_numpy(spot, node))
+        named = any(map(contains_name, given))
+        return named and (leaves or _is_foreign(spot, node) or _computes_with_numpy(spot, node))
     return isinstance(node, ast.Attribute) and _is_foreign(spot, node) and contains_name(node.value)
 
 
