@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .exercise import Answer
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1)
+BOTH_TERMS = "An addition passes on what arrived to both of its inputs."
+BOTH_FACTORS = "A product passes something on to both of its factors."
 INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # of the rows of exercise 1
 
 
@@ -273,6 +275,16 @@ with tf.GradientTape(persistent=True) as tape:
             ("adjoints[inputs[1]] += ", "_ = "): (
                 "Only the first input of each row gets something. What about the second?"
             ),
+            ("adjoints[inputs[0]] += arrived\n", "pass\n"): BOTH_TERMS,
+            ("adjoints[inputs[1]] += arrived\n", "pass\n"): BOTH_TERMS,
+            ("adjoints[inputs[0]] += arrived *", "_ ="): BOTH_FACTORS,
+            ("adjoints[inputs[1]] += arrived *", "_ ="): BOTH_FACTORS,
+            (
+                "[0.0] * len",
+                "[1.0] * len",
+            ): "Before the sweep nothing has arrived anywhere: begin with 0 in each place.",
+            ("len(rows)))", "len(rows) - 1))"): "The last row has its turn, too: it passes on the first amounts.",
+            ("* values", "/ values"): "A factor gets what arrived, times the other factor. You divide.",
         },
         hint=(
             "Do one row of exercise 2 by hand once more. Which lines of a program are the things that you do there?",
