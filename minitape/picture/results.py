@@ -16,7 +16,7 @@ from .values import show_value
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import Array, End, Object, Structure
-    from .fields import EndFields, ResultFields, Shown, SourceFields, BlamedLine
+    from .fields import BlamedLine, EndFields, ResultFields, Shown, SourceFields
 
 CALLS = 16  # of one tape that are shown, the last ones
 SOURCES = 64  # of one call
