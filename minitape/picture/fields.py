@@ -112,7 +112,7 @@ class EndFields(TypedDict):
     row: int
 
 
-class ReasonFields(TypedDict):
+class BlamedLine(TypedDict):
     """Where a gradient ends or becomes zero: a line."""
 
     file: str | None
@@ -131,7 +131,7 @@ class SourceFields(TypedDict):
     gradient: Shown | None
     at: int
     reason: str | None
-    why: ReasonFields | None
+    why: BlamedLine | None
     blame: int | None
     now: Shown | None
     assigned: int

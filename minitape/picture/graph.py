@@ -88,7 +88,7 @@ class GraphDrawing(Drawing):
                 if not self.lines.is_far(start, index):
                     curve = self.lines.curve(start, index, port, len(node.inputs))
                     key = (start, index, port)
-                    self.curves[key] = [_shifted(piece, dx, dy) for piece in curve]
+                    self.curves[key] = [_shift(piece, dx, dy) for piece in curve]
                     self.places.points[key] = points_of(self.curves[key])
         yield from self._frames()
         yield from (self._edges(index, node) for index, node in enumerate(self.nodes))
@@ -303,7 +303,7 @@ class GraphDrawing(Drawing):
                 yield text_at(at[0], at[1] + 4, text, style)
 
 
-def _shifted(piece: Piece, dx: float, dy: float) -> Piece:
+def _shift(piece: Piece, dx: float, dy: float) -> Piece:
     def move(at: tuple[float, float]) -> tuple[float, float]:
         return at[0] + dx, at[1] + dy
 

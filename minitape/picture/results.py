@@ -16,7 +16,7 @@ from .values import show_value
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import Array, End, Object, Structure
-    from .fields import EndFields, ReasonFields, ResultFields, Shown, SourceFields
+    from .fields import BlamedLine, EndFields, ResultFields, Shown, SourceFields
 
 CALLS = 16  # of one tape that are shown, the last ones
 SOURCES = 64  # of one call
@@ -144,8 +144,8 @@ def _stored(tape: GradientTape, rows: list[int]) -> tuple[Shown | None, int]:
     return None, 0
 
 
-def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | None, ReasonFields | None, int | None]:
-    """Why a gradient is None or zero, see :func:`said_by`; and the row that is to blame, where `explain` names one."""
+def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | None, BlamedLine | None, int | None]:
+    """BlamedLine a gradient is None or zero, see :func:`said_by`; and the row that is to blame, where `explain` names one."""
     with suppress(Exception):  # the picture goes on without words
         found: Object = tape.explain(targets[0] if len(targets) == 1 else targets, source)
         leaf = tape._record.find(source) if found.cause in OF_THE_SOURCE and tape._record is not None else None
@@ -153,7 +153,7 @@ def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | 
     return None, None, None
 
 
-def said_by(found: Object) -> tuple[str | None, ReasonFields | None]:
+def said_by(found: Object) -> tuple[str | None, BlamedLine | None]:
     """What an explanation of a gradient that is None or zero says, and the line that it blames; None where it finds
     nothing.
     """

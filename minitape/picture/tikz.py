@@ -65,13 +65,13 @@ def tikz(svg: str) -> str:
     <BLANKLINE>
     """
     root = fromstring(svg)
-    drawn = [line for element in _shapes_of(root) for line in _commands(element)]
+    drawn = [line for element in _parts(root) for line in _commands(element)]
     colours = sorted({found for line in drawn for found in re.findall(r"tape-(\w{6})", line)})
     names = [rf"\definecolor{{tape-{colour}}}{{HTML}}{{{colour.upper()}}}" for colour in colours]
     return HEAD % {"p": POINT} + "\n".join([*names, *drawn, r"\end{tikzpicture}", ""])
 
 
-def _shapes_of(root: Element) -> list[Element]:
+def _parts(root: Element) -> list[Element]:
     """What is drawn: not the words for who cannot see it, nor the background."""
     found = [element for element in root if element.tag.split("}")[-1] not in ("title", "desc")]
     return found[1 if len(found) > 1 else 0 :]

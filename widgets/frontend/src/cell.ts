@@ -11,7 +11,7 @@ import { t } from "./words";
 const TERMS = 8; // that are written out
 const RULE = /^([xyg])(ᵀ?) @ ([xyg])(ᵀ?)$/;
 
-/** One factor: what it is called, its numbers as they are multiplied, and whether they stand on their side. */
+/** One factor: what it is called, its numbers as they are multiplied, and whether they are turned. */
 interface Factor {
   name: string;
   lines: number[][];

@@ -112,7 +112,7 @@ export class Store {
     return !this.moved && this.alarms.some(({ row }) => row >= first && row < end);
   }
 
-  /** Did the call that is shown give None, or zeros for a reason, for what stands at this row? */
+  /** Did the call that is shown give None, or zeros for a reason, for the source of this row? */
   gave(row: number): "None" | "zero" | "" {
     const call = this.moved ? undefined : this.results.find((one) => one.shown && one.known);
     const source = call?.sources.find((one) => one.at === row);

@@ -1,4 +1,4 @@
-/* minitape TapeView, source aa7e2d7055b3e8c0 */
+/* minitape TapeView, source 45eded1ab84278c5 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
