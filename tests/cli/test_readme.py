@@ -148,6 +148,7 @@ PAGES = (
     "README.md",
     "CONTRIBUTING.md",
     "docs/engine.md",
+    "docs/functions.md",
     "docs/explain.md",
     "docs/tapeview.md",
     "docs/bridges.md",

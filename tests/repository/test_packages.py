@@ -37,6 +37,7 @@ PAGES = (
     "CONTRIBUTING.md",
     "docs/engine.md",
     "docs/engine_speed.md",
+    "docs/functions.md",
     "docs/explain.md",
     "docs/explain_inside.md",
     "docs/tapeview.md",
