@@ -28,7 +28,7 @@ def shown(tape, *ends):
 
 def test_a_long_name_is_cut_in_pictures():
     module = tf.Module()
-    module._name = LONG
+    module._scope = (LONG,)
     v = tf.Variable(2.0, name=LONG)
     with tf.GradientTape() as tape, module.name_scope:
         y = tf.custom_gradient(lambda x: (x * x, lambda g: g))(v)
