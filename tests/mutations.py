@@ -8,9 +8,7 @@ formula. For each it runs the tests that execute the line, quick ones first, in 
 faults that no test noticed. Processes that tests start have the fault, too (`mutated/sitecustomize.py`). A test counts
 that fails alone with the fault, and not without it. `--tests bridges ../minitape/bridges` names other tests than those
 of the core, `--seed 2` makes other mutants.
-`--keep` writes all of them to `tests/mutations.txt`, each with the test that noticed it; where no test can notice one,
-write `same: ` and the reason in its place. `tests/engine/test_mutations.py` tries the list in CI, as this does without
-names of packages: in forked processes, which start at once. Not on Windows.
+Not on Windows.
 """
 
 import argparse
@@ -39,18 +37,17 @@ from _pytest.runner import runtestprotocol
 
 from tests.mutated.sitecustomize import FAILING, LINES, MUTANT, Changed
 
-REPOSITORY, LIST = Path(__file__).parents[1], Path(__file__).with_suffix(".txt")
+REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "minitape"
 TESTS = [  # in this order, until one notices
-    "engine ops graphs tf speed/test_pairs.py",
+    "engine functions tf speed/test_pairs.py",
     "trust/test_interrupts.py trust/test_sizes.py widgets/test_view.py widgets/test_snapshot.py",
-    "oracle/test_oracle.py keras compat explain",
+    "oracle/test_oracle.py explain",
 ]
 OPTIONS = "-s -o addopts= --assert=plain --doctest-modules -p no:terminal -p no:nbval -p no:cacheprovider".split()
 OTHER = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 OTHER |= {ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And}
 OTHER |= {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
-SAME = "same: "  # before the reason why a mutant answers as the code does
 FORMULAS = re.compile(r"\w+ +\w+ +\S+ +\| ")  # how a line of the table of derivatives begins
 
 
@@ -75,34 +72,9 @@ class Mutant(NamedTuple):
         return [line.strip() for line in lines].index(self.old) + 1
 
 
-def kept():
-    """The mutants of `tests/mutations.txt` with the test that notices each, "" for none, by package. In place of a test
-    may be the reason why none can.
-    """
-    areas, area = {}, ""
-    for line in LIST.read_text(encoding="utf-8").splitlines() if LIST.exists() else ():
-        file, *rest = line.split("\t")
-        if rest:
-            areas[area][Mutant(file, *rest[1:])] = rest[0]
-        else:
-            area = line.partition(":")[0]
-            areas[area] = {}
-    return areas
-
-
-def write(areas):
-    """Writes the list."""
-    with LIST.open("w", encoding="utf-8") as file:
-        for package, noticed in sorted(areas.items()):
-            print(score(package, noticed), file=file)
-            for (name, old, new), test in sorted(noticed.items()):
-                print(name, test, old, new, sep="\t", file=file)
-
-
 def score(package, noticed):
-    """How many of the faults are noticed, without those that change no answer."""
-    made = [test for test in noticed.values() if not str(test).startswith(SAME)]
-    return f"{package}: {sum(map(bool, made))} of {len(made)} noticed"
+    """How many of the faults are noticed."""
+    return f"{package}: {sum(map(bool, noticed.values()))} of {len(noticed)} noticed"
 
 
 def changed(node):
@@ -309,14 +281,12 @@ def run(tests, work):
 
 
 def make(packages, made, groups, seed=1):
-    """Draws mutants of each package; returns {package: {mutant: the test that notices it, or ""}}. Those that the list
-    has are not tried again.
-    """
-    known, results, roots = kept(), {}, {package: PACKAGE / package for package in packages}
+    """Draws mutants of each package; returns {package: {mutant: the test that notices it, or ""}}."""
+    results, roots = {}, {package: PACKAGE / package for package in packages}
     for package, root in roots.items():
         every = sorted({one for file in sorted(root.rglob("*.py")) or [root] for one in mutants(file)})
         chosen = random.Random(seed).sample(every, min(made, len(every)))
-        results[package] = {mutant: known.get(package, {}).get(mutant, "") for mutant in chosen}
+        results[package] = dict.fromkeys(chosen, "")
 
     def work(items, session):
         session.execute(items, roots.values())
@@ -344,37 +314,13 @@ def make(packages, made, groups, seed=1):
     return results
 
 
-def check():
-    """The mutants that are kept, by package, as {mutant: whether its test still notices it}; those whose lines are no
-    longer in the code are left out, and those that change no answer.
-    """
-    areas = {
-        area: {m: test for m, test in found.items() if m.source() and not test.startswith(SAME)}
-        for area, found in kept().items()
-    }
-    results = {}
-
-    def work(items, session):
-        session.execute(items, [])
-        assert session.times.keys() == items.keys(), f"these fail: {items.keys() - session.times.keys()}"
-        for area, found in areas.items():
-            results[area] = {m: t in items and session.notices(m, t, items[t]) for m, t in found.items()}
-
-    run(sorted({test for found in areas.values() for test in found.values() if test}), work)
-    return results
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("packages", nargs="*", help="nothing: the kept mutants are tried again")
+    parser.add_argument("packages", nargs="+", help="packages or files of minitape")
     parser.add_argument("--made", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1, help="other mutants")
     parser.add_argument("--tests", nargs="*", default=TESTS)
-    parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
-    found = make(options.packages, options.made, options.tests, options.seed) if options.packages else check()
-    for package, noticed in found.items():
+    for package, noticed in make(options.packages, options.made, options.tests, options.seed).items():
         print(*(f"{m.file}: {m.old} -> {m.new}" for m, test in noticed.items() if not test), sep="\n")
         print(score(package, noticed))
-    if options.keep:
-        write(kept() | found)

@@ -35,8 +35,7 @@ SPELLED = (
 ON_ARRAYS = (
     "matmul=matmul mm=matmul bmm=matmul mv=matmul dot=matmul dot_general=matmul linear=matmul sum=reduce_sum "
     "reduce_sum=reduce_sum mean=reduce_mean max=reduce_max amax=reduce_max reduce_max=reduce_max min=reduce_min "
-    "amin=reduce_min reduce_min=reduce_min norm=reduce_euclidean_norm linalg_norm=reduce_euclidean_norm "
-    "linalg_vector_norm=reduce_euclidean_norm softmax=softmax log_softmax=log_softmax T=transpose t=transpose "
+    "amin=reduce_min reduce_min=reduce_min softmax=softmax log_softmax=log_softmax T=transpose t=transpose "
     "transpose=transpose permute=transpose reshape=reshape view=reshape flatten=reshape MatMul=matmul "
     "BatchMatMulV2=matmul Softmax=softmax LogSoftmax=log_softmax Sum=reduce_sum Mean=reduce_mean Max=reduce_max "
     "Min=reduce_min"

@@ -50,7 +50,6 @@ WHOLE = {  # of operations on whole arrays
     "log_softmax": ["log_softmax(x)", "g − exp(z) × Σ g"],
     "reduce_max": ["max(x)", "g × (x = z) / count(x = z)"],
     "reduce_min": ["min(x)", "g × (x = z) / count(x = z)"],
-    "reduce_euclidean_norm": ["‖x‖", "g × x / z"],
 }
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine.back.reach import differentiable, on_tape
+from ..engine.recording.array_spec import ArraySpec
 from ..engine.recording.evidence import ValueLeft, ValueOrigin, all_exits, origin_of
 from ..engine.recording.rows import CALL, CHUNK, operation_of
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
@@ -122,7 +123,8 @@ class TapeRules:
     def value(self, node: TapeNode) -> Array:
         """The array of a value, None when it is gone."""
         if node.tensor is not None:
-            return getattr(node.tensor, "array", None)  # a traced tensor may have no value yet
+            value = getattr(node.tensor, "_value", None)
+            return None if isinstance(value, ArraySpec) else value  # of a function whose first run is over
         return None if node.record is None or node.caller is not None else node.record.value(node.row)
 
     def origin(self, source: End) -> ValueOrigin | None:

@@ -59,7 +59,6 @@ WHOLE = {
     "amax": ([X], X.max(), ["g × (x = z) / count(x = z)"]),
     "softmax": ([X], E / E.sum(1, keepdims=True), ["z × (g − Σ g × z)"]),
     "log_softmax": ([X], np.log(E / E.sum(1, keepdims=True)), ["g − exp(z) × Σ g"]),
-    "norm": ([X], np.linalg.norm(X), ["g × x / z"]),
     "T": ([X], X.T, ["gᵀ"]),
     "mul": ([X], X * 2.5, ["g × 2.5"]),
     "rsub": ([X], 1.5 - X, ["−g"]),

@@ -14,7 +14,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def test_the_encoder_of_readme_is_in_its_picture(tmp_path):
-    text = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[1]  # type: ignore[index]
+    text = re.search(r"```python\n(import torch\n.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[1]  # type: ignore[index]
     file = tmp_path / "train.py"
     file.write_text(text + "import json\nprint(json.dumps(recording.snapshot()))\n", encoding="utf-8")
     told = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=True).stdout

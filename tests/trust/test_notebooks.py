@@ -43,7 +43,7 @@ def test_a_pipe_is_no_notebook(tmp_path):
     (tmp_path / "one.ipynb").write_text("{}")
     assert [path.name for path in notebooks_in(tmp_path)] == ["one.ipynb"]
     result = check_notebook(tmp_path / "pipe.ipynb")
-    assert result.broken.startswith("not a readable notebook") and "a pipe or a device" in result.broken
+    assert "pipe.ipynb is not a readable notebook" in result.broken and "a pipe or a device" in result.broken
     for place in (tmp_path / "pipe.ipynb", tmp_path, "/dev/null"):
         with pytest.raises(OSError):
             read_bytes(place)

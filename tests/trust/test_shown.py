@@ -99,7 +99,7 @@ MARKS = """() => [...document.querySelectorAll("*")].flatMap(e => [...e.attribut
 def named(text):
     """A block whose rows have this name, as those of a layer have it."""
     module = tf.Module()
-    module._name = text
+    module._scope = (text,)
     return module.name_scope
 
 

@@ -13,7 +13,7 @@ from tests.jupyterlab_page import frame
 def scope(name: str) -> Any:
     """A block whose rows have this name, as those of a layer have it."""
     module = tf.Module()
-    module._name = name
+    module._scope = (*module._scope[:-1], name)
     return module.name_scope
 
 

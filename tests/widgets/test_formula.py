@@ -285,5 +285,5 @@ def test_matrices_multiply_to_what_arrived(program, show):
     assert {
         ("∂loss/∂((row 13)^2) = 1/15", ""),
         ("∂loss/∂w = xᵀ @ ∂loss/∂(row 2 + b)", ""),
-        ("∂loss/∂((row 2)²) = sum(row 17)", ""),
+        ("∂loss/∂((row 2)²) = sum(row 14)", ""),
     } & set(seen)

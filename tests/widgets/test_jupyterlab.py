@@ -154,8 +154,9 @@ def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(tab):
             seen.append(name)
         book.page.wait_for_timeout(20)
     assert len(seen) > 6, seen
-    # more rows want more room, and fit into the window
-    assert empty < book.page.locator(".mt-view").bounding_box()["height"] < 860
+    # more rows want more room, and fit into the window; the output is drawn anew when the cell has ended
+    height = "(document.querySelector('.mt-view')?.getBoundingClientRect().height ?? 0)"
+    book.until(f"{empty} < {height} && {height} < 860")
     book.until("document.querySelector('.mt-slider').max > 26")
     gradient = book.printed(1).split()[1]
     book.page.locator(".mt-view").focus()
