@@ -35,8 +35,8 @@ from minitape_widgets import TapeView  # noqa: E402
 from minitape_widgets.lesson_views import write_view  # noqa: E402
 
 PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
-    docs/tapeview.md docs/explain.md docs/explain_inside.md docs/bridges.md docs/engine.md docs/engine_speed.md docs/functions.md
-    docs/speed.md docs/elsewhere.md docs/trust.md""".split()
+    docs/tapeview.md docs/explain.md docs/explain_inside.md docs/bridges.md docs/engine.md docs/engine_speed.md
+    docs/functions.md docs/speed.md docs/elsewhere.md docs/trust.md""".split()
 
 # a page's link to the same in another language, which `build` writes, too
 TWIN = re.compile(r"^\[[^\[\]]*\]\([\w.]+\.md\)\n\n", re.MULTILINE)
@@ -120,6 +120,7 @@ def edition_of(code: str, lite: bool) -> Edition:
                 "docs/bridges",
                 "docs/engine",
                 "docs/engine_speed",
+                "docs/functions",
                 "docs/elsewhere",
             ),
             contents("Teaching", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
