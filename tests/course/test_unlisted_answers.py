@@ -58,21 +58,6 @@ def third_derivative(f, value):
         for _ in range(2):
             y = tape.gradient(y, x)
     return tape.gradient(y, x)
-#@ 01.2
-def derivative(f, value):
-    @tf.function
-    def slope(x):
-        return tf.gradients(f(x), x)[0]
-
-    return slope(tf.constant(value))
-#@ 01.4
-def second_derivative(f, value):
-    @tf.function
-    def bend(x):
-        (first,) = tf.gradients(f(x), x)
-        return tf.gradients(first, x)[0]
-
-    return bend(tf.constant(value))
 #@ 10.2
 def two_slopes(f, value):
     @tf.function
