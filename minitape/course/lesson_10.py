@@ -86,8 +86,8 @@ EXPLAINED = {
     "10.p3": "The ball flies on for a whole number of iterations. A steeper throw with the same number of iterations "
     "comes down nearer by, because it goes up "
     "instead of forwards. That is what the tape recorded.",
-    "10.p4": "Python's print ran once, while the function was traced, and shows a tensor without a number. tf.print "
-    "is in the recording, and ran each time.",
+    "10.p4": "print is Python: it ran once, while the function was traced, and shows a tensor without a number. "
+    "tf.print is an operation, so it is in the recording, and ran each time.",
     "10.p5": "While pull was traced, Python looked strength up and found 2. So 2.0 is in the recording, as if you had "
     "typed it. No call looks it up again.",
     "10.p6": "In the first run x is 3, so Python takes the first branch. The other one is recorded when a call "
@@ -96,6 +96,49 @@ EXPLAINED = {
     "multiplication is there once, and the loop around it is an operation.",
     "10.p8": "A Python number is in the recording as it is, so each new number needs a new recording. Of a tensor "
     "only shape and dtype count, so one recording serves all three.",
+}
+BELIEFS = {
+    "10.p1": {
+        "-4.0": "-4.0 is 2 * x, the slope of the first branch. At x = -2 that branch does not run.",
+        "-6.0": "-6.0 is both slopes together, -4 and -2. Only one of the branches runs.",
+        "None": "An if does not cut the path: the branch that ran is computed from x, and the tape recorded it.",
+    },
+    "10.p2": {
+        "4.0": "4.0 is the slope of x * x at 2, that of the first iteration. Two more iterations follow it.",
+        "256.0": "256.0 is the result, not its slope.",
+        "None": "A loop does not cut the path: each x * x that ran is a row of its own.",
+    },
+    "10.p3": {
+        "above zero": "The three throws say so, but they fly for 6, 7 and 9 steps. A gradient is about one number of "
+        "steps, and does not see that it changes.",
+    },
+    "10.p4": {
+        "3 and 3": "That is what happens without @tf.function: Python goes through both lines at every call.",
+        "1 and 1": "The second call does not give back the first result. The recording runs again, and tf.print is "
+        "in it.",
+        "3 and 1": "It is the other way round: print is Python's, and Python runs once; tf.print is an operation.",
+    },
+    "10.p5": {
+        "10.0": "10.0 is the slope of 5 * x * x. It would be right if each call looked strength up.",
+        "None": "None means that there is no path. But x is an argument, and the recording multiplies it.",
+    },
+    "10.p6": {
+        "lower": "x is 3, so x > 1.0 is True, and Python takes the branch that notes upper.",
+        "upper and lower": "TensorFlow does visit both, because it rewrites the if. Here Python runs once, and takes "
+        "one branch.",
+        "neither": "The first call is a run of Python. Without it there would be nothing to record.",
+    },
+    "10.p7": {
+        "100 and 100": "With tf.while_loop Python does not loop: it goes through the body once, and the recording "
+        "repeats it.",
+        "1 and 1": "range is a loop of Python's. Python goes through all of its iterations while it traces.",
+        "1 and 100": "It is the other way round: range is a loop of Python's, and tf.while_loop is an operation.",
+    },
+    "10.p8": {
+        "1": "One recording cannot serve all six calls: the first has the number 1.0 in it, as if you had typed it.",
+        "2": "2 would be one recording for numbers and one for tensors. But each new Python number needs its own.",
+        "6": "6 is the number of calls. The three tensors have the same shape and dtype, so they share a recording.",
+    },
 }
 EXERCISES = (
     Exercise(
@@ -136,13 +179,18 @@ def two_slopes(f, value):
                 _without_penalty,
                 "A variable is read each time, but the recording reads the one that it met while it was traced. Make "
                 "one variable before the loop, and assign to it.",
-                where=r"for penalty in .*Variable",
+                where=r"for penalty in .*Variable|(?s:for .*\n +\w+ = tf\.Variable\((?!value))",
             ),
             Mistake(
                 _without_penalty,
                 "The recording holds the tensor that had the name penalty while it was traced. Hand it in as an "
                 "argument of loss.",
                 where=r"(?s)def loss\(\w+\):.*tf\.(constant|convert_to_tensor|cast)\(",
+            ),
+            Mistake(
+                _without_penalty,
+                "loss can take a penalty now, and no call hands one in: loss(x, tf.constant(penalty)).",
+                where=r"def loss\(\w+, *\w+ *=",
             ),
             Mistake(
                 _without_penalty,

@@ -40,6 +40,26 @@ EXPLAINED = {
     "nothing to differentiate inside, "
     "and gives a zero. That is wrong, in silence; TensorFlow does the same.",
 }
+BELIEFS = {
+    "11.p1": {
+        "2.25 and None": "None would mean that the path is cut. But log_huber computes with tensors, and a tape can "
+        "record it.",
+        "2.25 and 1.5": "1.5 is x itself. The slope of x ** 2 is 2 * x.",
+        "1.7 and 5.3": "Both belong to the second branch. It runs where the size of x is above m.",
+    },
+    "11.p2": {
+        "27.0 and 18.0": "18.0 is the true second derivative, 6 * x. But the outer tape did not see how 27.0 was "
+        "computed.",
+        "27.0 and 0.0": "0.0 would mean a path along which nothing changes. The outer tape has no path at all.",
+    },
+    "11.p3": {
+        "None and None": "py_function has a rule, so the path is not cut. What the rule finds inside is another "
+        "matter.",
+        "None and 1.0": "1.0 is the true slope. But .numpy() leaves the tape that runs inside py_function.",
+        "1.0 and 1.0": "1.0 is the true slope. But a tape sees operations of tf, and the remainder is computed by "
+        "NumPy.",
+    },
+}
 
 
 def _halved(f: Polynomial, rest: Polynomial, value: float) -> float:

@@ -70,6 +70,49 @@ integers. That is a
 kind fits, the *shape* does not. (The
 space missing after "mismatch." is missing in TensorFlow, too.)""",
 }
+BELIEFS = {
+    "appendix.p1": {
+        "x holds 1 and 3": "A list and a NumPy array do that. What a tensor holds never changes.",
+        "nothing, x stays as it was": "x does stay as it was. But the line is not passed over in silence.",
+    },
+    "appendix.p2": {
+        "row is added to each column": "A column of the table has two numbers, and row has three. The last axes are "
+        "put in line, not the first.",
+        "an error": "The shapes differ, and yet they fit: a length that is missing is repeated.",
+    },
+    "appendix.p3": {
+        "[1. 1. 1. 1. 1.]": "That would be right if all five numbers came through. In two places 1 - mask is 0.",
+        "[0. 1. 0. 1. 0.]": "That is the mask itself. But x is multiplied by 1 - mask.",
+    },
+    "appendix.p4": {
+        "both": "A list between the brackets picks places in NumPy only. For a tensor it is one place per axis.",
+        "only the tensor": "It is the other way round: NumPy picks the two places, and the tensor refuses.",
+        "neither": "NumPy does take a list of places: arr[[1, 4]] has two numbers.",
+    },
+    "appendix.p5": {
+        "[0. 1. 0. 1. 0.]": "That says which places were picked, not how many times. Place 1 was picked twice.",
+        "[1. 1. 1. 1. 1.]": "That is the gradient of the sum of all five numbers. Only two places were picked.",
+    },
+    "appendix.p6": {
+        "b": "For Python's own text, that is right. A tensor takes the whole text for one element.",
+        "a tensor that holds b": "That is what a tensor with three elements would do. This one has a single element.",
+    },
+    "appendix.p7": {
+        "all three": "t is a tensor, and no tensor changes. Only a variable can.",
+        "z[0] = 10 and z[0].assign(5)": "z can change, that is right. But the equals sign does not do it.",
+        "none": "z is a variable: its method assign gives it another content, also at one place.",
+    },
+    "appendix.p8": {
+        "a tensor; z holds [6 7]": "A tensor, that is right. But z + 5 only reads z: to change it, call assign.",
+        "a variable; z holds [1 2]": "z holds [1 2], that is right. But only tf.Variable makes a variable.",
+        "a variable; z holds [6 7]": "That is z.assign_add(5). z + 5 reads z, and makes a new tensor.",
+    },
+    "appendix.p9": {
+        "both": "What a variable holds can change. Its dtype cannot, and its shape only if you allowed that.",
+        "only the first": "1.0 and 2.0 are decimal numbers, and z is for integers. TensorFlow does not convert them.",
+        "only the second": "z was made with two numbers, so it has room for two.",
+    },
+}
 
 EXERCISES = (
     Exercise(

@@ -223,6 +223,8 @@ IF_ELIF = (
 
 
 STEP = "x = x - 0.1 * tape.gradient(y, x)"
+TWO_SLOPES = exercises_of("10")["10.2"].start
+EACH = "for penalty in (0.0, 5.0):\n"
 TOLD = [
     (
         "05.2",
@@ -270,6 +272,14 @@ TOLD = [
     ("05.5", solved("05.5", "zip(variables, gradients)", "zip(variables, gradients[::-1])"), "of another one"),
     ("08.3", solved("08.3", "tf.reduce_mean(results)", "results.mean()"), "tf.reduce_mean(...)"),
     ("10.4", solved("10.4", "tf.while_loop(", "tf.while_lop("), "Did you mean 'while_loop'?"),
+    ("10.2", solved("10.2", "constant(penalty)", "constant(2.0 * penalty)"), "Place 2 of your list is not right"),
+    ("10.2", TWO_SLOPES.replace("loss(x):", "loss(x, penalty=0.0):"), "no call hands one in"),
+    ("10.2", TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.Variable(penalty)\n"), "the one that it met"),
+    (
+        "10.2",
+        TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.constant(penalty)\n"),
+        "the tensor that had the name",
+    ),
 ]
 COLLECTED = [
     ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer is True or False."),
