@@ -1,5 +1,6 @@
 """What every package may use, and which uses none of them: files and texts.
 
 ``write_beside`` writes a file whole or not at all, ``read_data`` reads files that others wrote, within bounds;
-``texts`` looks up sentences in the language of the lessons.
+``texts`` looks up sentences in the language of the lessons; ``lazy`` loads names when they are first used; ``threads``
+runs work in a thread, where there are threads.
 """

@@ -1,6 +1,6 @@
 """A wrong program's tape beside that of the lesson's solution, up to the first row whose value or adjoint differs.
 
-Both are run on the same case. The sentence names the row; in a notebook both tapes can be show_both below it, and be
+Both are run on the same case. The sentence names the row; in a notebook both tapes can be opened below it, and be
 stepped through together.
 """
 
@@ -49,7 +49,7 @@ class Playback:
         return {**(bundle[0] if isinstance(bundle, tuple) else bundle), **data}
 
     def box(self) -> Accordion | None:
-        """A folded box that makes the two views when it is show_both; None where the lesson shows no live ones."""
+        """A folded box that makes the two views when it is opened; None where the lesson shows no live ones."""
         widgets = sys.modules.get("minitape_widgets")
         if widgets is None or MISSING:
             return None
