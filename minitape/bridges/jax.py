@@ -11,7 +11,7 @@ does. Then JAX goes back through it, with its own rules and its own sums.
 >>> recording
 Recording(jax, 5 rows, 1 backward pass)
 >>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
-['w', 'x', 'y', '×', 'Σ']
+['w', 'x', 'y', '×', 'loss']
 >>> recording.value, recording.gradient
 (Array(-3.5, dtype=float32), Array([ 1., -4.], dtype=float32))
 >>> recording.explain(recording.value, "x").message
