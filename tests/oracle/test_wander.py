@@ -30,6 +30,7 @@ def test_the_ways_to_run_a_program_agree(seed):
 
 
 def test_a_difference_to_tensorflow_is_explained_by_digits_only_where_there_is_an_edge():
-    on_an_edge = "def step(tf, x0):\n    t0 = x0 * 1.0\n    t1 = tf.sign(t0 - x0)\n    return [t1]"  # 0, but for its rounding
+    # 0, but for its rounding
+    on_an_edge = "def step(tf, x0):\n    t0 = x0 * 1.0\n    t1 = tf.sign(t0 - x0)\n    return [t1]"
     assert unstable({"text": on_an_edge, "shapes": [(3,)], "seed": 1})
     assert not any(unstable(program(seed), tries=3) for seed in (4, 5, 7))
