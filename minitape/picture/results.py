@@ -145,7 +145,9 @@ def _stored(tape: GradientTape, rows: list[int]) -> tuple[Shown | None, int]:
 
 
 def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | None, BlamedLine | None, int | None]:
-    """Why a gradient is None or zero, see :func:`said_by`; and the row that is to blame, where `explain` names one."""
+    """The words for a gradient that is None or zero and the line that they blame, see :func:`said_by`; and the row that
+    is to blame, where `explain` names one.
+    """
     with suppress(Exception):  # the picture goes on without words
         found: Object = tape.explain(targets[0] if len(targets) == 1 else targets, source)
         leaf = tape._record.find(source) if found.cause in OF_THE_SOURCE and tape._record is not None else None
