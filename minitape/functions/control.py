@@ -65,8 +65,9 @@ def while_loop(
     """Repeats ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` is true; returns the last ones.
 
     Gradients flow through all iterations. In a traced function Python goes through ``cond`` and ``body`` once.
-    ``maximum_iterations`` limits the iterations; the other arguments have no effect. ValueError when ``body`` returns
-    another number of tensors. See https://www.tensorflow.org/api_docs/python/tf/while_loop.
+    ``maximum_iterations`` limits the iterations; ``shape_invariants``, ``parallel_iterations``, ``back_prop`` and
+    ``swap_memory`` have no effect. ValueError when ``body`` returns another number of tensors. See
+    https://www.tensorflow.org/api_docs/python/tf/while_loop.
 
     >>> import minitape as tf
     >>> i, x = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [tf.constant(0), tf.constant(1.0)])
