@@ -169,6 +169,6 @@ def anew_of(lesson: str) -> dict[str, tuple[str, list[str], str, str]]:
     return _table_of(lesson, "ANEW")
 
 
-def _table_of(lesson: str, name: str) -> dict[str, Any]:
+def _table_of(lesson: str, name: str) -> dict[str, Any]:  # as the lesson's module declares it
     module = importlib.import_module(f"minitape.course.lesson_{lesson}") if lesson in own_lessons() else None
     return getattr(module, name, {})

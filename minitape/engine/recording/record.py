@@ -120,7 +120,7 @@ class Record(Recorder):
             leave_ended()
         return False
 
-    def row(self, row: int) -> Sequence[Any]:
+    def row(self, row: int) -> Sequence[Any]:  # each of its cells has a type of its own
         """(op, a, b, call, site, value) of a row."""
         return self.rows[WIDTH * row : WIDTH * row + WIDTH]
 
