@@ -39,13 +39,13 @@ class Playback:
     def __repr__(self) -> str:
         return say("Your tape beside the solution's")
 
-    def _repr_mimebundle_(self, **options: object) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **options: object) -> dict[str, Any]:  # by MIME type
         """A folded box with both tapes, live; where nothing is live, with their pictures."""
         pictures = "".join(draw(tape)._repr_mimebundle_()["text/html"] for tape in self.tapes)
         page = f"<details><summary>{self}</summary>{pictures}</details>"
         data = {"text/plain": repr(self), "text/html": page}
         box = self.box()
-        bundle: Any = {} if box is None else box._repr_mimebundle_(**options)
+        bundle: Any = {} if box is None else box._repr_mimebundle_(**options)  # by MIME type
         return {**(bundle[0] if isinstance(bundle, tuple) else bundle), **data}
 
     def box(self) -> Accordion | None:
