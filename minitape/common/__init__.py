@@ -1,4 +1,4 @@
-"""What every package may use, and which uses none of them: files and texts.
+"""What every package may use, and which uses none of them: files, texts, threads.
 
 ``write_beside`` writes a file whole or not at all, ``read_data`` reads files that others wrote, within bounds;
 ``texts`` looks up sentences in the language of the lessons; ``lazy`` loads names when they are first used; ``threads``

@@ -298,6 +298,11 @@ class PathChecks:
         scaled = entry.op in {*self.names.factors, *self.names.shapes} and not entry.differentiable
         return entry.kind == "constant" or (scaled and all(map(self._is_number, entry.inputs)))
 
+    def _is_zero(self, row: int) -> bool:
+        """Whether a row is the constant 0."""
+        numbers = self.numbers(row) if self.entries[row].kind == "constant" else None
+        return numbers is not None and not numbers.any()
+
     def _slopes_of(self, entry: Object) -> list[int]:
         """What an operation computes with that a gradient could pass; of a derivative, what it is the derivative of."""
         given = entry.came if entry.extra.why in DERIVED and entry.came else entry.inputs
@@ -310,6 +315,8 @@ class PathChecks:
             entry = self.entries[waiting.pop()]
             yield entry
             before = self._slopes_of(entry)
+            if entry.op in self.names.factors and any(map(self._is_zero, entry.inputs)):
+                continue  # it adds nothing
             if entry.differentiable and entry.op in {*self.names.factors, *self.names.shapes} and not entry.shape:
                 waiting += before
             elif not (before if not entry.differentiable else entry.shape or entry.op not in self.names.adds):
