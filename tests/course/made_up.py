@@ -324,7 +324,7 @@ def other_forms(program: str, result: Any) -> list[str]:
     if single or not numbers:
         kinds.append((_calls(".gradient", 2), lambda node: ast.Call(node.func, [], _named(node))))
     head = program.splitlines()[0]
-    found = [re.sub(r"tf\.(constant|Variable)\(([^(),]+)\)", r"tf.\1(\2, dtype=tf.float64)", program)]
+    found = [re.sub(r"tf\.(constant|Variable)\(((?!times\b)[^(),]+)\)", r"tf.\1(\2, dtype=tf.float64)", program)]
     found += [made for chosen, change in kinds for made in changed(program, chosen, change)]
     if head.startswith("def ") and "class" not in program:
         takes = head.partition("(")[2]

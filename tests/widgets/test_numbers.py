@@ -221,7 +221,7 @@ def agrees(text: str, number: Any) -> bool:
     """Whether a text shows this number or array: four digits of it, as many as fit beside a loop's turn, fewer of an
     array, or its shape.
     """
-    beside = re.match(r"\d+/\d+ ∂ -?\d+\.?(\d*)(?:e(-?\d+))?$", text)
+    beside = re.match(r"\d+/\d+ [∂=] -?\d+\.?(\d*)(?:e(-?\d+))?$", text)
     last = 10.0 ** (int(beside[2] or 0) - len(beside[1])) if beside else 0.0  # the unit of the last digit shown
     text = re.sub(r"^(\d+/\d+ )?([∂=Σ×] )?", "", text)
     text = text.removesuffix(" + …")
