@@ -261,13 +261,13 @@ class GraphDrawing(Drawing):
     def _cards(self) -> Iterator[str]:
         """The products of the step, each on its edge: local derivative, what came in, the product."""
         now = self.at.get(self.current["row"]) if self.current else None
+        inside: dict[str, None] = {}  # of edges that are inside of what is folded, or come from far away
         for edge, texts, picture in self.shares():
             start = self.at.get(edge["input"])
             ports = [key for key in self.curves if key[:2] == (start, now)]
             key = next((one for one in ports if one not in self._carded), ports[-1] if ports else None)
-            if key is None:  # it is inside of what is folded, or comes from far away
-                if now is not None and not self._carded:
-                    yield self._below(self.nodes[now], " ".join(texts))
+            if key is None:
+                inside[" ".join(texts)] = None
                 continue
             self._carded.add(key)
             lines = [" ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts
@@ -287,6 +287,8 @@ class GraphDrawing(Drawing):
                 yield text_at(x + w / 2 - 5, y - h / 2 + 12 + LINE * k, line, style + weight)
             if picture:
                 yield small_map(picture, x - w / 2 + 5, y + h / 2 - MAP - 3, w - 10, MAP)
+        if inside and now is not None and not self._carded:
+            yield self._below(self.nodes[now], next(iter(inside)))
 
     def _numbers(self) -> Iterator[str]:
         """On each edge over which the sweep went before what it carried."""

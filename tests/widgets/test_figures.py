@@ -73,7 +73,7 @@ CLASHES = """() => {
     return [x + 1, y + 3, x + width - 1, y + height - 3];
   };
   const texts = [...document.querySelectorAll("text")];
-  const profiles = [...document.querySelectorAll("path[stroke-width='1.4']")];
+  const profiles = [...document.querySelectorAll("path[stroke-width='1.4']:not([stroke-dasharray])")];
   const [, , most, high] = document.querySelector("svg").getAttribute("viewBox").split(" ").map(Number);
   const meet = ([a, b, c, d], [e, f, g, h]) => a < g && e < c && b < h && f < d;
   const words = (one) => one.textContent || "profile";
