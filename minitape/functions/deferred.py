@@ -210,10 +210,13 @@ _AT_ONCE = set(
 )
 
 
+_PUT_OFF = ("minitape.tf.", "minitape.engine.", "minitape.functions.")  # pictures look for the names of their caller
+
+
 def _wrapped(name: str, value: Any) -> Any:
     """What a namespace offers under a name, once there are graphs."""
     value = in_traces(name, value)
-    if name in _AT_ONCE or not inspect.isfunction(value) or not value.__module__.startswith("minitape."):
+    if name in _AT_ONCE or not inspect.isfunction(value) or not value.__module__.startswith(_PUT_OFF):
         return value
 
     @functools.wraps(value)

@@ -80,3 +80,13 @@ def test_outside_of_a_graph_everything_is_as_before():
     with pytest.raises((TypeError, AttributeError), match="waits for a session"):
         tf.sin(inside)
     assert v1.global_variables_initializer() is None
+
+
+def test_a_picture_knows_the_names_of_its_caller_also_after_a_graph():
+    with tf.Graph().as_default():
+        tf.constant(1.0)
+    t = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(t)
+        y = t * t
+    assert [row["name"] for row in tf.snapshot(tape, y, t)["rows"]] == ["t", "y"]
