@@ -186,7 +186,7 @@ def test_lesson_1_runs_and_its_exercises_answer(kept):
     expect(reveal).to_contain_text("Choose an answer above first.")
     expect(reveal.get_by_text("The answer:")).not_to_be_visible()
     question.get_by_role("button", name="6.0").click()
-    expect(question).to_contain_text("You predict: 6.0. Now run the next cell.")
+    expect(question).to_contain_text("You predicted 6.0.")
     expect(reveal).to_contain_text("You predicted 6.0, and so it is.")  # it appears without another run
 
     exercise = cell(lesson, 'check("01.1"')
@@ -213,7 +213,7 @@ def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(kep
     top(lesson)
     question = first_question(lesson)
     question.get_by_role("button", name="6.0").click()
-    expect(question).to_contain_text("You predict: 6.0.")
+    expect(question).to_contain_text("You predicted 6.0.")
     lesson.get_by_role("menuitem", name="Kernel").click()
     lesson.get_by_text("Restart Kernel…").click()
     with lesson.expect_response(re.compile("/api/kernels/.*/restart")):
