@@ -104,7 +104,7 @@ WRONG: dict[Callable[[], Made], tuple[str, str, bool]] = {
 
 @pytest.mark.browser
 @pytest.mark.parametrize("program", WRONG, ids=lambda f: f.__name__)
-def test_each_alarm_leads_to_its_place(program, show):
+def test_each_alarm_leads_to_its_place(nothing_has_left_yet, program, show):
     kind, op, back = WRONG[program]
     tape, target, sources = program()
     snapshot = tf.snapshot(tape, target, sources)
