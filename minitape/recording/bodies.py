@@ -56,9 +56,10 @@ def bodies_of(call: Call, output: int | None) -> Iterator[FunctionBody]:
     """The bodies in which a call computes one of its outputs (None: all, by no row); none where nothing is known of
     them.
     """
-    if call.primitive.name == "function":
-        yield _body(call.attrs["recording"], call.inputs, output)
-    elif call.primitive.name in INTO:
+    recording: Object = call.attrs.get("recording")
+    if recording is not None:  # else gone with all that a released tape held
+        yield _body(recording, call.inputs, output)
+    elif call.primitive.name in INTO[1:]:
         primitive: Object = call.primitive
         for body, first in [*zip(primitive.bodies, primitive.starts, strict=True)][primitive.name == "while" :]:
             if output is None or output < len(body.results):

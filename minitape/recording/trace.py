@@ -329,7 +329,7 @@ class Trace:
         if kept is not None and kept[0] is call:  # a number may be that of a call that is gone
             return kept[1]
         custom = call.primitive.name == "custom_gradient"
-        recording = call.attrs.get("recording") if call.primitive.name == "function" else None
+        recording = call.attrs.get("recording")
         if recording is not None and recording._grads is not None:
             found = [part is not None for part in recording._grads.parts]
         else:

@@ -25,6 +25,7 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.types import TensorOperators
 from ..engine.values import dtypes, nest
+from ..functions.calls import in_traces
 from ..functions.settings import init_scope
 from . import nn
 from .arguments import sizes_of, tensor_of
@@ -124,6 +125,9 @@ for _name in [*_names, *(f"r{name}" for name in _names), *"neg abs eq ne lt le g
 # -- layers ----------------------------------------------------------------------------------------
 
 
+_draw = in_traces("uniform", uniform)  # while a function is traced, a row
+
+
 def initial_value(initializer: str | Callable | None, shape: ShapeLike, dtype: DTypeLike) -> Value:
     """The first value of a weight, by the name of an initializer or by a function of shape and dtype."""
     if callable(initializer):
@@ -134,7 +138,7 @@ def initial_value(initializer: str | Callable | None, shape: ShapeLike, dtype: D
         raise ValueError(f"An initializer is 'glorot_uniform', 'ones', 'zeros' or a function, got {initializer!r}")
     sizes = sizes_of(shape)
     limit = np.sqrt(6.0 / max(1, sizes[0] + sizes[-1])) if sizes else 1.0
-    return uniform(sizes, -limit, limit, dtype)
+    return _draw(sizes, -limit, limit, dtype)
 
 
 class Layer:

@@ -9,7 +9,6 @@ import numpy as np
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values.dtypes import as_dtype
 from ..engine.values.invalid import invalid
-from ..functions.calls import in_traces
 from .arguments import sizes_of, tensor_of
 
 if TYPE_CHECKING:
@@ -97,6 +96,3 @@ def _shifted(numbers: Tensor, scale: Value, shift: Value) -> Tensor:
     """Numbers of unit scale with another one, recorded, so that gradients reach scale and shift."""
     out: Tensor = numbers * scale + shift
     return out
-
-
-normal, uniform = in_traces("normal", normal), in_traces("uniform", uniform)  # also where layers draw

@@ -158,3 +158,18 @@ def test_a_gradient_of_ones_own_in_a_loop_that_was_already_asked_for() -> None:
     assert tape.gradient(y, x).numpy() == 150.0  # of (1 + 2 x)^3
     assert tape.explain(z, w).cause == "left_through_numpy"
     assert tape.explain(y, x).connected
+
+
+def test_a_call_that_a_released_tape_had_recorded() -> None:
+    @tf.function
+    def square(v):
+        return v * v
+
+    x, w = tf.Variable(3.0), tf.Variable(2.0)
+    with tf.GradientTape():
+        z = square(w)  # its tape is gone when the block is left
+    with tf.GradientTape() as tape:
+        y = x * z
+    for source, cause in ((z, "not_watched"), (w, "outside_tape")):
+        answer = tape.explain(y, source)
+        assert answer.cause == cause and "explain failed" not in answer.message
