@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ..common.texts import CODE, COURSE, ENGLISH
 from ..course.translation import keep_in_step
-from .messages import failure
+from .messages import failure, writing
 from .rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION
 from .save import clean, execute, write
 
@@ -158,10 +158,8 @@ def write_language(code: str) -> tuple[Path, list[str]]:
             "a language is added in a copy of minitape's repository: get one with git clone, install it there with "
             "pip install -e ., and run this again"
         )
-    try:
+    with writing(folder):
         return folder, keep_in_step(english, folder)
-    except OSError as error:
-        raise failure("cannot write {path}: {error}", path=folder, error=error.strerror or error) from error
 
 
 def _title(words: str) -> str:
