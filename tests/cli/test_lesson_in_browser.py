@@ -7,7 +7,6 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from minitape.cli.lessons import lesson_of
 from minitape.cli.skeleton import write_skeleton
 
 from .test_predictions import LESSONS, QUESTION
