@@ -136,7 +136,9 @@ class StackedSweep(Sweep):
                 name: _BEHIND[name](value, rank) if name in _BEHIND else value for name, value in call.attrs.items()
             }
             moved = Call(call.row, primitive, call.inputs, attrs, call.outputs)
-            wide = [v if type(v) is list else np.broadcast_to(getattr(v, "zeros", v), (count, *v.shape)) for v in values]
+            wide = [
+                v if type(v) is list else np.broadcast_to(getattr(v, "zeros", v), (count, *v.shape)) for v in values
+            ]
             return super().shares(moved, g, wide, wanted)
         each = [
             super(StackedSweep, self).shares(call, one, values, wanted)
