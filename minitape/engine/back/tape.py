@@ -7,7 +7,6 @@ or is itself the result of a row on the tape.
 
 from __future__ import annotations
 
-import inspect
 from _thread import interrupt_main, start_new_thread
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -83,30 +82,16 @@ class GradientTape(TapeMethods):
     last: GradientQuestion | None = None  # the last one that was answered
     questions: Sequence[GradientQuestion] = ()  # each of them, where the tape gives several gradients
     watchers: Sequence[Callable[[], object]] = ()  # live pictures of this tape, told by the recording
-    _warns = False
     _held: Callable[[], object] | None = None
 
-    def __init__(
-        self, persistent: bool = False, watch_accessed_variables: bool = True, *, explain: str | None = None
-    ) -> None:
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
         self._recording = self._used = False
-        if explain is not None:
-            if explain != "warn":
-                raise ValueError(f"GradientTape(explain={explain!r}): expected explain='warn' or None")
-            self._warns = True
         self.notes: list[TapeNote] = []  # (what, at which row, a weak reference, the user's frames)
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, ResourceVariable] = {}  # watched variables by id
 
-    # what everybody sees is TensorFlow's signature; `explain` is minitape's own
-    __signature__ = inspect.Signature(
-        [
-            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="bool")
-            for name, default in (("persistent", False), ("watch_accessed_variables", True))
-        ]
-    )
     backward = True  # whether it is for gradients; an accumulator's is not
 
     # -- recording ---------------------------------------------------------------------------------
@@ -402,7 +387,7 @@ class GradientTape(TapeMethods):
         nones = [*map(is_, gradients, _NONES)]
         self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
         if True in nones:
-            if self._warns or _WARNS:  # one warning, with its reason, for each
+            if _WARNS:  # one warning, with its reason, for each
                 hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
             if zero:
                 gradients = [unconnected_zeros(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
@@ -414,10 +399,10 @@ class GradientTape(TapeMethods):
         self._end(frames)
         return gradients[0] if type(sources) in ALONE else pack_like(sources, given, gradients)
 
-    def _begin(self, used_to: str = "used to ") -> None:
+    def _begin(self) -> None:
         if self._used or self._record is None:  # also of a tape that never recorded, as in TensorFlow
             error = RuntimeError(
-                f"A non-persistent GradientTape can only be {used_to}compute one set of gradients (or jacobians)"
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
             )
             if self._record is None:
                 error.add_note(_NEVER)

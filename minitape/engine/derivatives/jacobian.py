@@ -12,6 +12,7 @@ from ..back.endpoints import GradientQuestion, leaf_of, wants_zeros
 from ..back.reach import reachable_rows
 from ..back.sweep import Sweep
 from ..back.values import unbroadcast
+from ..recording.array_spec import ArraySpec
 from ..recording.evidence import site
 from ..recording.rows import Call
 from ..recording.state import state
@@ -33,7 +34,7 @@ def jacobian(
     tape: GradientTape, target: End, sources: Structure, unconnected: object, parallel: int | None, use_pfor: bool
 ) -> Structure:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
-    _begin(tape, "jacobian", "used to ", parallel, use_pfor)
+    _begin(tape, "jacobian", parallel, use_pfor)
     zero, flat, shape = wants_zeros(unconnected), [leaf_of(s) for s in nest.flatten(sources)], tuple(target.shape)
     count = math.prod(shape)
     found = _gradients(tape, target, flat, np.eye(count, dtype=_kind(target)).reshape(count, *shape))
@@ -52,7 +53,7 @@ def batch_jacobian(
     tape: GradientTape, target: End, source: End, unconnected: object, parallel: int | None, use_pfor: bool
 ) -> Result:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
-    _begin(tape, "batch_jacobian", "used to", parallel, use_pfor)  # TensorFlow's wording here lacks a space
+    _begin(tape, "batch_jacobian", parallel, use_pfor)
     source = leaf_of(source)
     size, *inner = tuple(target.shape) or (0,)
     if len(target.shape) < 2 or len(source.shape) < 2 or size != source.shape[0]:
@@ -72,7 +73,7 @@ def batch_jacobian(
     return result
 
 
-def _begin(tape: GradientTape, name: str, used_to: str, parallel: int | None, use_pfor: bool) -> None:
+def _begin(tape: GradientTape, name: str, parallel: int | None, use_pfor: bool) -> None:
     if not (use_pfor or tape._persistent or tape._used):
         raise RuntimeError(
             f"GradientTape must be created with persistent=True to compute the {name} with "
@@ -80,7 +81,7 @@ def _begin(tape: GradientTape, name: str, used_to: str, parallel: int | None, us
         )
     if parallel is not None and parallel < 1 + use_pfor:
         raise ValueError(f"parallel_iterations={parallel!r}: expected None or an integer from {1 + use_pfor} on.")
-    tape._begin(used_to)
+    tape._begin()
 
 
 def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
@@ -136,9 +137,7 @@ class StackedSweep(Sweep):
                 name: _BEHIND[name](value, rank) if name in _BEHIND else value for name, value in call.attrs.items()
             }
             moved = Call(call.row, primitive, call.inputs, attrs, call.outputs)
-            wide = [
-                v if type(v) is list else np.broadcast_to(getattr(v, "zeros", v), (count, *v.shape)) for v in values
-            ]
+            wide = [v if type(v) is list else _in_front(v, count) for v in values]
             return super().shares(moved, g, wide, wanted)
         each = [
             super(StackedSweep, self).shares(call, one, values, wanted)
@@ -150,6 +149,11 @@ class StackedSweep(Sweep):
         """A stack of zeros."""
         shape, dtype = self.record.shape_dtype(row)
         return np.zeros((self.count, *shape), dtype)
+
+
+def _in_front(value: Array, count: int) -> np.ndarray:
+    """A value as often as there are adjoints, along one more axis in front."""
+    return np.broadcast_to(value.zeros if type(value) is ArraySpec else value, (count, *value.shape))
 
 
 def _without_broadcast(share: Array, x: Array, count: int) -> Array:

@@ -192,10 +192,6 @@ class EagerTensor(Tensor, metaclass=_FullName):
     def __deepcopy__(self, memo: object) -> EagerTensor:
         return self  # tensors never change
 
-    def __reduce__(self) -> tuple[object, ...]:
-        note_escape(self, "pickle")
-        return _unpickle, (self._numpy(),)
-
     def __format__(self, spec: str) -> str:
         note_escape(self, "text")
         return self._numpy().__format__(spec)
@@ -284,10 +280,6 @@ class Reference:
 
     def __repr__(self) -> str:
         return f"<Reference wrapping {self._referent!r}>"
-
-
-def _unpickle(value: Array) -> EagerTensor:
-    return new_tensor(np.asarray(value))
 
 
 def new_tensor(value: Array) -> EagerTensor:
