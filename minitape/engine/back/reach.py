@@ -6,8 +6,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from ..recording.record import CONTINUOUS
-from ..recording.rows import LEAF
-from ..table.accelerator import fast
+from ..recording.rows import CHUNK, LEAF
 from ..table.primitives.elementwise import STOP_CODE
 
 if TYPE_CHECKING:
@@ -66,17 +65,16 @@ def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
     return reachable
 
 
-@fast.propagate
 def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
     """Marks each row in [low, high) that has a marked input (and passes the gate)."""
-    ops, left, right, calls, _, _ = record.columns(low, high)
-    for row, op, a, b, call in compress(
-        zip(range(low, high), ops, left, right, calls, strict=True), ops
-    ):  # without leaves
-        if (gate is None or gate[row]) and (
-            depends(record, marks, call) if call else (marks[a] or marks[b]) and op != STOP_CODE
-        ):
-            marks[row] = 1
+    for first in range(low, high, CHUNK):
+        rows = range(first, min(first + CHUNK, high))
+        ops, left, right, calls, _, _ = record.columns(first, rows.stop)
+        for row, op, a, b, call in compress(zip(rows, ops, left, right, calls, strict=True), ops):  # without leaves
+            if (gate is None or gate[row]) and (
+                depends(record, marks, call) if call else (marks[a] or marks[b]) and op != STOP_CODE
+            ):
+                marks[row] = 1
 
 
 def depends(record: Record, marks: bytearray, call: Call) -> bool:

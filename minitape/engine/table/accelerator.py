@@ -32,10 +32,6 @@ class Accelerator:
         """What runs an operation, see :func:`minitape.engine.tensor.operation.apply`."""
         return plain
 
-    def propagate(self, plain: Object) -> Object:
-        """What marks rows, see :func:`minitape.engine.back.reach.propagate`."""
-        return plain
-
     def run_sweep(self, plain: Object) -> Object:
         """What runs a sweep, see :func:`minitape.engine.back.sweep.run_sweep`."""
         return plain
