@@ -118,7 +118,7 @@ class GradientTape(TapeMethods):
             self._record = record = state.record = new
         elif record is None:
             state.record = record = self._record
-            record.reopen()
+            record.open = True
         elif record is not self._record:
             self._entered = False
             raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
@@ -149,8 +149,8 @@ class GradientTape(TapeMethods):
             tapes.remove(self)
         if tapes and error:
             leave_ended()
-        if not tapes and not record.paused and state.record is record:
-            state.record = record.close()
+        if not tapes and not record.paused and state.record is record and record.trace is None:
+            record.open, record.frame, state.record = False, None, None
         record.token = object()
         if self._recording:
             self.spans.append((self._start, record.base + len(record.rows) // WIDTH))

@@ -414,18 +414,6 @@ class Record(Recorder):
 
     # -- its tapes ---------------------------------------------------------------------------------
 
-    def close(self) -> Record | None:
-        """The last tape was left. Returns the recording that continues: none, or this one of a traced function."""
-        if self.trace is not None:
-            return self
-        self.open = False
-        self.frame = None
-        return None
-
-    def reopen(self) -> None:
-        """A tape is entered again."""
-        self.open = True
-
     def release(self) -> None:
         """No tape is left to ask: values go, and so does everything else of recordings that are long or old. The
         skeletons of the last few short ones stay, for `explain`: which operation a tensor came from that outlived its

@@ -89,7 +89,7 @@ def install(accelerator: Accelerator) -> None:
     fast = accelerator
 
 
-def full(shape: Sizes, dtype: NumPyType, number: Array) -> np.ndarray:
+def full(shape: Sizes, dtype: NumPyType | np.dtype, number: Array) -> np.ndarray:
     """An array of one number; ``np.full`` and ``np.ones`` take two to four times as long."""
     out = np.empty(shape, dtype)
     out.fill(number)

@@ -139,7 +139,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     # -- Python's protocols ------------------------------------------------------------------------
 
-    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
         if self._record is not None and self._record.trace is not None:
             self._record.trace.refuse(self, "asarray")
         array = np.asarray(self._value, dtype)

@@ -386,7 +386,7 @@ class ResourceVariable(VariableOperators, Variable):
     def __getitem__(self, key: Index) -> Tensor:
         return hooks.getitem(self._read(), key, self)
 
-    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
         array = self._read().__array__(dtype, copy)
         return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array
 
