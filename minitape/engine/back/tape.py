@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, overload
 from weakref import ref
 
 from ..hooks import hooks
+from ..recording.arrays import free, release
 from ..recording.block import InterruptSafeExit, leave_ended
 from ..recording.evidence import clock, note_gradients, site, weak, with_first_use
 from ..recording.frames import _OWN, user_frame
@@ -170,7 +171,7 @@ class GradientTape(TapeMethods):
                     state.tapes.remove(self)
                 record.tapes = tapes = record.tapes - 1
                 if tapes <= 0 and record.trace is None:
-                    record.release()
+                    release(record)
         except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
             start_new_thread(interrupt_main, ())
 
@@ -440,4 +441,4 @@ class GradientTape(TapeMethods):
             self._used = True
             self.notes.append(("gradient", record.base + len(record.rows) // WIDTH, None, frames))
             if record.large and (record.tapes == 1 or all(t is None or t._used for t in record.tapes_now())):
-                record.free()
+                free(record)
