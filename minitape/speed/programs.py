@@ -235,7 +235,7 @@ class Writer:
                 call.primitive.forward if turns else self.runner(call, self._notes_are_read(call))
             )
             formula = f"f{call.row}({', '.join(self._transposed(call, arguments) if turns else arguments)})"
-        if call.outputs > 1 or call.row in self.table.tuples:
+        if call.outputs > 1 or getattr(call.primitive, "gives_tuple", False):
             self.lines.append(f"    {', '.join(outs)}, = {formula}\n")
         else:
             self.lines.append(f"    {outs[0]} = {formula}\n")
