@@ -29,6 +29,7 @@ from .hints import (
     of_first_step,
     of_value,
     parts_of,
+    returns_in_loop,
     without_return,
 )
 from .playback import Playback, playback_of, solution_of
@@ -312,9 +313,9 @@ def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
 
 
 def _reason(exercise: Exercise, answer: Answer) -> str:
-    """What is said of the first name that is wrongly in a list, or left out."""
+    """What is said of the first name that is wrongly in a list, or else of one that is left out."""
     given, right = ([*one] if isinstance(one, (list, tuple)) else [] for one in (answer, exercise.expect))
-    wrong = [name for name in given if name not in right] + [name for name in right if name not in given]
+    wrong = [name for name in given if name not in right] or [name for name in right if name not in given]
     return next((exercise.reasons[name] for name in wrong if name in exercise.reasons), "") if given else ""
 
 
@@ -327,7 +328,7 @@ def _meaning(exercise: Exercise, answer: Answer) -> str:
         program = exercise.program
         if isinstance(program, dict):
             program = program.get(place.partition(",")[0], "")
-        if told := meaning_of(float(part), program):
+        if told := meaning_of(float(part), program, place):
             return say("{place}: {told}", place=place, told=told) if place else told
     return ""
 
@@ -411,7 +412,9 @@ def _played_back(exercise: Exercise, answer: Function, case: tuple[Answer, ...],
     """The first tape that a program asked on a case beside the one that the solution asks; None where there is none."""
     with suppress(Exception), redirect_stdout(None):  # whatever the solution needs, and the names in the kernel are
         solution = solution_of(exercise.name, answer) if run.seen.tapes else None
-        return solution and playback_of(run.seen.tapes, _run(exercise, solution, case).seen.tapes)
+        both = run.seen, _run(exercise, solution, case).seen if solution else Seen()
+        once = all(len(seen.questions) == len(seen.tapes) for seen in both)
+        return playback_of(both[0].tapes, both[1].tapes, once)
     return None
 
 
@@ -436,6 +439,8 @@ def _hint_for(
     """What to say of a function whose result in this case is not the one that is wanted; "" where only the exercise's
     hints are left.
     """
+    if returns_in_loop(source):
+        return say("The return is inside the loop, which ends there, in its first iteration. Move it out of the loop.")
     if any(question.turned for run in runs for question in run.seen.questions):
         return say(
             "You ask how the input changes when the result does. The result comes first, and then what it depends on."

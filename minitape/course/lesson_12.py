@@ -278,7 +278,7 @@ EXERCISES = (
             ("(g, g.sum(axis=0))", "(0 * x + 1.0, 0 * b + len(x))"): (
                 "What about g, the amount that has arrived? Each number of it is handed on."
             ),
-            ("(g,", "(g * b,"): (
+            ("return (g,", "return (g * b,"): (
                 "The amount for b is right. x is not multiplied by b: it is added, and gets g as it is."
             ),
         },

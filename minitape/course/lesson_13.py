@@ -242,6 +242,12 @@ STANDARDIZE = Exercise(
             "gets other numbers in other company."
         ),
         (" / seen.std(axis=0)", ""): ("The mean is gone. Divide by the spread, too: grams are still in the hundreds."),
+        (" / seen.std", " * seen.std"): "You multiply by the standard deviation. Divide by it.",
+        ("measures - seen", "measures + seen"): "You add the mean. Subtract it.",
+        (
+            "(measures -",
+            "(seen -",
+        ): "You standardize the birds that were seen. Do it with the measures that are handed in.",
         (".std(", ".var("): "You divide by the variance, which is the square of the standard deviation.",
         ("std(axis=0)", "std(axis=0, ddof=1)"): "You divide by the spread with n - 1. array.std(axis=0) divides by n.",
         (

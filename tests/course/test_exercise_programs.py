@@ -465,7 +465,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.5", "(g * (1.0 - z * z),)", "(g * 1.0 - z * z,)", "The brackets are missing"),
     ("12.5", "1.0 - z * z", "1.0 - z", "Its square is missing"),
     ("12.5", "g * (1.0 - z * z)", "g", "all that arrives"),
-    ("12.3", "if adjoints[i] is None", "if adjoints[i] == None", "== asks each number of an array"),
+    ("12.3", "if adjoints[i] is None", "if adjoints[i] == None", "ask each number of an array"),
     ("12.7", "g.sum(axis=0)", "g", "A gradient has the shape of its source"),
     ("12.7", "g.sum(axis=0)", "g.mean(axis=0)", "You hand b the mean of the rows"),
     ("12.7", "g.sum(axis=0)", "g.sum(axis=1)", "one number for each row"),
