@@ -439,8 +439,6 @@ def _hint_for(
     """What to say of a function whose result in this case is not the one that is wanted; "" where only the exercise's
     hints are left.
     """
-    if returns_in_loop(source):
-        return say("The return is inside the loop, which ends there, in its first iteration. Move it out of the loop.")
     if any(question.turned for run in runs for question in run.seen.questions):
         return say(
             "You ask how the input changes when the result does. The result comes first, and then what it depends on."
@@ -452,6 +450,8 @@ def _hint_for(
         return say("The tape gave an answer, and your function gives back None. Is there a print where it returns?")
     if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
         return hint
+    if returns_in_loop(source):
+        return say("The return is inside the loop, which ends there, in its first iteration. Move it out of the loop.")
     for (piece, other), hint in exercise.changes.items():
         if _does_as(exercise, runs, solution_of(exercise.name, answer, piece, other)):
             return hint

@@ -334,6 +334,15 @@ BELIEFS = {
         "it stays where it was": "Twelve birds do tell something of the others: most Chinstraps have long bills.",
     },
 }
+ANEW = {
+    "13.p4": (
+        "On its way back, each of 21 layers multiplies what arrives by 3. How large is the gradient of the first "
+        "layer, beside that of the last?",
+        ["about as large", "about 60 times as large", "more than a billion times as large"],
+        "more than a billion times as large",
+        "20 factors of 3 lie between the two, and they are multiplied: about 3.5 billion.",
+    ),
+}
 
 
 def __getattr__(name: str) -> tuple[Exercise, ...]:
