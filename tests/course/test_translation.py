@@ -22,7 +22,7 @@ from minitape.course.checker import exercises_of, feedback
 from minitape.course.exercise import ADDED
 from minitape.course.predict import Revealed
 from minitape.course.progress import progress_file
-from minitape.course.translation import as_po, keep_in_step, texts_of, texts_of_all, updated
+from tests.translate import as_po, keep_in_step, texts_of, texts_of_all, updated
 
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
 

@@ -16,17 +16,8 @@ import pytest
 from minitape.cli.lessons import lessons_folder, notebooks_in
 from minitape.cli.rules import outputs_text
 from minitape.common.texts import table
-from minitape.course.translation import (
-    OF_OTHERS,
-    as_po,
-    built,
-    domain_of,
-    keep_in_step,
-    pieces_of,
-    texts_of_all,
-    untranslated,
-    updated,
-)
+from minitape.course.translation import OF_OTHERS, pieces_of
+from tests.translate import as_po, built, domain_of, keep_in_step, texts_of_all, untranslated, updated
 
 ENGLISH = lessons_folder()
 LANGUAGES = [folder for folder in sorted(ENGLISH.parent.iterdir()) if folder != ENGLISH and any(folder.glob("*.ipynb"))]
@@ -63,14 +54,14 @@ def test_there_is_a_chinese_edition_with_a_file_for_each_lesson(texts):
 
 
 def test_each_text_has_a_translation_made_from_the_present_english(file, texts):
-    """Where this fails: minitape new-language zh, then translate what it names in Poedit, and run it again."""
+    """Where this fails: python -m tests.translate zh, then translate what it names in Poedit, and run it again."""
     catalog = updated(file, texts[file.stem], file.parent.parent.name)
     assert untranslated(catalog) == []
     assert list(table(file.stem, file.parent.parent.name)) == list(texts[file.stem])
 
 
 def test_a_notebook_is_built_from_the_english_one_and_the_texts(pair):
-    """Where this fails: minitape new-language zh, then minitape save."""
+    """Where this fails: python -m tests.translate zh, then minitape save."""
     english, translation = (json.loads(path.read_text(encoding="utf-8")) for path in pair)
     language = pair[1].parent.name
     made, to_run = built(english, translation, table(domain_of(pair[0]), language), language)

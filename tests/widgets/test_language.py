@@ -12,12 +12,12 @@ import pytest
 
 import minitape as tf
 from minitape.common.texts import table
-from minitape.course.translation import said_in
 from minitape.picture.programs import PROGRAMS, converted
 from minitape.picture.short import elide, short_name, wide
 from minitape_widgets import TapeView
 from minitape_widgets.wire import decode
 from tests.jupyterlab_page import frame
+from tests.translate import said_in
 
 from .conftest import states
 
