@@ -435,10 +435,7 @@ class _UnreadVariable(ResourceVariable):
         return self._base._tape_rows(tape)
 
     def _watch_on(self, tape: GradientTape) -> None:
-        known = id(self._base) in tape.variables
         self._base._watch_on(tape)
-        if not known:  # the tape knows it by the name under which it was watched
-            tape.variables[id(self._base)] = self
 
     def _next_state(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
         return self._base._next_state(tensor, how, inputs, read_value)

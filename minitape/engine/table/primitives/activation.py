@@ -8,7 +8,6 @@ import numpy as np
 
 from ...values.dtypes import dtype_of_any
 from ...values.invalid import invalid, shape_text
-from ..accelerator import fast
 from . import TABLE, declare
 from .formula import ARRAY
 from .numerics import in_single
@@ -119,13 +118,11 @@ declare("sparse_softmax_cross_entropy", _sparse_cross_entropy, [_sparse_rule, No
 # -- leaky relu and bias ---------------------------------------------------------------------------
 
 
-@fast.by_blocks
 def _leaky(x: Array, *, alpha: float) -> Array:
     less = x * x.dtype.type(alpha)
     return (np.maximum(x, less) if 0 < alpha <= 1 else np.where(x > 0, x, less)).astype(x.dtype, copy=False)
 
 
-@fast.by_blocks
 def _leaky_gate(g: Array, x: Array, *, alpha: float) -> Array:
     return np.where(x > 0, g, g * g.dtype.type(alpha)).astype(g.dtype, copy=False)
 
