@@ -31,7 +31,6 @@ from .array_spec import ArraySpec
 from .arrays import SMALL, kept
 from .block import leave_ended
 from .frames import _OWN, place_of, user_frame
-from .recorder import Recorder
 from .rows import CALL, FLOATS, FULL, LEAF, WIDTH, Call, Event, Leaf, Subject, number_leaf
 from .state import appended, state
 
@@ -55,7 +54,7 @@ def last_from(spans: Sequence[Span], row: int) -> Span:
 
 
 @fast.record
-class Record(Recorder):
+class Record:
     """The table: operations append to it, a sweep reads it backwards."""
 
     trace: Trace | None = None  # the first run of a function whose rows these are, see minitape.functions.trace

@@ -16,9 +16,8 @@ from ..recording.block import no_tapes
 from ..recording.evidence import ASSIGNED, origin_of_new, origin_of_result
 from ..recording.frames import user_frame
 from ..recording.logs import warn_not_watchable
-from ..recording.recorder import recorder
 from ..recording.rows import REALS
-from ..recording.state import state
+from ..recording.state import first_run, state
 from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..types import TensorOperators
@@ -97,7 +96,11 @@ class ResourceVariable(VariableOperators, Variable):
     ) -> None:
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified: give it a value.")
-        recorder().create(self, initial_value, trainable is None or trainable, name, dtype, shape)
+        trace, given = first_run(), (initial_value, trainable is None or trainable, name, dtype, shape)
+        if trace is None:
+            self._begin(*given)
+        else:
+            trace.create(self, *given)
 
     def _begin(
         self,
@@ -145,9 +148,14 @@ class ResourceVariable(VariableOperators, Variable):
                 found[id(self)] = self
         return self._state if record is None else (record.trace or record).read(self)
 
+    def _unaccessed(self) -> Tensor:
+        """The current state as a tensor, which does not count as an access."""
+        record = state.record
+        return self._state if record is None else (record.trace or record).read(self, accessed=False)
+
     def _peek(self) -> Tensor:
         """The same for ``stop_gradient``: tapes watch this state, and do not count that as an access."""
-        tensor = recorder().read(self, accessed=False)
+        tensor = self._unaccessed()
         for tape in state.tapes:
             if self._trainable and tape._watch_accessed_variables and tensor._record is tape._record:
                 tape._watch_row(tensor._row)
@@ -269,12 +277,10 @@ class ResourceVariable(VariableOperators, Variable):
         return convert_to_tensor(delta, dtype)
 
     def _assign(self, change: Tensor, how: str, read_value: bool) -> Assigned:
-        record = state.record
-        return (
-            self._set_or_add(change, how, read_value)
-            if record is None
-            else (record.trace or record).assign(self, change, how, read_value)
-        )
+        trace = first_run()
+        if trace is None:
+            return self._set_or_add(change, how, read_value)
+        return trace.assign(self, change, how, read_value)
 
     def _set_or_add(self, change: Tensor, how: str, read_value: bool) -> Assigned:
         """Takes a value, or adds one."""
@@ -429,7 +435,7 @@ class _UnreadVariable(ResourceVariable):
     _state = property(lambda self: self._base._state)
 
     def _read(self) -> Tensor:
-        return recorder().read(self._base, accessed=False)
+        return self._base._unaccessed()
 
     def _tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
         return self._base._tape_rows(tape)
