@@ -12,6 +12,7 @@ import minitape as tf
 from minitape.engine.back import backward
 from minitape.engine.back.values import column, operations
 from minitape.engine.recording.array_spec import ArraySpec
+from minitape.engine.recording.arrays import large_arrays
 from minitape.engine.recording.rows import CALL, LEAF, Call, operation_of
 from minitape.engine.table.accelerator import fast
 from minitape.engine.table.primitives import TABLE
