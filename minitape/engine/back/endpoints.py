@@ -127,9 +127,9 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
         check_same_dtype("Mul", given, target)
     if given.shape != target.shape:
         check_broadcast("Mul", given, target)
-        wanted = given.shape.as_list(), target.shape.as_list()
-        if math.prod(np.broadcast_shapes(*map(tuple, wanted))) != math.prod(wanted[1]):
-            raise invalid(f"An output gradient of the shape {given.shape} is larger than its target, {target.shape}.")
+        have, wanted = given.shape, target.shape
+        if math.prod(np.broadcast_shapes(*map(tuple, (have, wanted)))) != wanted.num_elements():
+            raise invalid(f"An output gradient of the shape {have} is larger than its target, {wanted}.")
     return given if recorded else unbroadcast(given.array, tuple(target.shape))
 
 

@@ -42,7 +42,6 @@ _FITS = {
 }
 _DIRECT = {"float16", "float32", "float64", "int32", "int64", "uint64", "bool", "complex128", "string"}
 _CASTS = {"f": "fiu", "i": "iu", "u": "iu", "c": "cfiu", "b": "b", "s": "s"}  # kinds that a cast may start from
-_NUMPY_NAMES = {"M": "DATETIME", "m": "TIMEDELTA", "V": "VOID", "f": "LONGDOUBLE", "c": "CLONGDOUBLE"}
 
 
 def is_array(value: Object) -> bool:
@@ -190,9 +189,7 @@ def _from_numpy(value: Array, dtype: DType | None) -> Array:
     if kind == "O" or (dtype is None and kind in "SU") or (dtype is not None and dtype.kind == "s"):
         return _strings(value.reshape(-1).tolist(), True).reshape(value.shape)
     if kind in "Mm" or value.dtype.char in "gGV":
-        raise ValueError(
-            f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: NPY_{_NUMPY_NAMES[kind]})."
-        )
+        raise ValueError(f"An array of NumPy's {value.dtype} does not become a tensor: convert its elements before.")
     if dtype is None:
         dtypes.as_dtype(value.dtype)  # refuses what TensorFlow does not know
         return np.array(value)

@@ -289,12 +289,7 @@ class ResourceVariable(VariableOperators, Variable):
         was, add = self._state, how == "assign_add"
         old, value = was._value, change._value
         if old.shape != value.shape:
-            have, given = (",".join(map(str, v.shape)) for v in (old, value))
-            raise invalid(
-                f"Cannot update variable with shape [{have}] using a Tensor with shape [{given}], shapes must be "
-                "equal.",
-                "AssignAddVariableOp" if add else "AssignSubVariableOp",
-            )
+            raise invalid(f"A variable of shape {old.shape} changes by tensors of that shape, got {value.shape}.")
         new = ignore_fp_errors().run(operator.add if add else operator.sub, old, value)
         return self._next_state(from_array(new), how, (change, was), read_value)
 
