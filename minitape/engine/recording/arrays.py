@@ -26,10 +26,10 @@ SKELETON = 4096  # rows of one at most
 FEW = 256  # rows of one that keeps its small arrays
 
 
-def kept(
+def hold(
     record: Record, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool
 ) -> Array:
-    """Returns what is kept of a result, and stores the input arrays that its rules will read."""
+    """Returns what the recording holds of a result, and stores the input arrays that its rules will read."""
     if tracked and (primitive.keeps is None or primitive.keeps):
         for i, t in enumerate(inputs):
             if (

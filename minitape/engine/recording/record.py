@@ -28,7 +28,7 @@ import numpy as np
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
 from .array_spec import ArraySpec
-from .arrays import SMALL, kept
+from .arrays import SMALL, hold
 from .block import leave_ended
 from .frames import _OWN, place_of, user_frame
 from .rows import CALL, FLOATS, FULL, LEAF, WIDTH, Call, Event, Leaf, Subject, number_leaf
@@ -289,7 +289,7 @@ class Record:
         for tensor in tensors:
             value = tensor._value
             if self.large or value.size > small:
-                value = kept(self, primitive, rows, inputs, value, not untracked and bool(state.tapes))
+                value = hold(self, primitive, rows, inputs, value, not untracked and bool(state.tapes))
             if len(cells) >= FULL:
                 self.pack()
             row = self.base + len(cells) // WIDTH
