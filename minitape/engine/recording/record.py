@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from _thread import get_ident
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from sys import _getframe
 from types import CodeType, FrameType
@@ -362,6 +362,15 @@ class Record:
             frame = user_frame(_getframe(1))
             site = None if frame is None else (frame.f_code, frame.f_lasti)
             self.events = appended(self.events, Event(kind, len(self), subject, site))
+
+    def read_inputs(self, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
+        """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other
+        one reads.
+        """
+        for row, read in zip(rows, primitive.kept_with_scalar, strict=False):
+            if self.is_number(row):
+                return read
+        return range(len(rows)) if primitive.keeps is None else primitive.keeps
 
     def is_number(self, row: int) -> bool:
         """Whether a row is a Python number, of which no program can want a gradient."""
