@@ -113,10 +113,8 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
         return value if shape is None else _in_shape(value, value, TensorShape(shape))
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if hasattr(value, "_to_tensor"):
-        array = value.numpy()
-        tensor: Tensor = _enter(from_array(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
-    else:
-        tensor = _enter(from_array(to_array(value, wanted)), value)
+        value = value.numpy()
+    tensor: Tensor = _enter(from_array(to_array(value, wanted)), value)
     return tensor if shape is None else _in_shape(tensor, value, TensorShape(shape))
 
 

@@ -44,8 +44,7 @@ class Variable(TensorOperators, metaclass=PrintName):
     """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
-    initial value unless ``shape`` says otherwise. ``validate_shape`` has no effect, as in TensorFlow 2, nor has
-    ``use_locking`` in any method: one thread changes a variable at a time. See
+    initial value unless ``shape`` says otherwise. See
     https://www.tensorflow.org/api_docs/python/tf/Variable.
 
     >>> import minitape as tf
@@ -64,7 +63,6 @@ class Variable(TensorOperators, metaclass=PrintName):
             cls,
             initial_value: Value,
             trainable: bool | None = None,
-            validate_shape: bool = True,
             *,
             name: str | None = None,
             dtype: DTypeLike = None,
@@ -88,7 +86,6 @@ class ResourceVariable(VariableOperators, Variable):
         self,
         initial_value: Value = None,
         trainable: bool | None = None,
-        validate_shape: bool = True,
         *,
         name: str | None = None,
         dtype: DTypeLike = None,
@@ -217,9 +214,7 @@ class ResourceVariable(VariableOperators, Variable):
 
     # -- assignment --------------------------------------------------------------------------------
 
-    def assign(
-        self, value: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Assigned:
+    def assign(self, value: Value, name: str | None = None, read_value: bool = True) -> Assigned:
         """Sets a new value and returns the variable, or None without ``read_value``.
 
         No gradient passes from the new state to ``value``. Raises ValueError when its shape does not fit.
@@ -238,9 +233,7 @@ class ResourceVariable(VariableOperators, Variable):
             )
         return self._assign(tensor, "assign", read_value)
 
-    def assign_add(
-        self, delta: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Assigned:
+    def assign_add(self, delta: Value, name: str | None = None, read_value: bool = True) -> Assigned:
         """Adds ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
 
         >>> import minitape as tf
@@ -249,9 +242,7 @@ class ResourceVariable(VariableOperators, Variable):
         """
         return self._assign(self._delta(delta, "AssignAddVariableOp"), "assign_add", read_value)
 
-    def assign_sub(
-        self, delta: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Assigned:
+    def assign_sub(self, delta: Value, name: str | None = None, read_value: bool = True) -> Assigned:
         """Subtracts ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
 
         >>> import minitape as tf
