@@ -185,7 +185,7 @@ def _from_numpy(value: Array, dtype: DType | None) -> Array:
     if not value.dtype.isnative:  # bytes in the order of another machine
         value = value.astype(value.dtype.newbyteorder("="))
     if kind == "O" or (dtype is None and kind in "SU") or (dtype is not None and dtype.kind == "s"):
-        return _strings(value.reshape(-1).tolist(), True).reshape(value.shape)
+        return _strings(value.reshape(-1).tolist()).reshape(value.shape)
     if kind in "Mm" or value.dtype.char in "gGV":
         raise ValueError(f"An array of NumPy's {value.dtype} does not become a tensor: convert its elements before.")
     if dtype is None:
@@ -286,15 +286,14 @@ def _finite(made: Array, leaves: list[Object]) -> Array:
     return made
 
 
-def _strings(leaves: list[Object], numpy: bool = False) -> np.ndarray:
-    """An object array of bytes: text is encoded as UTF-8. ``numpy``: the leaves come from a NumPy array."""
+def _strings(leaves: list[Object]) -> np.ndarray:
+    """An object array of bytes: text is encoded as UTF-8."""
     out = np.empty(len(leaves), object)
     for i, text in enumerate(leaves):
         if isinstance(text, str):
             text = text.encode("utf-8")
         if not isinstance(text, bytes):
-            why = f"Failed to convert a NumPy array to a Tensor (Unsupported object type {type(text).__name__})."
-            raise ValueError(why if numpy else _MIXED)
+            raise ValueError(_MIXED)
         out[i] = bytes(text)
     return out
 
