@@ -30,11 +30,9 @@ if TYPE_CHECKING:
 MOST = 100_000  # numbers of a Jacobian that is kept for pictures
 
 
-def jacobian(
-    tape: GradientTape, target: End, sources: Structure, unconnected: object, parallel: int | None, use_pfor: bool
-) -> Structure:
+def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: object) -> Structure:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
-    _begin(tape, "jacobian", parallel, use_pfor)
+    tape._begin()
     zero, flat, shape = wants_zeros(unconnected), [leaf_of(s) for s in nest.flatten(sources)], tuple(target.shape)
     count = math.prod(shape)
     found = _gradients(tape, target, flat, np.eye(count, dtype=_kind(target)).reshape(count, *shape))
@@ -49,11 +47,9 @@ def jacobian(
     return nest.pack_sequence_as(sources, results)
 
 
-def batch_jacobian(
-    tape: GradientTape, target: End, source: End, unconnected: object, parallel: int | None, use_pfor: bool
-) -> Result:
+def batch_jacobian(tape: GradientTape, target: End, source: End, unconnected: object) -> Result:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
-    _begin(tape, "batch_jacobian", parallel, use_pfor)
+    tape._begin()
     source = leaf_of(source)
     size, *inner = tuple(target.shape) or (0,)
     if len(target.shape) < 2 or len(source.shape) < 2 or size != source.shape[0]:
@@ -71,17 +67,6 @@ def batch_jacobian(
         result = TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=sizes)
     _end(tape, "batch_jacobian", target, [source], [found], [result])
     return result
-
-
-def _begin(tape: GradientTape, name: str, parallel: int | None, use_pfor: bool) -> None:
-    if not (use_pfor or tape._persistent or tape._used):
-        raise RuntimeError(
-            f"GradientTape must be created with persistent=True to compute the {name} with "
-            "experimental_use_pfor set to False."
-        )
-    if parallel is not None and parallel < 1 + use_pfor:
-        raise ValueError(f"parallel_iterations={parallel!r}: expected None or an integer from {1 + use_pfor} on.")
-    tape._begin()
 
 
 def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
@@ -130,14 +115,12 @@ class StackedSweep(Sweep):
         if primitive.code:
             rules: Object = self.rules(primitive, g)
             found = {i: rules[i](g, *values) for i in wanted if rules[i] is not None}
-            return {i: _without_broadcast(share, inputs[i], count) for i, share in found.items()}
+            return {i: _sum_broadcast(share, inputs[i], count) for i, share in found.items()}
         if primitive.name in STACKED and len({x.ndim for x in inputs}) == 1:
             rank = inputs[0].ndim
-            attrs = {
-                name: _BEHIND[name](value, rank) if name in _BEHIND else value for name, value in call.attrs.items()
-            }
+            attrs = {name: _MOVED[name](value, rank) if name in _MOVED else value for name, value in call.attrs.items()}
             moved = Call(call.row, primitive, call.inputs, attrs, call.outputs)
-            wide = [v if type(v) is list else _in_front(v, count) for v in values]
+            wide = [v if type(v) is list else _spread(v, count) for v in values]
             return super().shares(moved, g, wide, wanted)
         each = [
             super(StackedSweep, self).shares(call, one, values, wanted)
@@ -151,12 +134,12 @@ class StackedSweep(Sweep):
         return np.zeros((self.count, *shape), dtype)
 
 
-def _in_front(value: Array, count: int) -> np.ndarray:
+def _spread(value: Array, count: int) -> np.ndarray:
     """A value as often as there are adjoints, along one more axis in front."""
     return np.broadcast_to(value.zeros if type(value) is ArraySpec else value, (count, *value.shape))
 
 
-def _without_broadcast(share: Array, x: Array, count: int) -> Array:
+def _sum_broadcast(share: Array, x: Array, count: int) -> Array:
     """A stack of shares, each summed to the shape of the input that they belong to."""
     wide = unbroadcast(share, (count, *(1,) * (share.ndim - 1 - x.ndim), *x.shape))
     return wide.reshape(count, *x.shape).astype(x.dtype, copy=False)
@@ -168,15 +151,15 @@ STACKED = frozenset(
 )
 
 
-def _axes_behind(axis: int | Sizes | None, rank: int) -> int | Sizes:
+def _moved_axis(axis: int | Sizes | None, rank: int) -> int | Sizes:
     if isinstance(axis, int):
         return axis + 1 if axis >= 0 else axis
     return tuple([a + 1 if a >= 0 else a for a in (range(rank) if axis is None else axis)])
 
 
 # attributes that count axes, for values with one more axis in front
-_BEHIND: dict[str, Function] = {
-    "axis": _axes_behind,
+_MOVED: dict[str, Function] = {
+    "axis": _moved_axis,
     "perm": lambda perm, rank: (0, *[p % rank + 1 for p in perm]),
     "spec": lambda spec, rank: (slice(None), *spec),
 }
