@@ -33,7 +33,7 @@ import click
 import minitape
 from minitape.common.write_beside import replace_file
 
-from .messages import CommandContext, failure, misuse, say
+from .messages import CommandContext, misuse, say, writing
 from .parts import missing, require_packages
 
 # jsonschema, which nbformat checks notebooks with, compiles 38 grammars when it is imported and finds this package, and
@@ -284,11 +284,8 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
     found = figures(hand_ins)
     print_class(found, hand_ins)
     if csv is not None:
-        try:
-            with replace_file(csv, newline="") as file:
-                file.write(as_csv(found, hand_ins))
-        except OSError as error:
-            raise failure("cannot write the report {path}: {error}", path=csv, error=error.strerror) from error
+        with writing(csv), replace_file(csv, newline="") as file:
+            file.write(as_csv(found, hand_ins))
         click.echo(say("wrote {path}", path=csv))
 
 

@@ -356,7 +356,7 @@ class Reader:
             self.tapes.append(ref() or _Gone(spans, watched))
         if not self.tapes:
             self.tapes = [self.tape]
-        borders = {first for first, _ in record.writers} | {first for first, _ in record.scopes}
+        borders = {first_of(writer) for writer in record.writers} | {first for first, _ in record.scopes}
         self._watched_at, watches = {}, []
         for bit, tape in enumerate(self.tapes):
             borders.update(end for span in tape.spans for end in span)
@@ -496,12 +496,25 @@ class Reader:
             if row.row in names and row.get("name") is None:
                 row.change({"name": names[row.row]})
 
-    def tangents(self) -> list[Fields]:
-        """The tangents of rows, where a ForwardAccumulator followed the recording."""
+    def know_the_end(self, rows: list[PictureRow]) -> list[Fields]:
+        """Puts into all rows what is known when nothing records any more, and returns these parts of rows: tangents,
+        where a ForwardAccumulator followed, and of rows that a gradient wrote where they are drawn, and their names.
+        """
+        from .expressions import Expressions
+        from .storeys import written_rows
         from .tangents import tangents_of
 
-        found = tangents_of(self.record, self.tapes)
-        return [{"row": row, "tangent": show_value(value)} for row, value in found.items() if row < self.count]
+        if self.record is None or self.record.open:
+            return []
+        parts: list[Fields] = [
+            {"row": row, "tangent": show_value(value)} for row, value in tangents_of(self.record, self.tapes).items()
+        ]
+        if self.record.writers:
+            parts += written_rows(self.record, Expressions(row.full() for row in rows))
+        parts = [part for part in parts if part["row"] < len(rows)]
+        for part in parts:
+            rows[part["row"]].change(part)
+        return parts
 
     def insides(self, target: Structure = None, sources: Structure = None, row: int | None = None) -> list[Inside]:
         """The INSIDEs of the first calls of functions, or of the one at ``row``, with the last sweep through each."""

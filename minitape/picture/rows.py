@@ -97,7 +97,7 @@ def first_of(mark: tuple[int, *tuple[object, ...]]) -> int:
     return mark[0]
 
 
-def last_of(marks: Sequence[tuple[int, Made]], row: int, default: Made) -> Made:
+def last_of(marks: Sequence[tuple[int, Made, *tuple[object, ...]]], row: int, default: Made) -> Made:
     """The subject of the last of these marks that is not behind ``row``."""
     at = bisect_right(marks, row, key=first_of)
     return marks[at - 1][1] if at else default

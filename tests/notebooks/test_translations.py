@@ -190,6 +190,37 @@ def test_links_and_programs_are_those_of_the_english_text(pair):
             assert list(cell.get("attachments", ())) == list(theirs[name].get("attachments", ())), name
 
 
+ONE_WORD = {
+    "反向传递": "回扫|后向传递",
+    "伴随值": "传到的量|到达的量|传来的量",
+    "就地": "原地(?=修|改|操|更)",
+    "跟踪": "追踪",
+    "with 代码块": "with 块",
+    "右方向键": "[左右]箭头",
+    "附录": "appendix 课",
+}
+"""Chinese terms, and what else these things were called in earlier editions."""
+
+
+def chinese_pages() -> dict[str, str]:
+    """The Chinese texts and pages, by their files."""
+    texts = {
+        file.stem: "\n".join(table(file.stem, "zh").values()) for file in (ENGLISH.parent / "zh/texts").glob("*.po")
+    }
+    root = ENGLISH.parent.parent
+    pages = [root / "README.zh.md", *(root / "docs").glob("*.zh.md")]
+    return texts | {page.name: page.read_text(encoding="utf-8") for page in pages}
+
+
+@pytest.mark.parametrize("term", ONE_WORD)
+def test_a_thing_has_one_word_in_chinese(term):
+    pages = chinese_pages()
+    assert any(term in page for page in pages.values())
+    assert {
+        name: re.findall(ONE_WORD[term], page) for name, page in pages.items() if re.search(ONE_WORD[term], page)
+    } == {}
+
+
 SENTENCE = re.compile(r"[A-Za-z]{2,},? (?:[a-z]+,? ){2,}[a-z]{2,}")  # four words in a row
 OF_PROGRAMS = re.compile(
     r"```.*?```|`[^`]*`|<!--.*?-->|<(?!img)[^>]*>|\$[^$]*\$|\[[^]]*\]\(https?:.*?\)|\]\(.*?\)|（[^）]*）|“[^”]*”|(?:src|style|class|href)=\"[^\"]*\"|https?://\S+",

@@ -255,10 +255,10 @@ class TapeView(AnyWidget):
             self._rows, self._sweeps, self._sent, self._changed = [], Sweeps(), 0, []
         self._rows += rows
         changed = self._reader.changes() + self._names()
-        if rows and not self._tape._recording:
-            changed += self._reader.tangents()
         for part in changed:
             self._rows[part["row"]].change(part)
+        if rows and not self._tape._recording:
+            changed += self._reader.know_the_end(self._rows)
         self._changed += changed
 
     def _names(self) -> list[Fields]:

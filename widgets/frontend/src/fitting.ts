@@ -18,7 +18,7 @@ export class Fitting {
   next: "first" | "all" | null = "first";
   private fitted = 1; // the camera's scale when all was shown last
 
-  /** `busy` says that nodes are being placed. */
+  /** `busy` says that nodes are being placed, `flat` that all is to be in one storey. */
   constructor(
     private camera: Camera,
     private store: Store,
@@ -26,6 +26,7 @@ export class Fitting {
     private scene: Scene,
     private present: Present,
     private busy: () => boolean,
+    private flat: () => boolean,
   ) {}
 
   /** The graph of a layout, in lines that the pane has room for; turned by 90 degrees where a line has room for one column. */
@@ -35,6 +36,7 @@ export class Fitting {
     if (!width) return buildGraph(this.store, layout);
     if (!this.store.recording && (this.map || (this.present.on && columns <= WRAPS))) return this.filling(layout, columns);
     const [per, pitch] = columnsPerLine(columns, width, this.store.recording);
+    if (layout.flat && (this.flat() || per === 1)) return this.wrapped(layout.flat);
     const turned = per === 1 && !this.store.recording ? buildGraph(this.store, layout, 1, pitch, width / READ - 2 * SIDE) : null;
     return turned && turned.right - turned.left + 2 * SIDE <= width / READ ? turned : buildGraph(this.store, layout, per, pitch);
   }

@@ -3,7 +3,7 @@
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { FAR, type Edge } from "./place";
 import type { Row, SweepEdge, Value } from "./schema";
-import { edgeCurve, farChips, type Point } from "./shapes";
+import { edgeCurve, entersRight, farChips, type Point } from "./shapes";
 import { wide } from "./words";
 
 export interface Label {
@@ -67,7 +67,9 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[], taken: B
       const [w, h] = [Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 10, 6 + LINE * lines.length + (map ? MAP + 3 : 0)];
       const id = edgeId(edge);
       const chip = chips.get(id) ?? [...chips.values()][0];
-      const at: Point = chip ? [Math.min(chip.x + chip.w / 2, node.x - 8 - w / 2), chip.y] : [node.x - 40, node.y + NODE_H / 2];
+      const right = entersRight(graph, node);
+      const side = right ? node.x + NODE_W + 8 + w / 2 : node.x - 8 - w / 2;
+      const at: Point = chip ? [Math[right ? "max" : "min"](chip.x + chip.w / 2, side), chip.y] : [node.x - 40, node.y + NODE_H / 2];
       const own = edge.far ? [at] : (curves.get(id) ?? edgeCurve(graph, edge));
       const [x, y] = own[own.length >> 1];
       return { id, lines, map, x, y, w, h, own, edge, at: [x, y] };
@@ -120,10 +122,10 @@ function together(texts: string[], room: number): string[][] {
 /** The nodes between the columns of the step, and in `more` columns behind it. */
 function neighbours(graph: Graph, node: Node, wanted: Wanted[], more: number): Node[] {
   const near = wanted.filter(({ edge }) => !edge.far).map(({ edge }) => graph.nodes[edge.from].column);
-  const first = Math.max(0, Math.min(node.column - 1, ...near));
+  const [first, last] = [Math.max(0, Math.min(node.column - 1, ...near)), Math.max(node.column, ...near)];
   const found: Node[] = [];
   const { per } = graph;
-  const [low, high] = per === Infinity ? [first, node.column + more] : [(Math.floor(first / per) - 1) * per, (node.line + 2) * per - 1]; // the lines above and below, too
+  const [low, high] = per === Infinity ? [first, last + more] : [(Math.floor(first / per) - 1) * per, (node.line + 2) * per - 1]; // the lines above and below, too
   for (let c = Math.max(0, low); c <= Math.min(graph.columns - 1, high); c++) found.push(...graph.byColumn[c]);
   return found;
 }

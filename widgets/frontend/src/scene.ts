@@ -8,7 +8,7 @@ import { drawnEdge, edgeId, LETTER, placeLabels, type Label } from "./labels";
 import { linkWay } from "./links";
 import type { Marks } from "./marks";
 import { FAR, type Edge } from "./place";
-import { CHARS, SIDES, edgeCurve, edgePath, entry, farChips, isShort, nodeText, nodeValue, valueText, type Point } from "./shapes";
+import { CHARS, SIDES, edgeCurve, edgePath, entersRight, entry, farChips, isShort, nodeText, nodeValue, valueText, type Point } from "./shapes";
 import { signedMap } from "./heatmap";
 import { meets, SHARE_H, SHARE_W, sharePlaces } from "./shares";
 import type { Store } from "./store";
@@ -164,7 +164,7 @@ export class Scene {
     return graph.edges(node.index).some((edge) => {
       if (edge.far) return false;
       const from = graph.nodes[edge.from];
-      const across = graph.per !== Infinity || (from.column <= right && node.column >= left);
+      const across = graph.per !== Infinity || (Math.min(from.column, node.column) <= right && Math.max(from.column, node.column) >= left);
       return across && Math.min(from.y, node.y) <= bottom && Math.max(from.y, node.y) >= top;
     });
   }
@@ -183,7 +183,7 @@ export class Scene {
     }
     const bare = isBare(row);
     const [width, height] = bare ? [BARE_W + CHAR * `${row?.row}`.length, BARE_H] : [NODE_W, NODE_H];
-    const [left, top] = this.graph?.turned ? [(NODE_W - width) / 2, NODE_H - height] : [NODE_W - width, (NODE_H - height) / 2]; // where its edges begin
+    const [left, top] = this.graph?.turned ? [(NODE_W - width) / 2, NODE_H - height] : [this.graph && entersRight(this.graph, node) ? 0 : NODE_W - width, (NODE_H - height) / 2]; // where its edges begin
     el.append(s("rect", { class: "mt-box", x: left, y: top, width, height, rx: text.kind === "group" ? 6 : radius }));
     if (text.kind === "variable") el.append(s("rect", { class: "mt-inner", x: 3, y: 3, width: NODE_W - 6, height: NODE_H - 6, rx: 1.5 }));
     if (this.plain) el.style.setProperty("--c", heat(this.timeline.last(node.group ? node.group.end - 1 : node.first)));
@@ -387,7 +387,7 @@ export class Scene {
     const from = (this.graph as Graph).nodes[chip.edge.from];
     const el = s("g", { class: "mt-chip", "data-from": chip.edge.from, "data-edge": edgeId(chip.edge) });
     el.append(
-      s("path", { class: "mt-edge", d: `M${chip.x + chip.w} ${chip.y}L${node.x - 2} ${chip.y}m-5 -3.5l5 3.5l-5 3.5` }),
+      s("path", { class: "mt-edge", d: entersRight(this.graph as Graph, node) ? `M${chip.x} ${chip.y}h-12m5 -3.5l-5 3.5l5 3.5` : `M${chip.x + chip.w} ${chip.y}h12m-5 -3.5l5 3.5l-5 3.5` }),
       s("rect", { x: chip.x, y: chip.y - 9, width: chip.w, height: 18, rx: 9 }),
       s("text", { x: chip.x + chip.w / 2, y: chip.y + 4, "text-anchor": "middle" }, chip.text),
     );

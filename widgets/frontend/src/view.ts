@@ -177,7 +177,7 @@ export class View {
       this.below,
     );
     this.present = new Present(this.el, store, this.timeline, () => this.show());
-    this.fitting = new Fitting(this.camera, store, this.timeline, this.scene, this.present, () => this.folding.busy);
+    this.fitting = new Fitting(this.camera, store, this.timeline, this.scene, this.present, () => this.folding.busy, () => this.cut.on);
     this.stepbar.el.before(this.present.el);
     this.cut = new Cut(store, () => this.marks.selected, (text) => this.say(text));
     this.slopes = new Slopes(store, this.timeline, () => this.marks.selected);
@@ -557,6 +557,7 @@ export class View {
   private turn(mode: "cut" | "slopes" | "cell"): void {
     this[mode].toggle();
     this.el.classList.toggle("mt-cutting", this.cut.on);
+    if (mode === "cut" && this.layout?.flat) this.placed(this.fitting.wrapped(this.layout));
     this.el.classList.toggle("mt-sloping", this.slopes.on);
     this.schedule("all");
   }
