@@ -339,9 +339,9 @@ def said_of(line: str) -> tuple[str, str]:
         return name, feedback(name, ast.literal_eval(text))
     solution = SOLUTIONS[name]
     if kind == "~":
-        old, _, new = text.encode().decode("unicode_escape").partition(" ~> ")
+        old, _, new = text.encode().decode("unicode_escape").partition(" ~>")
         assert old in solution
-        return name, answer(name, solution.replace(old, new))
+        return name, answer(name, solution.replace(old, new[1:]))
     head = next(line for line in solution.splitlines() if line.startswith("def "))
     return name, answer(name, f"{head}\n    {text}\n")
 
