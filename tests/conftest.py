@@ -1,5 +1,6 @@
 """Fixtures that more than one folder of tests uses: a browser, and a running `minitape lab`."""
 
+import functools
 import importlib.util
 import os
 import re
@@ -90,14 +91,17 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator:
     """The system's Chromium, driven by Playwright."""
-    from playwright.sync_api import expect, sync_playwright
+    from playwright.sync_api import Page, expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
     # One process draws all pages, so that what a page loads is compiled for the next ones, too.
     arguments = ["--renderer-process-limit=1"]
     arguments += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"]
     arguments += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
+    # A condition is asked for some times a second, and not before each frame, which makes the browser draw frames.
+    asked = functools.partialmethod(Page.wait_for_function, polling=50)
+    with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Page, "wait_for_function", asked)
         instance = playwright.chromium.launch(executable_path=chromium, args=arguments)
         yield instance
         instance.close()

@@ -159,7 +159,7 @@ def _one_of_several(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     for formula in OF_SEVERAL:
         if np.allclose(numbers, [_as_formula(formula, right=row) for row in rows], EXACT, EXACT):
             return say(OF_SEVERAL[formula])
-    return ""
+    return say("Your function gives back one number, and several are asked for.")
 
 
 def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
@@ -285,6 +285,9 @@ def _of_kind(given: Answer, expected: Answer) -> str:
         return say("A set has no order. Write a list, in square brackets.")
     if isinstance(given, (list, tuple)) and len(given) == 1 and not isinstance(expected, (dict, list, tuple)):
         return say("Your answer is in brackets of its own. Leave them out.")
+    if isinstance(given, dict) and isinstance(expected, dict) and set(given) == set(expected):
+        lists = [key for key in expected if isinstance(expected[key], list) and kind(given[key]) != kind(expected[key])]
+        return say("{place}: {told}", place=lists[0], told=kind(expected[lists[0]])) if lists else ""
     return ""
 
 
@@ -457,6 +460,16 @@ def without_return(source: str) -> str:
         if not inner and isinstance(function.body[-1], ast.Expr):
             return function.name
     return ""
+
+
+def returns_in_loop(source: str) -> bool:
+    """Whether a loop ends in its first iteration, by a return that no condition is before.
+
+    >>> returns_in_loop("def f(n):\\n    for k in range(n):\\n        n = n * k\\n        return n")
+    True
+    """
+    loops = [node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.For, ast.While))]
+    return any(isinstance(line, ast.Return) for loop in loops for line in loop.body)
 
 
 def all_numbers(results: Sequence[Answer]) -> np.ndarray | None:

@@ -242,6 +242,12 @@ STANDARDIZE = Exercise(
             "gets other numbers in other company."
         ),
         (" / seen.std(axis=0)", ""): ("The mean is gone. Divide by the spread, too: grams are still in the hundreds."),
+        (" / seen.std", " * seen.std"): "You multiply by the standard deviation. Divide by it.",
+        ("measures - seen", "measures + seen"): "You add the mean. Subtract it.",
+        (
+            "(measures -",
+            "(seen -",
+        ): "You standardize the birds that were seen. Do it with the measures that are handed in.",
         (".std(", ".var("): "You divide by the variance, which is the square of the standard deviation.",
         ("std(axis=0)", "std(axis=0, ddof=1)"): "You divide by the spread with n - 1. array.std(axis=0) divides by n.",
         (
@@ -327,6 +333,15 @@ BELIEFS = {
         "it learns what holds for the twelve alone.",
         "it stays where it was": "Twelve birds do tell something of the others: most Chinstraps have long bills.",
     },
+}
+ANEW = {
+    "13.p4": (
+        "On its way back, each of 21 layers multiplies what arrives by 3. How large is the gradient of the first "
+        "layer, beside that of the last?",
+        ["about as large", "about 60 times as large", "more than a billion times as large"],
+        "more than a billion times as large",
+        "20 factors of 3 lie between the two, and they are multiplied: about 3.5 billion.",
+    ),
 }
 
 

@@ -45,9 +45,6 @@ class Speed(Accelerator):
     def apply(self, plain: Any) -> Any:
         return self._instead("operators", plain)
 
-    def propagate(self, plain: Any) -> Any:
-        return self._instead("packed", plain)
-
     def run_sweep(self, plain: Any) -> Any:
         return self._instead("sweeps", plain)
 

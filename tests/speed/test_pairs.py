@@ -66,7 +66,6 @@ def test_each_pair_has_a_test_here():
         "run_sweep",
         "Record",
         "apply",
-        "propagate",
         "Rows",
     }
 
@@ -190,27 +189,6 @@ def test_a_packed_row_holds_16_bytes_and_its_number(real, size):
         held = tracemalloc.get_traced_memory()[0] / len(tape._record)
         tracemalloc.stop()
     assert size <= held < size + 0.5, f"a row of {real.__name__}: got {held:.2f} bytes, expected {size}"
-
-
-@pytest.mark.parametrize("rows", [40, 700])  # a compiled loop is asked for from 512 rows on
-@pytest.mark.parametrize("gated", [False, True])
-def test_propagate(rows, gated):
-    plain, quick = fast.pairs["propagate"]
-    x, w = tf.constant(1.5), tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        tape.watch([x, w])
-        y, c = x, tf.constant(2.0)
-        for k in range(rows):
-            y = tf.stop_gradient(y) if k % 97 == 96 else y * x if k % 3 else tf.reduce_sum(w * c) + tf.sin(y)
-    record, found = tape._record, []
-    for form in (plain, quick):
-        marks = bytearray(len(record))
-        marks[0] = 1
-        gate = bytearray(row % 5 != 4 for row in range(len(record))) if gated else None
-        form(record, marks, 1, len(record), gate)
-        found.append(marks)
-        record.pack()
-    assert found[0] == found[1] and 1 < sum(found[0]) < len(record)
 
 
 # -- sweeps ----------------------------------------------------------------------------------------

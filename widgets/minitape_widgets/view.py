@@ -15,6 +15,7 @@ from minitape import GradientTape
 from minitape.common.texts import paragraph
 from minitape.common.write_beside import write
 from minitape.course.widget import MISSING, AnyWidget, Bytes, Unicode
+from minitape.engine.recording.arrays import large_arrays
 from minitape.picture.diagnosis import wrong_with
 from minitape.picture.drawing import WHOLE, Picture, how_many
 from minitape.picture.reading import EMPTY, PictureRow, Reader, followed, reader_of, spaces
@@ -241,7 +242,7 @@ class TapeView(AnyWidget):
         """
         record = self._tape._record
         if record is not None and record.large and not record.open:  # else all rows would be read for nothing
-            self._arrays.update(record.large_arrays())
+            self._arrays.update(large_arrays(record))
 
     def _pull(self, limit: int | None = None) -> None:
         """Reads new rows, and the changed parts of older ones. Who draws a picture reads, too: `_flow` sends what was

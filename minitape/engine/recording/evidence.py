@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .frames import _OWN, own_file, place_of
+from .frames import _OWN, own_file, place_of, user_frame
 from .record import new_tuple
 from .state import state
 
@@ -95,16 +95,7 @@ def origin_of_result(
     It is ``step`` generations younger than they are; those too long ago are forgotten. ``detail`` is the primitive, or
     what another ``kind`` says.
     """
-    code = frame.f_code
-    if (
-        _OWN[code.co_filename]
-        or code.co_name == "<module>"
-        or (outer := frame.f_back) is None
-        or _OWN[(around := outer.f_code).co_filename]
-    ):
-        place = frames(frame)
-    else:  # mostly
-        place = code, frame.f_lasti, around, outer.f_lasti
+    place = frames(frame)
     first, depth = a._origin, 0
     if a._record is not None:
         first = (a._record, a._row)
@@ -256,13 +247,8 @@ def all_exits() -> list[ValueLeft]:
 
 def site() -> Stack:
     """The innermost frame of the user's, for notes that need only the line."""
-    frame = _getframe(2)
-    while _OWN[frame.f_code.co_filename]:  # as user_frame() does
-        outer = frame.f_back
-        if outer is None:
-            return ()
-        frame = outer
-    return ((frame.f_code, frame.f_lasti),)
+    frame = user_frame(_getframe(2))
+    return () if frame is None else ((frame.f_code, frame.f_lasti),)
 
 
 def stack(frame: FrameType | None = None, most: int = STACK) -> Stack:

@@ -32,10 +32,6 @@ class Accelerator:
         """What runs an operation, see :func:`minitape.engine.tensor.operation.apply`."""
         return plain
 
-    def propagate(self, plain: Object) -> Object:
-        """What marks rows, see :func:`minitape.engine.back.reach.propagate`."""
-        return plain
-
     def run_sweep(self, plain: Object) -> Object:
         """What runs a sweep, see :func:`minitape.engine.back.sweep.run_sweep`."""
         return plain
@@ -93,7 +89,7 @@ def install(accelerator: Accelerator) -> None:
     fast = accelerator
 
 
-def full(shape: Sizes, dtype: NumPyType, number: Array) -> np.ndarray:
+def full(shape: Sizes, dtype: NumPyType | np.dtype, number: Array) -> np.ndarray:
     """An array of one number; ``np.full`` and ``np.ones`` take two to four times as long."""
     out = np.empty(shape, dtype)
     out.fill(number)

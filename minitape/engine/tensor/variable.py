@@ -26,7 +26,7 @@ from ..values import dtypes
 from ..values.class_names import PrintName
 from ..values.invalid import invalid
 from ..values.shape import TensorShape
-from .convert import convert_to_tensor, to_array
+from .convert import convert_to_tensor
 from .operation import apply
 from .tensor import EagerTensor, Reference, from_array
 from .variable_operators import VariableOperators
@@ -66,14 +66,9 @@ class Variable(TensorOperators, metaclass=PrintName):
             initial_value: Value,
             trainable: bool | None = None,
             validate_shape: bool = True,
-            caching_device: object = None,
+            *,
             name: str | None = None,
-            variable_def: object = None,
             dtype: DTypeLike = None,
-            import_scope: str | None = None,
-            constraint: Function | None = None,
-            synchronization: object = None,
-            aggregation: object = None,
             shape: ShapeLike = None,
         ) -> ResourceVariable: ...
 
@@ -95,31 +90,14 @@ class ResourceVariable(VariableOperators, Variable):
         initial_value: Value = None,
         trainable: bool | None = None,
         validate_shape: bool = True,
-        caching_device: object = None,
+        *,
         name: str | None = None,
-        variable_def: object = None,
         dtype: DTypeLike = None,
-        import_scope: str | None = None,
-        constraint: Function | None = None,
-        synchronization: object = None,
-        aggregation: object = None,
         shape: ShapeLike = None,
     ) -> None:
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified: give it a value.")
-        unsupported = {
-            "caching_device": caching_device,
-            "variable_def": variable_def,
-            "import_scope": import_scope,
-            "synchronization": synchronization,
-            "aggregation": aggregation,
-        }
-        for label, value in unsupported.items():
-            if value is not None:
-                raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
-        if constraint is not None and not callable(constraint):
-            raise ValueError(f"Argument `constraint` must be None or a callable, got {constraint!r}")
-        recorder().create(self, initial_value, trainable is None or trainable, name, dtype, constraint, shape)
+        recorder().create(self, initial_value, trainable is None or trainable, name, dtype, shape)
 
     def _begin(
         self,
@@ -127,7 +105,6 @@ class ResourceVariable(VariableOperators, Variable):
         trainable: bool,
         name: str | None,
         dtype: DTypeLike,
-        constraint: Function | None,
         shape: ShapeLike,
     ) -> None:
         """Takes its first state, out of sight of every tape."""
@@ -149,7 +126,6 @@ class ResourceVariable(VariableOperators, Variable):
         self._name = "/".join((*state.scope, "Variable" if name is None else name))
         self._number = next(_numbers)
         self._version = 0
-        self.constraint = constraint
         self._set(array)
         self._born = self._state._origin = origin_of_new("variable", (tensor,), weakref.ref(self))
 
@@ -410,7 +386,7 @@ class ResourceVariable(VariableOperators, Variable):
     def __getitem__(self, key: Index) -> Tensor:
         return hooks.getitem(self._read(), key, self)
 
-    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
         array = self._read().__array__(dtype, copy)
         return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array
 
@@ -431,14 +407,6 @@ class ResourceVariable(VariableOperators, Variable):
     def __copy__(self) -> ResourceVariable:
         return self  # a copy shares the state
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _unpickle, (self._state._numpy(), self._trainable, self._name, self._shape)
-
-    def __deepcopy__(self, memo: object) -> ResourceVariable:
-        copy = type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape)
-        copy._born = copy._state._origin = origin_of_new("variable", (self,), weakref.ref(copy))
-        return copy
-
 
 class _UnreadVariable(ResourceVariable):
     """What ``assign`` and its kin return: the same state under another object, which no tape watches by itself.
@@ -455,7 +423,6 @@ class _UnreadVariable(ResourceVariable):
         self._base = variable
 
     name = property(lambda self: "UnreadVariable", doc="Always the same.")
-    constraint = None
     _shape = property(lambda self: self._base._shape)
     _trainable = property(lambda self: self._base._trainable)
     _number = property(lambda self: self._base._number)
@@ -478,7 +445,3 @@ class _UnreadVariable(ResourceVariable):
 
 
 UnreadVariable = _UnreadVariable
-
-
-def _unpickle(value: Array, trainable: bool, name: str, shape: ShapeLike) -> ResourceVariable:
-    return ResourceVariable(value, trainable=trainable, name=name, shape=shape)

@@ -7,8 +7,8 @@ keys, as in https://www.tensorflow.org/api_docs/python/tf/nest.
 
 from __future__ import annotations
 
-import collections
-from collections.abc import Iterator, Mapping, MappingView, MutableMapping, Sequence
+import copy
+from collections.abc import Iterator, Mapping, MappingView, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -83,25 +83,16 @@ def _pack(structure: Structure, leaves: Iterator[Structure]) -> Structure:
     children = _children(structure)
     if children is None:
         return next(leaves)
+    kind: Object = type(structure)
     items = [_pack(child, leaves) for child in children]
     if isinstance(structure, Mapping):
-        return _dictionary(structure, dict(zip(sorted(structure), items, strict=True)))
-    kind: Object = type(structure)
+        made: Object = copy.copy(structure)
+        for key, item in zip(sorted(structure), items, strict=True):
+            made[key] = item
+        return made
     if hasattr(structure, "_fields"):
         return kind(*items)
     return items if isinstance(structure, (range, MappingView)) else kind(items)
-
-
-def _dictionary(structure: Structure, values: dict[Structure, Structure]) -> Structure:
-    """A mapping of the same class, in the same order, with other values."""
-    kind: Object = type(structure)
-    pairs = [(key, values[key]) for key in structure]
-    if not isinstance(structure, MutableMapping):
-        return kind(pairs)
-    made = kind(structure.default_factory) if isinstance(structure, collections.defaultdict) else kind()
-    for key, value in pairs:  # a Counter's `update` counts
-        made[key] = value
-    return made
 
 
 def map_structure(func: Function, *structure: Structure, **kwargs: Structure) -> Structure:
