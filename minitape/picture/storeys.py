@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .fields import Fields
 
 MOST = 400  # rows that one gradient wrote: more are folded
-NAME = 9  # letters of what a derivative is by
+NAMES = 8  # letters of what a derivative is of and by: a node has room for them
 
 
 def written_rows(record: Record, expressions: Expressions) -> list[Fields]:
@@ -90,8 +90,9 @@ def _matched(
             for to, share, total in sweep.edges:
                 adjoints[to] = total
                 below |= {one._row: to for one in (share, total) if one._record is again and one._row in made}
-    values: Object = sweep.values
-    same = {again.leaf_of[id(value)]: row for row, value in values.items() if id(value) in again.leaf_of}
+    values: Object = sweep.values  # tensors by row; another one may have had the same id
+    found = ((again.leaf_of.get(id(value)), value, row) for row, value in values.items())
+    same = {leaf: row for leaf, value, row in found if leaf is not None and again.leaves[leaf].tensor is value}
     for row in range(len(again)):
         primitive, inputs = operation_of(again, row)
         if primitive is not None:
@@ -101,6 +102,8 @@ def _matched(
     for by, value in reversed(adjoints.items()):
         row = same.get(value._row if value._record is again else again.leaf_of.get(id(value), -1), -1)
         if row in parts and row in rows and not expressions.rows[row]["name"]:
-            of, name = (expressions.called(one, circled(one)).removesuffix(":0") for one in (max(targets), by))
-            parts[row]["name"] = f"∂{of}/∂{name if len(name) <= NAME else circled(by)}"
+            names = [expressions.called(one, circled(one)).removesuffix(":0") for one in (max(targets), by)]
+            for k, one in enumerate((max(targets), by)):
+                names[k] = names[k] if len("".join(names)) <= NAMES else circled(one)
+            parts[row]["name"] = f"∂{names[0]}/∂{names[1]}"
     return [part for row, part in parts.items() if row in rows]

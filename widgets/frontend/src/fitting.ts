@@ -36,7 +36,7 @@ export class Fitting {
     if (!width) return buildGraph(this.store, layout);
     if (!this.store.recording && (this.map || (this.present.on && columns <= WRAPS))) return this.filling(layout, columns);
     const [per, pitch] = columnsPerLine(columns, width, this.store.recording);
-    if (layout.flat && (this.flat() || per === 1)) return this.wrapped(layout.flat);
+    if (layout.flat && (this.flat() || per)) return this.wrapped(layout.flat); // two storeys are in one line
     const turned = per === 1 && !this.store.recording ? buildGraph(this.store, layout, 1, pitch, width / READ - 2 * SIDE) : null;
     return turned && turned.right - turned.left + 2 * SIDE <= width / READ ? turned : buildGraph(this.store, layout, per, pitch);
   }

@@ -28,11 +28,11 @@ export const LETTER = 7.25;
 export const MAP = 18; // height of the picture of an array
 const ROOM = 12; // characters of a line
 const FREE = 100; // labels that cost less found room
-const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82]; // of the edge's length, the best first
+const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9, 0.04, 0.96]; // of the edge's length, the best first
 const AWAY = [0, 4, -4, 8, -8, 16, -16, 26, -26, 38, -38, 52, -52, 70, -70, 90, -90, 115, -115]; // from the edge, in pixels
 const GAP = 3; // between two labels
 const FOREIGN = 300; // what it costs that another edge is nearer
-const COVERED = 60; // and that the label lies over another edge
+const COVERED = 150; // and that the label lies over another edge
 const NEAR = 3; // an edge that is only so much nearer runs beside the own one
 
 /** Tells the edges of a graph apart. */

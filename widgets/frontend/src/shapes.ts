@@ -66,7 +66,7 @@ function through(at: Point, points: Point[], found: Piece[]): Piece[] {
     const next = points[k + 1];
     const towards = (to: Point): Point => {
       const length = Math.hypot(to[0] - point[0], to[1] - point[1]) || 1;
-      const share = Math.min(CORNER, length / 2) / length;
+      const share = Math.min(CORNER / length, 1);
       return [point[0] + (to[0] - point[0]) * share, point[1] + (to[1] - point[1]) * share];
     };
     const end = next ? towards(at) : point;
