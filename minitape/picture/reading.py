@@ -509,7 +509,7 @@ class Reader:
         parts: list[Fields] = [
             {"row": row, "tangent": show_value(value)} for row, value in tangents_of(self.record, self.tapes).items()
         ]
-        if self.record.writers:
+        if getattr(self.record, "writers", ()):  # that of another framework has none
             parts += written_rows(self.record, Expressions(row.full() for row in rows))
         parts = [part for part in parts if part["row"] < len(rows)]
         for part in parts:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import suppress
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from ..engine.types import Object
     from .fields import Fields
 
-MOST = 400  # rows that one gradient wrote: more are folded
+MOST = 2000  # rows of a recording: in a longer one no code looks
+WORK = 1_000_000  # numbers that one gradient computed
 NAMES = 8  # letters of what a derivative is of and by: a node has room for them
 
 
@@ -47,9 +49,11 @@ def written_rows(record: Record, expressions: Expressions) -> list[Fields]:
     [('const', '∂y/∂y', 2), ('cos', None, 2), ('×', '∂y/∂(x × x)', 1)]
     """
     found: list[Fields] = []
+    if len(record) > MOST:
+        return found
     ends = [first for first, *_ in record.writers[1:]] + [len(record)]
     for (first, member, targets, sources), end in zip(record.writers, ends, strict=True):
-        if member is not None and end - first <= MOST:
+        if member is not None and sum(prod(record.shape_dtype(row)[0]) for row in range(first, end)) <= WORK:
             spans = record.members[member][1]
             with suppress(Exception):  # it ran once: what is different now is nothing that a picture should raise
                 found += _matched(record, range(first, end), spans, targets, sources, expressions)
