@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MOST = 2000  # rows of a recording: in a longer one no code looks
 WORK = 1_000_000  # numbers that one gradient computed
-NAMES = 8  # letters of what a derivative is of and by: a node has room for them
+NAMES = 9  # letters of what a derivative is of and by: a node has room for them
 
 
 def written_rows(record: Record, expressions: Expressions) -> list[Fields]:
@@ -106,8 +106,7 @@ def _matched(
     for by, value in reversed(adjoints.items()):
         row = same.get(value._row if value._record is again else again.leaf_of.get(id(value), -1), -1)
         if row in parts and row in rows and not expressions.rows[row]["name"]:
-            names = [expressions.called(one, circled(one)).removesuffix(":0") for one in (max(targets), by)]
-            for k, one in enumerate((max(targets), by)):
-                names[k] = names[k] if len("".join(names)) <= NAMES else circled(one)
-            parts[row]["name"] = f"∂{names[0]}/∂{names[1]}"
+            of, name = (expressions.called(one, circled(one)).removesuffix(":0") for one in (max(targets), by))
+            name = name if len(of + name) <= NAMES else circled(by)
+            parts[row]["name"] = f"∂{of if len(of + name) <= NAMES else circled(max(targets))}/∂{name}"
     return [part for row, part in parts.items() if row in rows]

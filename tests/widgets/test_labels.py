@@ -147,6 +147,7 @@ FEW = 0.065  # of the numbers and cards lie over a second edge
 STEPS = 12  # the last ones of a program
 
 
+@pytest.mark.long
 def test_no_number_meets_another_label_and_few_lie_over_a_second_edge(show):
     """Of the programs by which pictures are judged, at their first size, at each step back; what stays counts once."""
     made: dict[str, Any] = {**TWELVE}
