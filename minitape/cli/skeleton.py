@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from .messages import failure, writing
+from .messages import failure
 from .rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION
 from .save import clean, execute, write
 

@@ -49,7 +49,8 @@ class Ways:
         path, line, _ = recording.table.record.place_of(row) or ("?", 0, None)
         raise RuntimeError(
             f"Python has taken {MOST} different ways through the traced function {name!r}, and decides by a tensor in "
-            f"{path}, line {line}: use tf.cond, tf.while_loop or tf.where there, which are one recording where they only compute."
+            f"{path}, line {line}: use tf.cond, tf.while_loop or tf.where there, which are one recording where they "
+            "only compute."
         )
 
 

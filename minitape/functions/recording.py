@@ -17,8 +17,7 @@ import numpy as np
 from ..engine.back.backward import gradients_of
 from ..engine.derivatives.custom import with_list
 from ..engine.recording.array_spec import array_spec
-from ..engine.recording.evidence import ASSIGNED, ValueOrigin, clock, origin_of_new, stack
-from ..engine.recording.record import new_tuple
+from ..engine.recording.evidence import ASSIGNED, origin_of_new
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.convert import convert_to_tensor
@@ -115,16 +114,13 @@ class FunctionRecording:
     def outputs(self, inputs: Sequence, found: Sequence) -> list:
         """The results as tensors, with a note for `explain`; the variables get their new states."""
         outputs = [*map(from_array, found[: len(self.results)])]
-        place = sum(stack(), ())
-        if state.record is None:
-            origin = origin_of_new("op", inputs, FUNCTION, place)
+        if state.record is None or self.assigned:
+            when, _, place, values, _, depth = origin = origin_of_new("op", inputs, FUNCTION)
             for tensor in outputs:
                 tensor._origin = origin
-        if self.assigned:
-            known = origin_of_new("assign", inputs, None, place, ASSIGNED)
             for (variable, _, at), value in zip(self.assigned, found[len(outputs) :], strict=False):
-                told = clock(), "assign", (*at, *place), known.values, ref(variable), known.depth
-                variable._take(from_array(value), new_tuple(ValueOrigin, told))
+                told = when, "assign", (*at, *place), values, ref(variable), depth + ASSIGNED
+                variable._take(from_array(value), told)
         return outputs
 
 
