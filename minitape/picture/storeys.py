@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import suppress
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from ..engine.types import Object
     from .fields import Fields
 
-MOST = 400  # rows that one gradient wrote: more are folded
-NAME = 9  # letters of what a derivative is by
+MOST = 2000  # rows of a recording: in a longer one no code looks
+WORK = 1_000_000  # numbers that one gradient computed
+NAMES = 9  # letters of what a derivative is of and by: a node has room for them
 
 
 def written_rows(record: Record, expressions: Expressions) -> list[Fields]:
@@ -47,9 +49,11 @@ def written_rows(record: Record, expressions: Expressions) -> list[Fields]:
     [('const', '∂y/∂y', 2), ('cos', None, 2), ('×', '∂y/∂(x × x)', 1)]
     """
     found: list[Fields] = []
+    if len(record) > MOST:
+        return found
     ends = [first for first, *_ in record.writers[1:]] + [len(record)]
     for (first, member, targets, sources), end in zip(record.writers, ends, strict=True):
-        if member is not None and end - first <= MOST:
+        if member is not None and sum(prod(record.shape_dtype(row)[0]) for row in range(first, end)) <= WORK:
             spans = record.members[member][1]
             with suppress(Exception):  # it ran once: what is different now is nothing that a picture should raise
                 found += _matched(record, range(first, end), spans, targets, sources, expressions)
@@ -90,8 +94,9 @@ def _matched(
             for to, share, total in sweep.edges:
                 adjoints[to] = total
                 below |= {one._row: to for one in (share, total) if one._record is again and one._row in made}
-    values: Object = sweep.values
-    same = {again.leaf_of[id(value)]: row for row, value in values.items() if id(value) in again.leaf_of}
+    values: Object = sweep.values  # tensors by row; another one may have had the same id
+    found = ((again.leaf_of.get(id(value)), value, row) for row, value in values.items())
+    same = {leaf: row for leaf, value, row in found if leaf is not None and again.leaves[leaf].tensor is value}
     for row in range(len(again)):
         primitive, inputs = operation_of(again, row)
         if primitive is not None:
@@ -102,5 +107,6 @@ def _matched(
         row = same.get(value._row if value._record is again else again.leaf_of.get(id(value), -1), -1)
         if row in parts and row in rows and not expressions.rows[row]["name"]:
             of, name = (expressions.called(one, circled(one)).removesuffix(":0") for one in (max(targets), by))
-            parts[row]["name"] = f"∂{of}/∂{name if len(name) <= NAME else circled(by)}"
+            name = name if len(of + name) <= NAMES else circled(by)
+            parts[row]["name"] = f"∂{of if len(of + name) <= NAMES else circled(max(targets))}/∂{name}"
     return [part for row, part in parts.items() if row in rows]

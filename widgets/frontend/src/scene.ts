@@ -5,7 +5,7 @@ import { on, s, setText } from "./dom";
 import { profileOf, sparkline } from "./profile";
 import { isBare, NODE_H, NODE_W, type Frame, type Graph, type Group, type Link, type Node } from "./graph";
 import { drawnEdge, edgeId, LETTER, placeLabels, type Label } from "./labels";
-import { linkWay } from "./links";
+import { besidePoint, linkWay } from "./links";
 import type { Marks } from "./marks";
 import { FAR, type Edge } from "./place";
 import { CHARS, SIDES, edgeCurve, edgePath, entersRight, entry, farChips, isShort, nodeText, nodeValue, valueText, type Point } from "./shapes";
@@ -98,6 +98,12 @@ export class Scene {
     this.layers.frames.replaceChildren(...graph.frames.map((frame) => this.frame(frame)));
     this.layers.frames.append(...graph.links.map((link) => this.link(link)));
     this.draw();
+  }
+
+  /** Has the whole of a graph in view, whatever its room; null: no longer. */
+  whole(graph: Graph | null): void {
+    if (graph) this.svg.setAttribute("viewBox", `${graph.left - 8} ${graph.top - 8} ${graph.right - graph.left + 16} ${graph.bottom - graph.top + 16}`);
+    else this.svg.removeAttribute("viewBox");
   }
 
   private clear(): void {
@@ -399,18 +405,18 @@ export class Scene {
 
   /** A dashed curve to a state of a variable: crossed where it comes from what was assigned. Torn where a value left the framework. */
   private link(link: Link): SVGElement {
-    const { d, cross } = linkWay(this.graph as Graph, link);
-    if (link.torn) return this.tear(link.torn, d, cross);
+    const { d, cross, points } = linkWay(this.graph as Graph, link);
+    if (link.torn) return this.tear(link.torn, d, points);
     const words = t(link.value ? "assigned to {0}: the gradient does not go back through an assignment" : "the next state of {0}", link.name);
     return s("g", { class: link.value ? "mt-assigned" : "" }, s("path", { class: "mt-assign", d }), link.value ? this.cross(...cross) : null, s("title", {}, words));
   }
 
   /** Where an arrow is torn: scissors, and what did it. */
-  private tear(torn: Torn, d: string, [x, y]: Point): SVGElement {
+  private tear(torn: Torn, d: string, points: Point[]): SVGElement {
     const place = t("line {0}", torn.line);
     const words = t(torn.kind === "left" ? "the value left here, and came back as a number: no gradient goes back ({0}, {1})" : "no gradient passes: {0}, {1}", torn.text, place);
-    const turned = this.graph?.turned; // then there is room beside it
-    const said = [torn.text, place].map((text, k) => s("text", { x: turned ? x + 15 : x, y: y + (turned ? -2 : 24) + 14 * k, "text-anchor": turned ? "start" : "middle" }, text));
+    const { at: [x, y], texts, anchor } = besidePoint(this.graph as Graph, points, [torn.text, place]);
+    const said = texts.map(({ text, ...at }) => s("text", { ...at, "text-anchor": anchor }, text));
     return s("g", { class: "mt-torn", "data-torn": `${torn.from}>${torn.to}` }, d && s("path", { class: "mt-assign", d }), s("circle", { cx: x, cy: y, r: 11 }), s("path", { d: `M${x - 8} ${y - 8}${SCISSORS}` }), ...said, s("title", {}, words));
   }
 
@@ -418,10 +424,10 @@ export class Scene {
   private tears(node: Node, edges: Edge[]): SVGElement[] {
     const graph = this.graph as Graph;
     return this.store.torn.flatMap((torn) => {
-      if (torn.kind === "left") return torn.to < 0 && graph.nodeOf(torn.from) === node && node.row ? [this.tear(torn, `M${node.x + NODE_W} ${node.y + NODE_H / 2}h24`, [node.x + NODE_W + 36, node.y + NODE_H / 2])] : [];
+      if (torn.kind === "left") return torn.to < 0 && graph.nodeOf(torn.from) === node && node.row ? [this.tear(torn, `M${node.x + NODE_W} ${node.y + NODE_H / 2}h24`, [[node.x + NODE_W + 36, node.y + NODE_H / 2]])] : [];
       const edge = graph.nodeOf(torn.to) === node && node.row && edges.find((one) => !one.far && graph.nodes[one.from] === graph.nodeOf(torn.from));
       const curve = edge && torn.kind === "cut" ? edgeCurve(graph, edge) : null;
-      return curve ? [this.tear(torn, "", curve[curve.length >> 1])] : [];
+      return curve ? [this.tear(torn, "", [curve[curve.length >> 1]])] : [];
     });
   }
 
@@ -500,7 +506,7 @@ export class Scene {
       return;
     }
     const w = text.length * LETTER + 4;
-    if (!part.number) drawn.el.append((part.number = s("g", { class: "mt-share" }, s("rect", { height: SHARE_H, y: at[1] - SHARE_H / 2 }), s("text", { x: at[0], y: at[1] + 4, "text-anchor": "middle" }))));
+    if (!part.number) drawn.el.append((part.number = s("g", { class: "mt-share", "data-edge": edgeId(edge) }, s("rect", { height: SHARE_H, y: at[1] - SHARE_H / 2 }), s("text", { x: at[0], y: at[1] + 4, "text-anchor": "middle" }))));
     const [box, written] = part.number.children;
     box.setAttribute("x", String(at[0] - w / 2));
     box.setAttribute("width", String(w));

@@ -66,7 +66,7 @@ function through(at: Point, points: Point[], found: Piece[]): Piece[] {
     const next = points[k + 1];
     const towards = (to: Point): Point => {
       const length = Math.hypot(to[0] - point[0], to[1] - point[1]) || 1;
-      const share = Math.min(CORNER, length / 2) / length;
+      const share = Math.min(CORNER / length, 1);
       return [point[0] + (to[0] - point[0]) * share, point[1] + (to[1] - point[1]) * share];
     };
     const end = next ? towards(at) : point;
@@ -150,6 +150,13 @@ export function edgeCurve(graph: Graph, edge: Edge): Point[] {
     }
   }
   return found;
+}
+
+/** Where what is so wide stands beside the last turn of an edge to a lower storey: before that it has company. */
+export function lastTurn(curve: Point[], w: number): Point {
+  const [, y] = curve[curve.length - 1];
+  const [x] = curve.find((point) => Math.abs(point[1] - y) < 9) as Point;
+  return [x + w / 2 + 3, y];
 }
 
 let ruler: CanvasRenderingContext2D | null = null;
