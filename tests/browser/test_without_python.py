@@ -46,7 +46,7 @@ def test_one_file_that_is_missing_is_enough(fresh, site):
 
 
 @pytest.mark.parametrize(
-    ("way", "name", "said"), [("refused", "zh", "Python 加载不了"), ("late", "index", "Python cannot be loaded")]
+    ("way", "name", "said"), [("refused", "zh", "加载不了 Python"), ("late", "index", "Python cannot be loaded")]
 )
 def test_the_playground_says_it_and_tries_again(fresh, site, way, name, said):
     page = fresh.new_page()
