@@ -188,7 +188,6 @@ class Recording:
     _persistent = False
     last: Any = None
     large = False  # no array is released later
-    writers = ()  # no rows were written by another tape's gradient
 
     def __init__(self, framework: str) -> None:
         self.framework = framework

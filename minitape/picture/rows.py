@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
+from operator import attrgetter
 from types import CodeType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -63,6 +64,7 @@ class Around(NamedTuple):
     forms: dict[Hashable, Fields]
 
 
+number_of = attrgetter("row")
 LABELS = {"negative": "neg", "pow": "xʸ", "identity": "copy"}  # apart from those of a subtraction and an exclusive or
 
 

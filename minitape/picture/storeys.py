@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import suppress
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from ..engine.types import Object
     from .fields import Fields
 
-MOST = 400  # rows that one gradient wrote: more are folded
-NAMES = 8  # letters of what a derivative is of and by: a node has room for them
+MOST = 2000  # rows of a recording: in a longer one no code looks
+WORK = 1_000_000  # numbers that one gradient computed
+NAMES = 9  # letters of what a derivative is of and by: a node has room for them
 
 
 def written_rows(record: Record, expressions: Expressions) -> list[Fields]:
@@ -47,9 +49,11 @@ def written_rows(record: Record, expressions: Expressions) -> list[Fields]:
     [('const', '∂y/∂y', 2), ('cos', None, 2), ('×', '∂y/∂(x × x)', 1)]
     """
     found: list[Fields] = []
+    if len(record) > MOST:
+        return found
     ends = [first for first, *_ in record.writers[1:]] + [len(record)]
     for (first, member, targets, sources), end in zip(record.writers, ends, strict=True):
-        if member is not None and end - first <= MOST:
+        if member is not None and sum(prod(record.shape_dtype(row)[0]) for row in range(first, end)) <= WORK:
             spans = record.members[member][1]
             with suppress(Exception):  # it ran once: what is different now is nothing that a picture should raise
                 found += _matched(record, range(first, end), spans, targets, sources, expressions)
@@ -102,8 +106,7 @@ def _matched(
     for by, value in reversed(adjoints.items()):
         row = same.get(value._row if value._record is again else again.leaf_of.get(id(value), -1), -1)
         if row in parts and row in rows and not expressions.rows[row]["name"]:
-            names = [expressions.called(one, circled(one)).removesuffix(":0") for one in (max(targets), by)]
-            for k, one in enumerate((max(targets), by)):
-                names[k] = names[k] if len("".join(names)) <= NAMES else circled(one)
-            parts[row]["name"] = f"∂{names[0]}/∂{names[1]}"
+            of, name = (expressions.called(one, circled(one)).removesuffix(":0") for one in (max(targets), by))
+            name = name if len(of + name) <= NAMES else circled(by)
+            parts[row]["name"] = f"∂{of if len(of + name) <= NAMES else circled(max(targets))}/∂{name}"
     return [part for row, part in parts.items() if row in rows]

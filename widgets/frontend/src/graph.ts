@@ -11,7 +11,7 @@ import { t } from "./words";
 export const NODE_W = 132;
 export const NODE_H = 62;
 export const COLUMN = 246; // leaves room for the widest card on an edge, and for the edge on both sides of it
-const TIGHT = 222; // the same where there would be no room for all columns otherwise
+export const TIGHT = 222; // the same where there would be no room for all columns otherwise
 export const HALF = 40; // height of a half-slot
 export const PAD = 18;
 const GUTTER = 34; // between two lines
@@ -99,10 +99,13 @@ export interface Lane {
   left: number;
 }
 
+/** How wide one line of so many columns is. */
+export const lineWidth = (columns: number, pitch = TIGHT): number => columns * pitch - (pitch - NODE_W) + 4 * PAD;
+
 /** How many columns of a graph a line has in a pane of this width, 0 for all of them; and how far apart they are. Few lines are
     equally long, unless the graph grows: then what was drawn would move. */
 export function columnsPerLine(columns: number, width: number, grows: boolean): [number, number] {
-  const needed = (pitch: number): number => columns * pitch - (pitch - NODE_W) + 4 * PAD;
+  const needed = (pitch: number): number => lineWidth(columns, pitch);
   const apart = (room: number, gaps: number): number => Math.max(TIGHT, Math.min(COLUMN, Math.floor(room / Math.max(1, gaps))));
   if (needed(COLUMN) <= width) return [0, COLUMN];
   if (needed(TIGHT) <= width / READ) return [0, apart(width - 4 * PAD - NODE_W, columns - 1)];

@@ -100,6 +100,12 @@ export class Scene {
     this.draw();
   }
 
+  /** Has the whole of a graph in view, whatever its room; null: no longer. */
+  whole(graph: Graph | null): void {
+    if (graph) this.svg.setAttribute("viewBox", `${graph.left - 8} ${graph.top - 8} ${graph.right - graph.left + 16} ${graph.bottom - graph.top + 16}`);
+    else this.svg.removeAttribute("viewBox");
+  }
+
   private clear(): void {
     this.nodes.clear();
     this.edges.clear();

@@ -152,6 +152,13 @@ export function edgeCurve(graph: Graph, edge: Edge): Point[] {
   return found;
 }
 
+/** Where what is so wide stands beside the last turn of an edge to a lower storey: before that it has company. */
+export function lastTurn(curve: Point[], w: number): Point {
+  const [, y] = curve[curve.length - 1];
+  const [x] = curve.find((point) => Math.abs(point[1] - y) < 9) as Point;
+  return [x + w / 2 + 3, y];
+}
+
 let ruler: CanvasRenderingContext2D | null = null;
 
 /** How wide a text is in the font of names, or that of operations beside them. */

@@ -1,7 +1,7 @@
 // The numbers on the edges over which the sweep has gone: each on its own edge, where no other edge, node or number is.
 import { NODE_H, NODE_W, isBare, type Graph } from "./graph";
 import { edgeId, type Label } from "./labels";
-import { edgeCurve, type Point } from "./shapes";
+import { edgeCurve, lastTurn, type Point } from "./shapes";
 
 export const [SHARE_W, SHARE_H] = [56, 15]; // of a number with seven characters
 const CELL = 32; // pixels of the grid in which it is looked what is near
@@ -13,13 +13,6 @@ type Box = Pick<Label, "x" | "y" | "w" | "h">;
 
 /** Do two boxes, given by their middles, overlap? */
 export const meets = (a: Box, b: Box): boolean => Math.abs(a.x - b.x) < (a.w + b.w) / 2 && Math.abs(a.y - b.y) < (a.h + b.h) / 2;
-
-/** Beside the last turn of an edge to a lower storey: before that it has company. */
-function corner(curve: Point[]): Point {
-  const [, y] = curve[curve.length - 1];
-  const [x] = curve.find((point) => Math.abs(point[1] - y) < 9) as Point;
-  return [x + SHARE_W / 2 - 6, y];
-}
 
 /** By edge where its number is; edges without a place that is free have none. */
 export function sharePlaces(graph: Graph): Map<string, Point> {
@@ -51,7 +44,7 @@ export function sharePlaces(graph: Graph): Map<string, Point> {
   };
   for (const [id, curve] of curves) {
     let [best, least]: [Point | null, number] = [null, COVERED];
-    const turn = down.has(id) ? corner(curve) : null;
+    const turn = down.has(id) ? lastTurn(curve, SHARE_W - 18) : null;
     for (const share of turn ? [0.5] : PLACES) {
       const [x, y] = turn ?? curve[Math.round(share * (curve.length - 1))];
       if (x - SHARE_W / 2 < graph.left || x + SHARE_W / 2 > graph.right) continue;
