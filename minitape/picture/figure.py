@@ -213,7 +213,7 @@ class Drawing:
             target = ", ".join(
                 short_name(end["name"] or "", LONGEST) or self.expressions.called(end["row"]) for end in call["target"]
             )
-            of = "" if call.get("call", "gradient") == "gradient" else f"{call['call']}: "
+            of = "" if call.get("call", "gradient") == "gradient" else f"{word(call['call'])}: "
             if element := call.get("element"):  # it has a sweep for each: whose adjoints these are
                 lines.append(
                     (

@@ -133,7 +133,7 @@ def test_a_page_in_chinese_says_what_the_english_one_says(page, repository):
         return set(re.findall(pattern, BLOCK.sub("", text)))
 
     links = [
-        {link.replace("/zh/", "/en/").replace(".zh.md", ".md") for link in parts(text, r"\]\((.*?)\)")}
+        {link.replace("/zh/", "/en/").replace(".zh.", ".") for link in parts(text, r"\]\((.*?)\)")}
         for text in (english, chinese)
     ]
     assert links[0] == links[1]
