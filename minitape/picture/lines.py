@@ -333,7 +333,7 @@ class Places:
 
     def find(self, key: object, w: float, h: float, away: Sequence[float] = (0,), most: float = inf) -> Point | None:
         """The middle of a free box of this size at the edge ``key``; None where the best is worse than ``most``."""
-        curve = self.beside(key, w) or self.points[key]
+        curve = self.last_turn(key, w) or self.points[key]
         best, least = None, most
         for share in self.SHARES:
             x, y = curve[round(share * (len(curve) - 1))]
@@ -347,7 +347,7 @@ class Places:
             self.boxes.append((*best, w, h))
         return best
 
-    def beside(self, key: object, w: float) -> list[Point]:
+    def last_turn(self, key: object, w: float) -> list[Point]:
         """Beside the last turn of an edge to a lower storey, which has company before; none of another edge."""
         if key not in self.down:
             return []
