@@ -38,7 +38,7 @@ _HOOKS = {
     "tf.indexing": "getitem",
     "tf.products": "matmul",
     "tf.api": "wrap_functions",
-    "functions.python": "custom_row",
+    "functions.custom": "custom_row",
     "explain.answer": "explain warn_of",
     "explain.wrong": "warn_of_step",
     "explain.zero_or_nan": "explain_nonfinite",

@@ -232,7 +232,7 @@ class Writer:
         if formula is None:
             self.scope[f"f{call.row}"] = self.runner(call, self._notes_are_read(call))
             formula = f"f{call.row}({', '.join(arguments)})"
-        if call.outputs > 1 or call.row in self.table.tuples:
+        if call.outputs > 1 or getattr(call.primitive, "gives_tuple", False):
             self.lines.append(f"    {', '.join(outs)}, = {formula}\n")
         else:
             self.lines.append(f"    {outs[0]} = {formula}\n")

@@ -71,6 +71,8 @@ class TapeMethods:
         target: Structure,
         sources: GradientSource,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
     ) -> Tensor | None: ...
     @overload
     def jacobian(
@@ -78,16 +80,21 @@ class TapeMethods:
         target: Structure,
         sources: Structure,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
     ) -> Structure: ...
     def jacobian(
         self,
         target: Structure,
         sources: Structure,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
     ) -> Structure:
         """The Jacobian of ``target`` with respect to each source, of shape target.shape + source.shape.
 
-        Computed in one sweep. Raises RuntimeError on the second call for a tape that is not persistent.
+        Computed in one sweep: ``parallel_iterations`` has nothing to do, though 1 is refused as in TensorFlow. Raises
+        RuntimeError on the second call for a tape that is not persistent, ValueError for one inside a gradient.
 
         >>> import minitape as tf
         >>> x = tf.Variable([1.0, 2.0])
@@ -99,13 +106,22 @@ class TapeMethods:
         """
         from ..derivatives.jacobian import jacobian
 
-        return jacobian(self, target, sources, unconnected_gradients)  # type: ignore[arg-type]  # a tape
+        return jacobian(
+            self,  # type: ignore[arg-type]  # a tape
+            target,
+            sources,
+            unconnected_gradients,
+            parallel_iterations,
+            experimental_use_pfor,
+        )
 
     def batch_jacobian(
         self,
         target: End,
         source: End,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
     ) -> Result:
         """The Jacobian of each example: of shape [batch] + target.shape[1:] + source.shape[1:].
 
@@ -121,7 +137,14 @@ class TapeMethods:
         """
         from ..derivatives.jacobian import batch_jacobian
 
-        return batch_jacobian(self, target, source, unconnected_gradients)  # type: ignore[arg-type]  # a tape
+        return batch_jacobian(
+            self,  # type: ignore[arg-type]  # a tape
+            target,
+            source,
+            unconnected_gradients,
+            parallel_iterations,
+            experimental_use_pfor,
+        )
 
 
 for _method in (TapeMethods.explain, TapeMethods.explain_nonfinite, TapeMethods.jacobian, TapeMethods.batch_jacobian):

@@ -2,7 +2,7 @@
 ``grad_pass_through``.
 
 A custom operation is one row on the tape, like any other; its rule calls the user's Python function. While a
-function is traced it is another one (:mod:`minitape.functions.python`).
+function is traced it is another one (:mod:`minitape.functions.custom`).
 """
 
 from __future__ import annotations

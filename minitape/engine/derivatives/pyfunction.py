@@ -1,6 +1,6 @@
 """Python functions as operations: ``tf.py_function`` and ``tf.numpy_function``.
 
-In a traced function they are other rows (:mod:`minitape.functions.python`).
+In a traced function they are other rows (:mod:`minitape.functions.rows`).
 """
 
 from __future__ import annotations

@@ -66,7 +66,8 @@ class Record:
     # what few recordings have is made when the first of it comes, see appended()
     mandatory: Sequence[Call] = ()  # calls whose gradient does more than give shares, see minitape.engine.back.backward
     events: Sequence[Event] = ()
-    writers: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
+    # (first row, which of the members wrote from there on, its gradient's targets and sources)
+    writers: Sequence[tuple[int, int | None, tuple[int, ...], tuple[int, ...]]] = ()
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
     watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
 
