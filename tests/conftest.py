@@ -71,12 +71,24 @@ def repository() -> Path:
 @pytest.fixture
 def nothing_has_left_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Explanations look through the values that left to NumPy: each program starts without those of the ones before."""
+    _forget(monkeypatch)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_left_in_other_files() -> Iterator[None]:
+    """And each file of tests without those of other files: which of them a worker ran before is chance."""
+    with pytest.MonkeyPatch.context() as patch:
+        _forget(patch)
+        yield
+
+
+def _forget(patch: pytest.MonkeyPatch) -> None:
     from minitape.engine.recording import evidence
     from minitape.engine.recording.state import state
 
     fresh = evidence.ValuesLeft()
-    monkeypatch.setattr(state.memory, "exits", fresh)
-    monkeypatch.setattr(evidence, "THREADS", deque([fresh], maxlen=16))
+    patch.setattr(state.memory, "exits", fresh)
+    patch.setattr(evidence, "THREADS", deque([fresh], maxlen=16))
 
 
 @pytest.fixture(scope="session")

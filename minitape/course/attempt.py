@@ -25,12 +25,11 @@ from .hints import (
     content_of,
     in_common,
     in_reverse,
-    of_calls,
-    of_first_step,
     parts_of,
     returns_in_loop,
     without_return,
 )
+from .loop_hints import of_calls, of_first_step
 from .playback import solution_of
 from .shown import shown
 from .unknown import UnknownFunction

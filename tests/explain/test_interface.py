@@ -205,8 +205,8 @@ def test_what_explain_reads_did_not_leave() -> None:
     with tf.GradientTape() as tape:
         y = tf.sin(w)
         loss = tf.constant(float(y)) * 2.0
-    known = exits().list
-    assert tape.explain(loss, w).cause == "left_through_numpy" and exits().list == known
+    known = [*exits().notes]
+    assert tape.explain(loss, w).cause == "left_through_numpy" and exits().notes == known
 
 
 def test_exits_are_bounded() -> None:
@@ -215,7 +215,7 @@ def test_exits_are_bounded() -> None:
         x.numpy()
     for i in range(2000):
         exec(compile(f"x.numpy(){' ' * (i % 7)}", f"<cell {i}>", "exec"), {"x": x})
-    assert len(exits().list) <= 2 * 256 + 512 and len(exits().arrays) <= 6 * 256
+    assert len(exits().notes) <= 2 * 256 + 512 and len(exits().arrays) <= 6 * 256
 
 
 def test_lines_in_a_notebook_name_the_cell() -> None:

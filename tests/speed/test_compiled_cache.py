@@ -164,7 +164,7 @@ import tempfile, numba, numpy
 from minitape.speed import kernels
 from minitape.speed.cache import private, write_source
 numba.njit(lambda: 0)()  # what is not tried here is loaded once for all
-assert kernels.kernel(numpy.float32)
+assert kernels.kernel(numpy.float64)
 
 def child(folder, program):
     told, said = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")

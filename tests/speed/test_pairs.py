@@ -12,6 +12,7 @@ import minitape as tf
 from minitape.engine.back import backward
 from minitape.engine.back.values import column, operations
 from minitape.engine.recording.array_spec import ArraySpec
+from minitape.engine.recording.arrays import large_arrays
 from minitape.engine.recording.rows import CALL, LEAF, Call, operation_of
 from minitape.engine.table.accelerator import fast
 from minitape.engine.table.primitives import TABLE
@@ -167,7 +168,7 @@ def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
     for row in range(len(rows)):
         assert plain.cell(row) == packed.cell(row) and plain.call_at(row) is packed.call_at(row)
         assert bits(plain.stored(row)) == bits(packed.stored(row)) and plain.shape_dtype(row) == packed.shape_dtype(row)
-    assert plain.large_arrays().keys() == packed.large_arrays().keys()
+    assert large_arrays(plain).keys() == large_arrays(packed).keys()
     for a, b in zip(plain.columns(low, high), packed.columns(low, high), strict=True):
         assert len(a) == len(b) and all(v is w or bits(v) == bits(w) for v, w in zip(a, b, strict=True))
     if low < high <= len(rows):

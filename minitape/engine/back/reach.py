@@ -51,15 +51,22 @@ def _see(record: Record, on: bytearray, row: int, foreign: set[int] | None) -> N
 
 def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
     """For each row, 1 when it is on the tape and depends on one of the source rows."""
-    record, foreign = tape._record, set[int]()
-    on = on_tape(tape, foreign)
+    record, foreign, on = tape._record, set[int](), None
     assert record is not None
+    # watched before their first use: all that depends on them is on the tape
+    at_once = sources <= tape.watched.keys() and len(tape.spans) == 1
+    start, end = 0, len(record)
+    if at_once and not (tape.late or tape._recording or record.trace is not None):
+        start, end = tape.spans[0]
+    else:
+        on = on_tape(tape, foreign)
     reachable = bytearray(len(record))
     for row in sources:
-        reachable[row] = on[row]
-    for row in foreign:
-        on[row] = 0  # nothing reaches it through its own operation
-    propagate(record, reachable, min(sources) + 1, len(record), on)
+        reachable[row] = on is None or on[row]
+    if on is not None:
+        for row in foreign:
+            on[row] = 0  # nothing reaches it through its own operation
+    propagate(record, reachable, max(min(sources) + 1, start), end, on)
     for row in foreign & sources:
         reachable[row] = TERMINAL
     return reachable

@@ -130,14 +130,12 @@ class StackedSweep(Sweep):
         if primitive.code:
             rules: Object = self.rules(primitive, g)
             found = {i: rules[i](g, *values) for i in wanted if rules[i] is not None}
-            return {i: _without_broadcast(share, inputs[i], count) for i, share in found.items()}
+            return {i: _sum_broadcast(share, inputs[i], count) for i, share in found.items()}
         if primitive.name in STACKED and len({x.ndim for x in inputs}) == 1:
             rank = inputs[0].ndim
-            attrs = {
-                name: _BEHIND[name](value, rank) if name in _BEHIND else value for name, value in call.attrs.items()
-            }
+            attrs = {name: _MOVED[name](value, rank) if name in _MOVED else value for name, value in call.attrs.items()}
             moved = Call(call.row, primitive, call.inputs, attrs, call.outputs)
-            wide = [v if type(v) is list else _in_front(v, count) for v in values]
+            wide = [v if type(v) is list else _spread(v, count) for v in values]
             return super().shares(moved, g, wide, wanted)
         each = [
             super(StackedSweep, self).shares(call, one, values, wanted)
@@ -151,12 +149,12 @@ class StackedSweep(Sweep):
         return np.zeros((self.count, *shape), dtype)
 
 
-def _in_front(value: Array, count: int) -> np.ndarray:
+def _spread(value: Array, count: int) -> np.ndarray:
     """A value as often as there are adjoints, along one more axis in front."""
     return np.broadcast_to(value.zeros if type(value) is ArraySpec else value, (count, *value.shape))
 
 
-def _without_broadcast(share: Array, x: Array, count: int) -> Array:
+def _sum_broadcast(share: Array, x: Array, count: int) -> Array:
     """A stack of shares, each summed to the shape of the input that they belong to."""
     wide = unbroadcast(share, (count, *(1,) * (share.ndim - 1 - x.ndim), *x.shape))
     return wide.reshape(count, *x.shape).astype(x.dtype, copy=False)
@@ -168,15 +166,15 @@ STACKED = frozenset(
 )
 
 
-def _axes_behind(axis: int | Sizes | None, rank: int) -> int | Sizes:
+def _moved_axis(axis: int | Sizes | None, rank: int) -> int | Sizes:
     if isinstance(axis, int):
         return axis + 1 if axis >= 0 else axis
     return tuple([a + 1 if a >= 0 else a for a in (range(rank) if axis is None else axis)])
 
 
 # attributes that count axes, for values with one more axis in front
-_BEHIND: dict[str, Function] = {
-    "axis": _axes_behind,
+_MOVED: dict[str, Function] = {
+    "axis": _moved_axis,
     "perm": lambda perm, rank: (0, *[p % rank + 1 for p in perm]),
     "spec": lambda spec, rank: (slice(None), *spec),
 }

@@ -4,7 +4,7 @@ stays of a recording that no tape can ask any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -26,32 +26,22 @@ SKELETON = 4096  # rows of one at most
 FEW = 256  # rows of one that keeps its small arrays
 
 
-def kept(
+def hold(
     record: Record, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool
 ) -> Array:
-    """Returns what is kept of a result, and stores the input arrays that its rules will read."""
+    """Returns what the recording holds of a result, and stores the input arrays that its rules will read."""
     if tracked and (primitive.keeps is None or primitive.keeps):
         for i, t in enumerate(inputs):
             if (
                 t._value.size > record.small
                 and type(record.stored(rows[i])) is ArraySpec
-                and i in read_inputs(record, primitive, rows)
+                and i in record.read_inputs(primitive, rows)
             ):
                 record.store(rows[i], t._value)
     if value.size <= record.small:
         return value
     record.large = True
     return value if (tracked and primitive.keeps_output) or record.watchers else array_spec(value.shape, value.dtype)
-
-
-def read_inputs(record: Record, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
-    """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other
-    one reads.
-    """
-    for row, read in zip(rows, primitive.kept_with_scalar, strict=False):
-        if record.is_number(row):
-            return read
-    return range(len(rows)) if primitive.keeps is None else primitive.keeps
 
 
 def large_arrays(record: Record) -> dict[int, np.ndarray]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from _thread import get_ident
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from sys import _getframe
 from types import CodeType, FrameType
@@ -28,10 +28,9 @@ import numpy as np
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
 from .array_spec import ArraySpec
-from .arrays import SMALL, kept
+from .arrays import SMALL, hold
 from .block import leave_ended
 from .frames import _OWN, place_of, user_frame
-from .recorder import Recorder
 from .rows import CALL, FLOATS, FULL, LEAF, WIDTH, Call, Event, Leaf, Subject, number_leaf
 from .state import appended, state
 
@@ -55,7 +54,7 @@ def last_from(spans: Sequence[Span], row: int) -> Span:
 
 
 @fast.record
-class Record(Recorder):
+class Record:
     """The table: operations append to it, a sweep reads it backwards."""
 
     trace: Trace | None = None  # the first run of a function whose rows these are, see minitape.functions.trace
@@ -291,7 +290,7 @@ class Record(Recorder):
         for tensor in tensors:
             value = tensor._value
             if self.large or value.size > small:
-                value = kept(self, primitive, rows, inputs, value, not untracked and bool(state.tapes))
+                value = hold(self, primitive, rows, inputs, value, not untracked and bool(state.tapes))
             if len(cells) >= FULL:
                 self.pack()
             row = self.base + len(cells) // WIDTH
@@ -364,6 +363,15 @@ class Record(Recorder):
             frame = user_frame(_getframe(1))
             site = None if frame is None else (frame.f_code, frame.f_lasti)
             self.events = appended(self.events, Event(kind, len(self), subject, site))
+
+    def read_inputs(self, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
+        """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other
+        one reads.
+        """
+        for row, read in zip(rows, primitive.kept_with_scalar, strict=False):
+            if self.is_number(row):
+                return read
+        return range(len(rows)) if primitive.keeps is None else primitive.keeps
 
     def is_number(self, row: int) -> bool:
         """Whether a row is a Python number, of which no program can want a gradient."""

@@ -98,11 +98,11 @@ def check_same_dtype(op: str, x: Tensor, y: Tensor) -> None:
 
 def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
     """Raises InvalidArgumentError when two shapes do not broadcast."""
-    a, b = x.shape.as_list(), y.shape.as_list()
-    for m, n in zip(reversed(a), reversed(b), strict=False):
-        if m != n and m != 1 and n != 1:
-            show = [",".join(map(str, s)) for s in (a, b)]
-            raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", op)
+    try:
+        np.broadcast_shapes(x._dims, y._dims)
+    except ValueError:
+        a, b = (str(list(t._dims)).replace(" ", "") for t in (x, y))
+        raise invalid(f"Incompatible shapes: {a} vs. {b}", op) from None
 
 
 def binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:

@@ -55,9 +55,15 @@ def _pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
 
     def direct(a: Tensor, b: Value) -> Result:
         if type(b) is not EagerTensor:
-            b = _operand(a, b, strict)
-            if b is NotImplemented:
-                return b
+            try:
+                other = _operand(a, b, strict)
+            except (TypeError, ValueError):
+                if hasattr(b, f"__r{name}__") and not isinstance(b, (np.ndarray, np.generic)):
+                    return NotImplemented  # what is no tensor has its turn
+                raise
+            if other is NotImplemented:
+                return other
+            b = other
         return run(primitive, a, b)
 
     def reflected(a: Tensor, b: Value) -> Result:
