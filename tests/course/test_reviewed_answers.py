@@ -38,7 +38,12 @@ VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
     ("03.5", ["b:0", "d:0"], "b is read inside the block, but it is not trainable", "does not belong"),
     ("04.1", ["d:0", "c:0", "a:0"], "c is read after the block", "does not belong"),
     ("04.1", ["A:0", "D:0"], "'A:0' does not belong in the list", "trainable"),
-    ("04.2", {"A": 12, "B": [12, 8], "C": 6}, "A: expected a list of 3, got a number", "only what is trainable and read is"),
+    (
+        "04.2",
+        {"A": 12, "B": [12, 8], "C": 6},
+        "A: expected a list of 3, got a number",
+        "only what is trainable and read is",
+    ),
     ("02.2", {"x": 44, "u": 10, "v": 4, "y": 24}, "y: 24 is the value of y", "At x"),
     ("02.2", {"x": 44, "u": 24, "v": 4, "y": 1}, "u: 24 is the value of y", "At x"),
     ("05.1", ["error", 12, 4, "error"], "C: 4 is the value of y. 4 is how fast y grows with x", "At x"),
