@@ -18,7 +18,6 @@ from ..engine.back.tape import GradientTape
 from ..engine.recording.array_spec import ArraySpec, array_spec
 from ..engine.recording.block import ThreadContext, block
 from ..engine.recording.record import CONTINUOUS, Record
-from ..engine.recording.recorder import Recorder
 from ..engine.recording.rows import LEAF, Leaf, operation_of
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
@@ -90,7 +89,7 @@ def tracing() -> FirstRun | None:
     return None if state.record is None else state.record.trace
 
 
-class FirstRun(Recorder):
+class FirstRun:
     """The first run of a function. ``record`` has its rows, ``feeds`` says which of them a later call gives."""
 
     def __init__(

@@ -20,7 +20,7 @@ from ..back.tape import GradientTape
 from ..hooks import hooks
 from ..recording.block import ThreadContext, block
 from ..recording.rows import LEAF
-from ..recording.state import appended, state
+from ..recording.state import appended, first_run, state
 from ..table.primitives import TABLE, Primitive
 from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import finish
@@ -183,7 +183,7 @@ class Bind:
 
     def __call__(self, *args: Object, **kwargs: Object) -> Structure:
         with one_part(getattr(self._f, "__name__", "custom")):
-            if state.record is not None and state.record.trace is not None:
+            if first_run() is not None:
                 return hooks.custom_row(self._f, args, kwargs)
             return call_as_row(self._f, args, kwargs, _row_now)
 
