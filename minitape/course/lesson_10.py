@@ -248,17 +248,16 @@ def two_slopes(f, value):
     ),
     Exercise(
         "10.3",
-        expect={"A": 1, "B": 2, "C": 3, "D": 1, "E": 6},
+        expect={"A": 1, "B": 2, "C": 3, "D": 1},
         mistakes=[
-            Mistake({"A": 2, "C": 6, "D": 6}, "At the second call only the recording runs: no Python, no print."),
+            Mistake({"A": 2, "C": 6, "D": 2}, "At the second call only the recording runs: no Python, no print."),
         ],
         hint=(
             "Who prints each letter: Python, while tracing, or the recording, each time?",
             "A: print is Python's, and runs while f is traced. B: tf.print is in the recording, which runs at each "
             "call. C: range is Python's loop, and runs while f is traced. D: tf.while_loop is an operation; Python "
-            "goes through its body once. E: the recording runs twice, and each time the loop runs three times.",
-            "A and D: Python, once. C: Python, three times. B: the recording, at each of two calls. E: the "
-            "recording, three times at each.",
+            "goes through its body once.",
+            "A and D: Python, once. C: Python, three times. B: the recording, at each of two calls.",
         ),
         because="print and range are Python's, and ran once, while f was traced. tf.print and tf.while_loop are in the "
         "recording.",
