@@ -61,8 +61,9 @@ def test_it_is_short_and_so_is_what_it_calls_small(readme, repository):
 
 
 def test_pages_are_no_longer_than_one_reads(repository):
-    """A page that grows takes its words from another."""
-    words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in (repository / "docs").glob("*.md")}
+    """A page that grows takes its words from another; the table of names is looked up, not read."""
+    pages = [path for path in (repository / "docs").glob("*.md") if path.name != "names.md"]
+    words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in pages}
     assert sum(words.values()) <= 18_000, words
     assert len((repository / "CHANGELOG.md").read_text(encoding="utf-8").split()) <= 600
 
