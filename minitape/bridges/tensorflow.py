@@ -63,6 +63,16 @@ class TensorFlowRecording(Recording):
         self.log = TensorFlowLog(self)
 
     def _why(self, target: Any, source: Any) -> Any:
+        import os
+
+        if os.environ.get("WHY") == "new":
+            from ..why.tensorflow import ask, ask_last
+
+            if target is None:
+                return ask_last(self, source)
+            answer = ask(self, target, source)
+            last = answer if getattr(source, "trainable", True) else ask_last(self, source)
+            return last if answer.connected and last.cause == "not_trainable" else answer
         from .tensorflow_why import TensorFlowInquiry, why_last
 
         if target is None:

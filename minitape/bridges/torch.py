@@ -66,7 +66,14 @@ class TorchRecording(Recording):
         from .torch_why import TorchInquiry
 
         refused = self.error is not None and not self.sweeps and not self.failed  # before a backward pass
-        return TorchInquiry(self, self.last_target() if target is None and not refused else target, source).answer()
+        import os
+
+        target = self.last_target() if target is None and not refused else target
+        if os.environ.get("WHY") == "new":
+            from ..why.torch import ask
+
+            return ask(self, target, source)
+        return TorchInquiry(self, target, source).answer()
 
     def trained(self) -> dict:
         from .torch_model import trained
@@ -79,6 +86,12 @@ class TorchRecording(Recording):
         return parts_of(model) | in_lists(self, model) if isinstance(model, torch.nn.Module) else None
 
     def suspect_checks(self) -> Any:
+        import os
+
+        if os.environ.get("WHY") == "new":
+            from ..why.torch_suspects import Training
+
+            return Training(self)
         from .torch_suspects import TorchSuspectChecks
 
         return TorchSuspectChecks(self)

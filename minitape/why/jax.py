@@ -1,0 +1,321 @@
+"""JAX, asked: the rows that the bridge wrote, and what it knows of a function, its arguments and their lines."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..bridges.jax_log import STAIRS
+from ..bridges.jax_origin import JaxOrigin, returned
+from ..bridges.jax_texts import BENT, FUNCTIONS, TEXT, ZEROS
+from ..engine.recording.frames import own_file
+from ..explain.caller import asking_frame
+from ..explain.words import Explanation
+from ..picture.reading import spaces
+from ..recording.sites import NOWHERE, Site
+from . import arrived, checks, text, words
+from .model import Exit, Finding, Given, Question, Row
+from .suspects import alike
+
+TRACED = ("Tracer", "traced", "concrete")
+BENDS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consist of straight lines
+GROWS = set("exp exp2 expm1 cosh sinh pow integer_pow".split())
+NUMBERS = "int float round item tolist range".split()
+
+
+def read(recording: Any, target: Any, source: Any, own: list[int]) -> Question:
+    """The rows of a recording."""
+    rows = []
+    for e in recording.entries:
+        row = Row(e.row, e.op, e.kind, [Given(at, e.extra.why) for at in dict.fromkeys([*e.inputs, *e.extra.came])], e.site, way=[e.site])
+        row.value, row.dtype, row.shape, row.tracked = e.value, e.dtype, e.shape, e.differentiable
+        row.number, row.name, row.scope, row.call, row.extra = e.row, e.name or "", e.scope, e.call, e.extra
+        rows.append(row)
+    end = recording.row_of(recording.target if target is None or target is recording.value else target)
+    exits = [Exit(one.row, one.how, one.site, one.before) for one in recording.left]
+    sweep = next((s for s in reversed(recording.sweeps) if end in s.target), None)
+    return Question(JaxAdapter(recording), rows, own, [] if end is None else [end], source, target, exits, sweep)
+
+
+class JaxAdapter:
+    """What else is known of arrays."""
+
+    framework, module, zeros, functions = "jax", "jnp", ZEROS, FUNCTIONS
+    unused, left, rebinds = "unused", "left_jax", False
+
+    def __init__(self, recording: Any) -> None:
+        self.recording, self.origin = recording, JaxOrigin(*recording.asked)
+
+    def names(self) -> Iterable[tuple[str, Any]]:
+        """The names of the program, and what they hold."""
+        return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
+
+    def handle(self, value: Any) -> Any:
+        """What an array is known by."""
+        return value
+
+    def is_variable(self, thing: Any) -> bool:
+        """Whether it is a variable: JAX has none."""
+        return False
+
+    def is_number(self, row: Row) -> bool:
+        """Whether it is a number that the program wrote."""
+        return False
+
+    def made(self, row: int) -> Site:
+        """The line that made an argument."""
+        leaf = next((leaf for leaf in self.recording.given if leaf.row == row), None)
+        return NOWHERE if leaf is None else self.origin.leaf_line(leaf)
+
+
+def _at(q: Question, cause: str, row: int, kind: str = "", what: str = "") -> Finding:
+    return Finding(cause, q.rows[row].site, row, what, kind)
+
+
+# -- what JAX refuses ------------------------------------------------------------------------------
+
+
+def refused(q: Question) -> Finding | None:
+    """The function could not be traced."""
+    recording = q.adapter.recording
+    error = recording.error
+    if error is None or recording.ran:
+        return None
+    site, called = site_of_error(error)
+    site = site if recording.stopped is NOWHERE else recording.stopped
+    for kind, cause in (("UnexpectedTracer", "leaked_tracer"), ("TracerBoolConversion", "branch"), ("NonConcreteBooleanIndex", "boolean_index")):
+        if type(error).__name__.startswith(kind):
+            return Finding(cause, site)
+    said = str(error)
+    if "size argument" in said:
+        return Finding("boolean_index", site, kind="size", what=f"{called}()")
+    if any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACED):
+        return Finding("left_jax", site, what="A NumPy function" if "ArrayConversion" in type(error).__name__ else f"{called}()" if called else "This line")
+    for word, cause in (("while_loop", "while_loop"), ("callback", "callback"), ("scalar-output", "not_scalar")):
+        if word in said:
+            return Finding(cause, site, what=said.rpartition("shape: ")[2].rstrip(".") if cause == "not_scalar" else word)
+    kinds = {"item assignment": "in_place", "forward-mode": "forward", "got <class 'list'>": "list"}
+    return Finding("refused", site, kind=next((kind for word, kind in kinds.items() if word in said), ""), what=said.partition("\n")[0])
+
+
+def result(q: Question) -> Finding | None:
+    """The result is not one number; or the way back ended in an error."""
+    recording = q.adapter.recording
+    if recording.error is None:
+        return None
+    value, said = recording.value, str(recording.error)
+    if isinstance(recording.error, TypeError) and not recording.sweeps:
+        site = q.adapter.origin.result(NOWHERE if not q.ends else q.rows[q.ends[0]].site)
+        if not hasattr(value, "shape"):
+            return Finding("not_scalar", site, kind="none") if value is None else Finding("has_aux", site)
+        if "aux" in said:
+            return Finding("has_aux", site, kind="none")
+        if value.shape != () or np.iscomplexobj(value):
+            return Finding("not_scalar", site, what=str(value.shape)) if value.shape != () else Finding("refused", site, kind="complex")
+    return None
+
+
+def way_back(q: Question) -> Finding | None:
+    """JAX's way back ended in an error."""
+    error = q.adapter.recording.error
+    if error is None:
+        return None
+    for word, cause in (("while", "while_loop"), ("callback", "callback")):
+        row = next((row for row in sorted(q.behind) if word in q.rows[row].op and q.rows[row].tracked), None)
+        if row is not None:
+            return _at(q, cause, row)
+    said = str(error).partition("\n")[0]
+    rules = [row for row in sorted(q.behind) if q.rows[row].extra.custom and q.rows[row].tracked]
+    return rule(q, rules[0], "refused", said) if rules and "bwd rule" in said else Finding("refused", site_of_error(error)[0], what=said)
+
+
+def site_of_error(error: Exception) -> tuple[Site, str]:
+    """The user's innermost line on which an error was raised, and the function of a library in which."""
+    called = ""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not own_file(frame.filename):
+            return (frame.filename, frame.lineno), called
+        called = frame.name.strip("_") if frame.name not in ("meth", "op") else called
+    return NOWHERE, ""
+
+
+# -- the argument ----------------------------------------------------------------------------------
+
+
+def whole_numbers(q: Question) -> Finding | None:
+    """An argument that is differentiated is no float."""
+    recording = q.adapter.recording
+    for row in recording.chosen if recording.error is not None else q.own:
+        if row in recording.chosen and not q.rows[row].tracked:
+            return Finding("integer_dtype", q.adapter.made(row), row, q.rows[row].dtype, other=q.rows[row].name or "An argument")
+    return None
+
+
+def no_argument(q: Question) -> Finding | None:
+    """The array is an argument that is not differentiated, or none."""
+    recording, origin = q.adapter.recording, q.adapter.origin
+    if q.own and q.own[0] not in recording.chosen:
+        return Finding("argnums", origin.gradient_line) if q.rows[q.own[0]].kind == "source" else None
+    if q.own:
+        return None
+    row = next((row for row in sorted(q.behind) if any(root is q.source for root in q.rows[row].extra.roots)), None)
+    if row is not None:
+        return Finding("closure", reader(q, row), row)
+    root, site = recording.log.outside.get(id(q.source), (None, NOWHERE))
+    read_ = site if root is q.source and root is not None else origin.reads(lambda name, value: name == q.name and value is q.source)
+    return None if read_ is None else Finding("closure", read_)
+
+
+def reader(q: Question, row: int) -> Site:
+    """The first line that reads a row."""
+    return next((q.rows[at].site for at in sorted(q.behind) if row in q.rows[at].inputs), NOWHERE)
+
+
+# -- the way ---------------------------------------------------------------------------------------
+
+
+def stairs(q: Question, row: int) -> str:
+    """The function of jax.numpy that is constant in steps, and that an operation is a part of."""
+    return next((name for name in q.rows[row].scope if name in STAIRS), "")
+
+
+def broken(q: Question) -> Finding | None:
+    """What breaks the way; steps by the name of their function."""
+    found = checks.broken(q)
+    for one in [] if found is None else [found, *found.others]:
+        if one.cause == "no_derivative" and one.row is not None and stairs(q, one.row):
+            one.cause, one.what = "zero_derivative", stairs(q, one.row)
+    return found
+
+
+def left(q: Question) -> Finding | None:
+    """A value that Python asked for while the function was traced."""
+    exits = [exit for exit in q.exits if exit.row in q.after] if not q.used and q.ends else []
+    exits.sort(key=lambda exit: exit.how == "__bool__")
+    for exit in exits[:1]:
+        if exit.how == "__bool__":
+            return Finding("other_branch", exit.site, kind="python")
+        at = text.at(exit.site)
+        number = next((name for name in NUMBERS if at is not None and at.call_of(name)), "")
+        return Finding("left_jax", exit.site, what=f"{number}()", kind="number" if number else "values")
+    return None
+
+
+def unused(q: Question) -> Finding | None:
+    """Another branch ran, another value was used in its place, or nothing was."""
+    recording, origin = q.adapter.recording, q.adapter.origin
+    if q.used:
+        return None
+    for fork in recording.log.forks:
+        if q.after.intersection(fork.rows):
+            return Finding("other_branch", fork.site, what=str(fork.taken))
+    leaf = next((leaf for leaf in recording.given if leaf.row in q.own), None)
+    site = None if leaf is None else origin.read(leaf)
+    if site is not None:
+        return Finding("closure", site)
+    key = [repr(one) for one in leaf.path] if leaf is not None else []
+    for row in sorted(q.behind) if leaf is not None else ():
+        at = text.at(q.rows[row].site) if len(key) == 1 and q.rows[row].kind == "operation" else None
+        if at is not None and any(name.endswith(f"[{key[0]}]") for name in at.reads):
+            return _at(q, "closure", row, "held")
+        roots = [np.asarray(root) for root in q.rows[row].extra.roots]
+        if any(root.shape == np.shape(leaf.value) and alike(root, np.asarray(leaf.value)) for root in roots) and reader(q, row) is not NOWHERE:
+            return Finding("closure", reader(q, row), row, kind="held")
+    bent = [row for row in sorted(q.after) if q.rows[row].op in BENDS]
+    if bent and any("transpose(" in scope for row in q.after for scope in q.rows[row].scope):
+        return _at(q, "zero_derivative", bent[0], "second")
+    made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
+    return Finding("unused", dropped(q, max(made)), max(made), kind="dropped") if made else Finding("unused", origin.head)
+
+
+def dropped(q: Question, row: int) -> Site:
+    """The statement that has the value of a row, and does not return it."""
+    from ..bridges.jax_log import places
+
+    calls = [part for call in q.adapter.recording.log.calls if row in call.rows for part in getattr(call.compute, "args", ())]
+    for site in places(calls[0]) if calls and hasattr(calls[0], "source_info") else ():
+        at = text.at(site)
+        definition = q.adapter.origin.definition
+        if at is not None and (type(at.node).__name__ != "Return" or (definition is not None and at.function == definition.node.name)):
+            return at.site
+    return q.rows[row].site
+
+
+# -- what arrived ----------------------------------------------------------------------------------
+
+
+def zero_rule(q: Question) -> Finding | None:
+    """A rule of the program's own, or a loop, passed nothing on."""
+    if q.sweep is None or not q.used or q.used[0] not in q.adapter.recording.unreached:
+        return None
+    for row, _ in q.way:
+        if q.rows[row].extra.custom:
+            return rule(q, row)
+        if "while" in q.rows[row].op:
+            return _at(q, "while_loop", row)
+    return None
+
+
+def rule(q: Question, row: int, cause: str = "custom_rule", what: str = "") -> Finding:
+    """A rule of the program's own: the line on which it returns."""
+    return Finding(cause, returned(q.rows[row].extra.custom), row, what)
+
+
+def nan(q: Question) -> Finding | None:
+    """Where NaN came up; also in what is computed from no row, or before a division has hidden an infinity."""
+    found = arrived.nan(q)
+    if found is None or found.row is None:
+        return found
+    row = q.rows[found.row]
+    large = [at for at in q.back(row.inputs) if q.rows[at].op in GROWS and not arrived.finite(q, at) and all(arrived.finite(q, one) for one in q.rows[at].inputs)]
+    if large and found.cause == "nan_forward":
+        return _at(q, "nan_forward", min(large))
+    if row.extra.bad is not NOWHERE and all(arrived.finite(q, one) for one in row.inputs):
+        return Finding("nan_forward", row.extra.bad, found.row, "An operation")
+    if found.cause == "nan_input":
+        found.site = q.adapter.made(found.row) if row.kind == "source" else found.site
+    return found
+
+
+def zero(q: Question) -> Finding | None:
+    """What made zeros, with what JAX calls it."""
+    found = arrived.zero(q)
+    row = None if found is None or found.row is None else q.rows[found.row]
+    if found is None or row is None:
+        return found
+    if row.op in ("max", "min"):
+        steps = [at for at in sorted(q.after & q.behind) if any(one.why == "zero_derivative" for one in q.rows[at].given) or stairs(q, at)]
+        if steps:
+            return _at(q, "zero_derivative", steps[0], what=stairs(q, steps[0]))
+        other = [q.rows[one] for one in row.inputs if q.rows[one].kind == "constant" and q.rows[one].value.facts()[0]]
+        clips = any("clip" in name for name in (*row.scope, checks.line_of(row.site)))
+        zeros = row.name in ("max 0.0", "0.0 max") or q.adapter.recording.entries[row.row].label in ("max 0.0", "0.0 max")
+        return _at(q, "saturated" if clips else "dead_relu" if other or zeros else "not_selected", row.row)
+    if stairs(q, row.row):
+        return _at(q, "zero_derivative", row.row, what=stairs(q, row.row))
+    if row.op == "select_n":
+        curve = next((name for name in row.scope if name in BENT), "")
+        asked = [q.rows[one] for one in row.inputs if q.rows[one].op in ("gt", "ge", "lt", "le")]
+        if curve or (asked and {*asked[0].inputs} & {*row.inputs}):
+            return _at(q, "saturated" if curve else "dead_relu", row.row, what=curve or "where")
+    if row.extra.custom and not arrived.family(q, row.row):
+        return rule(q, row.row)
+    return found
+
+
+CHECKS = (refused, whole_numbers, result, no_argument, broken, left, unused, way_back, zero_rule, nan, zero)
+
+
+def ask(recording: Any, target: Any, source: Any, own: list[int]) -> Explanation:
+    """Why one array has no gradient, or what is wrong with one that is there."""
+    q = read(recording, target, source, own)
+    q.name = next((q.rows[row].name for row in own if q.rows[row].name), "") or words.path_to(q, source) or "the array"
+    if isinstance(source, str) and not own and recording.ran:
+        names = ", ".join(row.name for row in q.rows if row.name and row.kind == "source")
+        raise ValueError(f"explain() knows no argument {source!r}. There are: {names}.")
+    found = next((finding for check in CHECKS if (finding := check(q)) is not None), Finding("connected"))
+    return words.explanation(q, found, TEXT)

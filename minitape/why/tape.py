@@ -1,0 +1,380 @@
+"""minitape's own tape, asked: its rows, and what it knows of values and blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from ..engine.back.tape import GradientTape
+from ..engine.recording.evidence import ValueOrigin, creation_of
+from ..engine.recording.rows import operation_of
+from ..engine.tensor.tensor import Tensor
+from ..engine.tensor.variable import UnreadVariable
+from ..explain.caller import asking_names
+from ..explain.causes import SHARED
+from ..explain.families import CLASSES, OPERATIONS
+from ..explain.owners import Owners, variables_of
+from ..explain.replay import replay, starts_of, swept
+from ..explain.sentences import fill
+from ..explain.texts import TEXT
+from ..explain.words import Explanation
+from ..recording.bodies import outermost
+from ..recording.nodes import Break, CodePlace, TapeNode, is_leaf, is_state, placed, way_of
+from ..recording.rows import BackwardPass
+from ..recording.sites import NOWHERE, Site
+from ..recording.tape import TapeRules, handle_of, name_given
+from ..recording.trace import COPIES
+from ..recording.values import ValueSummary
+from . import arrived, checks, suspects, text, words
+from .model import Exit, Finding, Given, Question, Row, breaks
+
+FUNCTION = ("function", "PartitionedCall", "StatefulPartitionedCall")
+
+OUT = {"": "no", "numpy": ".numpy()", "asarray": "NumPy", "float": "float()", "int": "int()", "bool": "bool()", "index": "an index"}
+
+
+def read(rules: TapeRules, source: Any) -> Question:
+    """The rows of all that led to the targets, to the source, and to what left."""
+    trace = rules.trace
+    trace.look_for(source)
+    left = [note for note in rules.leaving if not _too_late(rules, note)]
+    ends = [trace.of_ref(note.value) for note in left]
+    found: dict[Hashable, list] = {}
+    order: list[TapeNode] = []
+    waiting = [(node, False) for node in (*rules.starts, *trace.of(source), *ends)]
+    while waiting:
+        node, done = waiting.pop()
+        if done:
+            order.append(node)
+        elif node.key not in found:
+            found[node.key] = trace.edges(node)
+            waiting += [(node, True), *((one, False) for one, _ in found[node.key] if one.key not in found)]
+    number = {node.key: at for at, node in enumerate(order)}
+    rows = [_row(rules, at, node, [_given(number[one.key], b) for one, b in found[node.key]]) for at, node in enumerate(order)]
+    names = set(trace.names(handle_of(source)))
+    own = [at for at, node in enumerate(order) if not names.isdisjoint(trace.stands_for(node))]
+    exits = [
+        Exit(number[node.key], note.how, placed(CodePlace(note.stack) if note.stack else None), note.row if note.record is not None and note.record() is rules.record else -1, note.when)
+        for note, node in zip(left, ends, strict=True)
+    ]
+    adapter = TapeAdapter(rules)
+    adapter.at = number
+    return Question(adapter, rows, own, [number[node.key] for node in rules.starts], source, exits=exits[::-1])
+
+
+def _too_late(rules: TapeRules, note: Any) -> bool:
+    own = note.record is not None and note.record() is rules.record
+    return own and all(node.record is rules.record and node.row < note.row for node in rules.starts)
+
+
+def _given(row: int, b: Break | None) -> Given:
+    if b is None:
+        return Given(row)
+    cause = SHARED.get(b.cause, b.cause) if b.cause == "nondifferentiable_op" else b.cause
+    return Given(row, cause, placed(b.place), b.what)
+
+
+def _row(rules: TapeRules, at: int, node: TapeNode, given: list[Given]) -> Row:
+    trace, origin = rules.trace, node.origin
+    made = operation_of(node.record, node.row)[0] if node.record is not None else None
+    if made is None and origin is not None and origin.kind == "op":
+        made = origin.detail
+    computed = made is not None or (origin is not None and origin.kind == "gradient")
+    variable = node.variable is not None or is_state(origin)
+    kind = "operation" if node.variable is None and computed else "variable" if variable else "source" if rules.is_on_tape(node) else "constant"
+    place = trace.birth(node) if is_leaf(node) and origin is not None else trace.place(node)
+    begin, dtype = outermost(node), trace.dtype(node)
+    row = Row(at, "" if made is None else made.op or made.name, kind, given, placed(place))
+    row.thing = lambda: node.tensor if node.variable is None else node.variable
+    row.way, row.value = way_of(place), ValueSummary(rules.value(node))
+    row.number = begin.row if begin.record is rules.record else -1
+    row.when, row.name = 0 if origin is None else origin.when, name_given(node.variable)
+    row.dtype, row.extra, row.shape = "" if dtype is None else dtype.name, node, tuple(np.shape(row.value.given))
+    row.tracked = (dtype is None or dtype.differentiable) and (rules.is_on_tape(node) or (computed and node.caller is not None))
+    return row
+
+
+class TapeAdapter:
+    """What else is known of values, and how a tape's programs say things."""
+
+    framework, module, zeros, classes = "tensorflow", "tf", words.TENSORFLOW_ZEROS, CLASSES
+    at: dict[Hashable, int]  # the rows by the key of their node
+    unused, left, rebinds = "independent", "left_through_numpy", True
+
+    def __init__(self, rules: TapeRules) -> None:
+        self.rules, self.owners = rules, Owners()
+
+    def names(self) -> Iterable[tuple[str, Any]]:
+        """The names of the program, and what they hold."""
+        return asking_names().items()
+
+    def handle(self, value: Any) -> Any:
+        """What a variable is known by."""
+        return handle_of(value)
+
+    def is_variable(self, thing: Any) -> bool:
+        """Whether the program has a variable."""
+        return hasattr(thing, "_tape_rows") and not isinstance(thing, Tensor)
+
+    def numbers(self, thing: Any) -> np.ndarray | None:
+        """The elements of a tensor or variable."""
+        return ValueSummary(getattr(getattr(thing, "_state", thing), "array", None)).array()
+
+    def born(self, thing: Any) -> tuple[int, list[Site]]:
+        """When and where it was made: of a layer's own weights where the layer was."""
+        if thing is None:
+            return 0, []
+        origin = self.rules.origin(thing)
+        if isinstance(thing, Tensor):
+            node = self.rules.trace.of_tensor(thing)
+            place = self.rules.trace.place(node) if not is_leaf(node) else self.rules.trace.birth(node)
+            return 0 if origin is None else origin.when, way_of(place)
+        way = [] if origin is None or not origin.stack else way_of(CodePlace(origin.stack))
+        made = text.at(way[-1]) if way else None
+        owner = self.owners.of(thing) if made is None or not made.call_of("Variable", "add_weight", "deepcopy", "copy") else None
+        frames = () if owner is None else creation_of(owner)
+        return 0 if origin is None else origin.when, way_of(CodePlace(frames)) if frames else way
+
+    def made_at(self, thing: Any) -> list[Site]:
+        """Where a tensor or variable was made."""
+        return self.born(thing)[1]
+
+    def birth_of(self, row: Row) -> tuple[int, list[Site]]:
+        """When and where a leaf was made."""
+        variable = row.extra.variable
+        return self.born(variable) if variable is not None else (row.when, list(row.way))
+
+    def is_number(self, row: Row) -> bool:
+        """Whether it is a number that the program wrote: one row stands for all of them."""
+        return self.rules.trace.is_number(row.extra)
+
+    def watched(self, row: Row) -> bool:
+        """Whether a row was watched."""
+        return self.rules.was_watched(row.extra)
+
+    def block(self) -> Site:
+        """Where the tape began."""
+        begins = self.rules.begins
+        return placed(CodePlace(begins[-1][3])) if begins and begins[-1][3] else NOWHERE
+
+    def in_block(self, when: int) -> bool:
+        """Whether something was made after the tape had begun."""
+        return any(note[2] < when for note in self.rules.begins)
+
+    def out(self, how: str) -> str:
+        """How a value left, in words."""
+        return OUT.get(how, how)
+
+    def anew(self, q: Question, row: Row, at: text.Statement, when: int, other: int) -> bool:
+        """Whether what a statement made again took the place of the source: in a loop, or in the block and before it."""
+        return any(isinstance(s.node, text.LOOPS) for s in at.around) or self.in_block(when) != self.in_block(other)
+
+    def layer_of(self, variable: Any) -> Any:
+        """The layer or module that has a variable."""
+        return self.owners.of(variable)
+
+
+# -- checks of a tape alone ------------------------------------------------------------------------
+
+
+def not_tracked(q: Question) -> Finding | None:
+    """The tape does not watch the source."""
+    tape, rules = q.adapter.rules.tape, q.adapter.rules
+    first = next((one for row, one in q.way if one.why or q.rows[row].extra.caller is None), None)
+    if not q.used or (first is not None and first.why in ("outside_tape", "recording_paused", "state", "left_through_numpy")):
+        return None
+    if any(rules.is_on_tape(q.rows[row].extra) and q.rows[row].tracked for row in q.used) and not _late(q):
+        return None
+    late = _late_watch(q)
+    if late is not None:
+        return late
+    uses = q.first_uses()
+    use = next((row.site for row in uses if row.number >= 0), uses[0].site if uses else NOWHERE)
+    if isinstance(q.source, UnreadVariable):
+        return Finding("rebound", placed(CodePlace(q.source._state._origin.stack)) if hasattr(q.source._state._origin, "stack") else use, what="of the variable")
+    if not q.adapter.is_variable(q.source):
+        return checks.moved_name(q) or Finding("not_watched", use)
+    if not q.source.trainable:
+        return Finding("not_trainable", (q.adapter.born(q.source)[1] or [use])[-1])
+    if not tape._watch_accessed_variables:
+        block, at = text.at(q.adapter.block()), text.at(use)
+        return Finding("not_accessed_watched", use if block is None or at is None or block in at.around else block.site)
+    return None
+
+
+def _late(q: Question) -> bool:
+    """Whether all uses were before the watch."""
+    watched = q.adapter.rules.tape.watched
+    since = [watched[q.rows[row].extra.row] for row in q.used if q.adapter.watched(q.rows[row])]
+    return bool(since) and all(0 <= row.number < min(since) for row in q.first_uses())
+
+
+def _late_watch(q: Question) -> Finding | None:
+    rules = q.adapter.rules
+    for what, row, subject, frames in rules.tape.notes:
+        if what == "watch" and subject is not None and subject() is q.source and frames:
+            site = placed(CodePlace(frames))
+            paused = rules.trace.paused(row) is not None or _paused(site)
+            return Finding("recording_paused" if paused else "watched_late", site, kind="watch" if paused else "")
+    return None
+
+
+def _paused(site: Site) -> bool:
+    at = text.at(site)
+    return at is not None and at.within("stop_recording", "init_scope") is not None
+
+
+def broken(q: Question) -> Finding | None:
+    """The first break on the way with the fewest, with what a tape calls it."""
+    found = checks.broken(q)
+    if found is None or found.row is None:
+        return found
+    given = next(one for row, one in q.way if row == found.row and one.why)
+    node, origin = q.rows[found.row].extra, q.rows[found.row].extra.origin
+    at = text.at(found.site)
+    if found.cause == "nondifferentiable" and given.what in ("OnesLike", "ZerosLike") and at is not None and at.call_of("gradient"):
+        return Finding("independent")
+    if found.cause == "outside_tape" and given.what != "reset":
+        if node.record is None and _paused(found.site):
+            found.cause = "recording_paused"
+        elif at is not None and not at.binds == [] and set(at.binds) & at.reads and checks.held_variable(q, at):
+            return Finding("rebound", at.site, found.row, at.binds[0])
+        block, way = text.at(q.adapter.block()), q.rows[found.row].way
+        called = [site for site, inner in zip(way, way[1:], strict=False) if _calls(text.at(site), text.at(inner))]
+        beside = [site for site in called if block is not None and text.at(site).functions == block.functions]
+        found.site = next(iter([*beside, *called]), found.site)
+    copied = found.cause == "state" and origin is not None and origin.kind == "variable" and q.adapter.is_variable(q.source)
+    before = [q.rows[row].extra for row, _ in q.way[: [row for row, _ in q.way].index(found.row)]]
+    if copied and not q.adapter.in_block(origin.when) and all(_label(q, one) in COPIES for one in before):
+        found.cause = "wrong_object"
+    return found
+
+
+def _calls(outer: text.Statement | None, inner: text.Statement | None) -> bool:
+    """Whether a statement calls the function of another one, as far as the text tells."""
+    names = {inner.function, inner.in_class} if inner is not None else set()
+    return outer is not None and (inner is None or inner.function in text.CALLED or any(text.last_name(call.func) in names for call in outer.calls))
+
+
+def _label(q: Question, node: TapeNode) -> str:
+    return q.adapter.rules.trace.label(node) or (node.origin.detail.name if node.origin is not None and node.origin.kind == "op" else "")
+
+
+def unused_layer(q: Question) -> Finding | None:
+    """The layer of a variable was not called."""
+    rules, owner = q.adapter.rules, q.adapter.layer_of(q.source) if q.adapter.is_variable(q.source) else None
+    if owner is None or q.source._tape_rows(rules.tape):
+        return None
+    used = {id(row.thing()) for row in q.leaves() if row.kind == "variable"}
+    if any(id(one) in used or one._tape_rows(rules.tape) for one in variables_of(owner)):
+        return None
+    frames = creation_of(owner)
+    way = way_of(CodePlace(frames)) if frames else q.adapter.born(q.source)[1]
+    bound = (at.site for site in reversed(way) if (at := text.at(site)) is not None and at.binds)
+    name = getattr(owner, "name", None)
+    return Finding("unused_layer", next(bound, way[-1] if way else NOWHERE), what=f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__)
+
+
+CHECKS = (
+    checks.whole_numbers,
+    not_tracked,
+    broken,
+    checks.left,
+    checks.bound_again,
+    checks.made_of_it,
+    checks.equal_values,
+    unused_layer,
+    checks.independent,
+)
+def ask(rules: TapeRules, source: Any) -> Explanation:
+    """Why one source has no gradient."""
+    q = read(rules, source)
+    q.name = words.called(q)
+    return say(q, next(finding for check in CHECKS if (finding := check(q)) is not None))
+
+
+def say(q: Question, found: Finding) -> Explanation:
+    """A finding in a tape's words."""
+    for one in (found, *found.others):
+        one.cause = "nondifferentiable_op" if one.cause == "nondifferentiable" else one.cause
+    return words.explanation(q, found, words.VALUES)
+
+
+# -- what arrived ----------------------------------------------------------------------------------
+
+
+def value(rules: TapeRules, source: Any, depth: int = 0) -> Explanation:
+    """Why a gradient that is there is zero, not finite or wrong; what else blocks it where it is not."""
+    q = read(rules, source)
+    q.sweep, q.name = _sweep(q, starts_of(rules), replay(rules, [source])), words.called(q)
+    found = inside(q, depth) if q.sweep is not None else None
+    if found is not None:
+        return say(q, found)
+    cuts = [one for one in checks.beside(q, []) if one.cause != "state" or q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0]
+    run = suspects.Run(q.rows, [] if q.sweep is None else [q.sweep], list(q.exits), OPERATIONS, q.adapter)
+    wrong = next((one for check in (suspects.broadcast, suspects.activation_twice, suspects.in_part) for one in check(run) if one.row in q.after), None)
+    answer = Explanation("connected", fill(TEXT["connected"][0], x=q.name), "") if wrong is None else wrong.explanation(q.name, "tensorflow")
+    answer.others = say(q, Finding("independent", others=cuts)).others
+    return answer
+
+
+def inside(q: Question, depth: int) -> Finding | None:
+    """The same as a finding; of a call of a function what is to blame in it."""
+    found = arrived.nan(q) or arrived.zero(q)
+    if found is None or found.row is None or q.rows[found.row].op not in FUNCTION:
+        return found
+    node = q.rows[found.row].extra
+    adjoint = q.sweep.adjoints.get(found.row)
+    again = swept(q.adapter.rules, node.row, adjoint.given) if adjoint is not None and depth < 3 else None
+    if again is None:
+        return found
+    inner, inputs, starts, steps = again
+    for one, given in zip(inputs, node.record.call_at(node.row).inputs, strict=False):
+        if one.dtype.differentiable and q.adapter.at.get((id(node.record), given)) in q.after:
+            inside_q = read(inner, one)
+            inside_q.sweep = _sweep(inside_q, starts, steps)
+            better = inside(inside_q, depth + 1)
+            if better is not None:
+                better.row = found.row
+                return better
+    return found
+
+
+def _sweep(q: Question, starts: dict, steps: Iterable | None) -> BackwardPass | None:
+    """A sweep that runs once more, by our rows."""
+    if steps is None:
+        return None
+    record, at = q.adapter.rules.record, q.adapter.at
+    sweep = BackwardPass([at[id(record), row] for row in starts if (id(record), row) in at])
+    for row, adjoint in starts.items():
+        sweep.arrive(at.get((id(record), row), -1), ValueSummary(adjoint))
+    for step in steps:
+        call = at.get((id(record), step.row), -1)
+        sweep.arrive(call, ValueSummary(step.adjoint))
+        for row, share, total in step.shares:
+            given = at.get((id(record), row), -1)
+            product, sum_ = ValueSummary(np.array(share)), ValueSummary(np.array(total))
+            sweep.arrive(given, sum_)
+            sweep.send(call, given, 0, product, sum_)
+    return sweep
+
+
+def cut_to_zero(q: Question) -> Finding | None:
+    """A gradient is there, and zero because all ways are cut: in the bodies of loops and branches."""
+    return broken(q) if any(row.extra.caller is not None for row in q.rows) else None
+
+
+def answer(source: Any, tape: GradientTape, rules: TapeRules) -> Explanation:
+    """Why one source has no gradient, or what is to be said of one that is there."""
+    if not rules.connected(source):
+        found = ask(rules, source)
+    else:
+        q = read(rules, source)
+        cut = cut_to_zero(q) if breaks(q.way) else None
+        found = say(q, cut) if cut is not None else value(rules, source)
+        found.connected = True
+    found._tape = tape
+    return found

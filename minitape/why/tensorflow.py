@@ -1,0 +1,587 @@
+"""TensorFlow, asked: the rows that the bridge wrote, what its tapes did meanwhile, and what ran inside of functions."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ..bridges.tensorflow_inside import has_tapes
+from ..bridges.tensorflow_model import variables_of
+from ..bridges.tensorflow_open import open_call, seeds_of, traced_again
+from ..bridges.tensorflow_ops import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
+from ..bridges.tensorflow_texts import OF_KERAS, TEXT
+from ..explain.caller import asking_frame
+from ..explain.families import CLASSES, STEPS, ZEROS
+from ..explain.owners import living
+from ..explain.value_texts import FUNCTIONS
+from ..explain.words import Explanation
+from ..picture.reading import spaces
+from ..recording.sites import NOWHERE, Site, last_return
+from ..recording.values import numbers_of
+from . import arrived, checks, text, words
+from .model import Exit, Finding, Given, Question, Row, breaks
+
+PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
+STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
+TIMES = {"before": "computed_before_tape", "after": "computed_after_tape", "paused": "recording_paused", "dropped": "computed_before_tape"}
+
+
+def read(recording: Any, target: Any, source: Any) -> Question:
+    """The rows of a recording: what a tape did not record breaks by its time, what a variable was given by its state."""
+    log, end = recording.log, recording.row_of(target)
+    variable = variable_of(source)
+    if isinstance(variable, tf.Variable) and not log.rows_of(variable):
+        log.adopt([variable], watched=False)
+    adapter, own = TensorFlowAdapter(recording, end, source), log.rows_of(source)
+    rows = []
+    for e in recording.entries:
+        state, since = adapter.state(e.row)
+        at = NOWHERE if since is None or not e.extra.way else apart(e.extra.way, since.way)
+        arrived_ = adapter.sweep is not None and e.row in adapter.sweep.adjoints and e.row not in adapter.sweep.target
+        untimely = adapter.tape is not None and not arrived_ and e.kind == "operation" and state != "records"
+        timed = untimely or (e.extra.why == "not_recorded" and state != "records")
+        why = TIMES[state] if timed and e.extra.why in ("", "not_recorded") else e.extra.why
+        site = since.way[-1] if state == "dropped" and since is not None else at if why in TIMES.values() else NOWHERE
+        given = [Given(row, why, site, ("gradient" if e.extra.at is not None else state) if why in TIMES.values() else "") for row in dict.fromkeys([*e.inputs, *e.extra.came])]
+        row = Row(e.row, e.op, e.kind, given, e.site, (lambda e=e: e.extra.asked), list(e.extra.way) or [e.site], e.value, e.dtype, e.shape, e.differentiable)
+        row.number, row.name, row.scope, row.call, row.extra = e.row, e.name or "", e.scope, e.call, e.extra
+        rows.append(row)
+    for handle, stored, site, when in log.stores:
+        for row in rows[when:]:
+            if stored is not None and row.kind == "variable" and id(row.thing()) == handle and row.row not in own:
+                row.given.append(Given(stored, "variable_assign", site))
+    for row in own:
+        rows[row].given = [one._replace(why="") for one in rows[row].given]
+    exits = [Exit(one.row, one.how, one.site, one.before) for one in recording.left]
+    return Question(adapter, rows, own, [] if end is None else [end], source, target, exits, adapter.sweep)
+
+
+def apart(way: list[Site], other: list[Site]) -> Site:
+    """The statement at which two ways through calls part."""
+    where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
+    keeps = [site for site in way[:where:-1] if (at := text.at(site)) is not None and any("." in name or "[" in name for name in at.binds)]
+    return next(iter(keeps), way[where] if way else NOWHERE)
+
+
+class TensorFlowAdapter:
+    """What else is known of tensors, variables and tapes."""
+
+    framework, module, zeros, classes, functions = "tensorflow", "tf", ZEROS, CLASSES, FUNCTIONS
+    unused, left, rebinds = "independent", "left_through_numpy", True
+
+    def __init__(self, recording: Any, end: int | None, source: Any) -> None:
+        self.recording, self.log, own = recording, recording.log, handle_of(source)
+        found = [sweep for sweep in reversed(recording.sweeps) if end in sweep.target]
+        self.sweep = next((s for s in found if any(tensor() is own for tensor, _ in s.gave)), found[0] if found else None)
+        self.tape = None if self.sweep is None else self.sweep.tape
+        if self.sweep is None and end is not None:
+            recorded = [tape for tape in self.log.tapes if self.state(end, tape)[0] == "records"]
+            self.tape = next(iter([*recorded[::-1], *self.log.tapes[::-1]]), None)
+
+    def state(self, row: int, tape: Any = None) -> tuple[str, Any]:
+        """What a tape was doing when an operation ran, and since where."""
+        given_back, tape = self.recording.entries[row].extra.at, tape or self.tape
+        when, state, since = row if given_back is None else given_back, "before", None
+        for span in self.log.spans:
+            if span.tape is not tape or (self.sweep is not None and span.at > self.sweep.at):
+                continue
+            if span.at < when or (span.at == when and (given_back is None or span.word in ("ends", "pauses"))):
+                state, since = STATES.get(span.word, state), span
+            elif since is None and span.word == "begins":
+                since = span
+            elif span.word == "resets" and state == "records":
+                return "dropped", span
+        return state, since
+
+    def names(self) -> Iterable[tuple[str, Any]]:
+        """The names of the program, and what they hold."""
+        return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
+
+    def handle(self, value: Any) -> Any:
+        """What a variable is known by."""
+        return handle_of(value)
+
+    def is_variable(self, thing: Any) -> bool:
+        """Whether the program has a variable."""
+        return isinstance(variable_of(thing), tf.Variable) or getattr(thing, "dtype", None) == tf.resource
+
+    def numbers(self, thing: Any) -> np.ndarray | None:
+        """Its elements."""
+        return numbers_of(self.log.keep(tf.convert_to_tensor(thing)))
+
+    def born(self, thing: Any) -> tuple[int, list[Site]]:
+        """When and where a variable was made."""
+        return self.log.born_at(handle_of(thing))
+
+    def birth_of(self, row: Row) -> tuple[int, list[Site]]:
+        """The same of a leaf."""
+        when, way = self.born(row.thing()) if row.kind == "variable" else (-1, [])
+        return when, list(way)
+
+    def is_number(self, row: Row) -> bool:
+        """Whether it is a number that the program wrote."""
+        return False
+
+    def watched(self, row: Row) -> bool:
+        """Whether a row was watched."""
+        return any(self.handle(row.thing()) is value() for value, _ in self.log.watches)
+
+    def watchers(self, source: Any) -> list:
+        """The tapes that were told to watch the source."""
+        return [tape for value, tape in self.log.watches if value() is handle_of(source)]
+
+    def block_way(self) -> list[Site]:
+        """Where the tape began, with the calls that led there."""
+        return next((list(span.way) for span in self.log.spans if span.tape is self.tape and span.way), [NOWHERE])
+
+    def block(self) -> Site:
+        """The line of that."""
+        return self.block_way()[-1]
+
+    def anew(self, q: Question, row: Row, at: text.Statement, *_: int) -> bool:
+        """Whether what a statement made again took the place of the source."""
+        makes = any(text.last_name(call.func)[:1].isupper() for call in at.calls)
+        return makes and not self.is_kept(row.thing())
+
+    def is_kept(self, thing: Any) -> bool:
+        """Whether a name of the program, or a layer that is alive, has a variable."""
+        gc.collect()
+        layers = sys.modules.get("keras.src.layers.layer")
+        owners = living(tf.Module, *([layers.Layer] if layers else []))
+        named = any(self.handle(part) is thing for _, value in self.names() for part in _parts(value))
+        return named or any(handle_of(part) is thing for owner in owners for part in owner.variables)
+
+
+def _parts(value: Any) -> list:
+    return tf.nest.flatten(value) if isinstance(value, (tf.Variable, list, tuple, dict)) else []
+
+
+def _at(q: Question, cause: str, row: int, kind: str = "", what: str = "", site: Site = NOWHERE) -> Finding:
+    return Finding(cause, q.rows[row].site if site is NOWHERE else site, row, what, kind)
+
+
+# -- the source ------------------------------------------------------------------------------------
+
+
+def plain_target(q: Question) -> Finding | None:
+    """The target is no tensor, or a gradient that a tape gave back."""
+    if not isinstance(handle_of(q.target), tf.Tensor) and not isinstance(q.target, int):
+        return Finding("target_not_tensor", what=type(q.target).__name__)
+    made = q.adapter.log.made.get(q.target) if q.ends and isinstance(q.target, tf.Tensor) else None
+    return None if made is None else Finding("computed_after_tape", made.way[-1] if made.way else NOWHERE, what="tape.gradient", kind="gradient")
+
+
+def whole_numbers(q: Question) -> Finding | None:
+    """The source is no float."""
+    dtype = tf.as_dtype(q.source.dtype) if q.source.dtype is not None else tf.float32
+    if dtype.is_floating or dtype.is_complex:
+        return None
+    site = next(reversed(q.adapter.born(q.source)[1]), None) or bound_at(q) or use_of(q)
+    return Finding("integer_dtype", site, what=dtype.name)
+
+
+def use_of(q: Question) -> Site:
+    """The first line that used the source while the tape recorded, on the way to the target."""
+    uses = q.first_uses()
+    return next((row.site for row in uses if q.adapter.state(row.row)[0] == "records"), uses[0].site if uses else NOWHERE)
+
+
+def bound_at(q: Question, *makes: str) -> Site | None:
+    """The one line of the text that makes what has the source's name."""
+    use, name = text.at(use_of(q)), q.name
+    names = {name, f"self.{name.rpartition('.')[2]}", name.rpartition("[")[0]} - {"self.", ""}
+    made = [s for s in text.statements(use.file) if not names.isdisjoint(s.binds) and s.call_of("Variable", "constant", "add_weight", *makes)] if use is not None else []
+    return made[0].site if len(made) == 1 else None
+
+
+def said(q: Question, word: str) -> Site | None:
+    """Where the program says ``word=...`` of the source, or in one place."""
+    _, way = q.adapter.born(q.source)
+    use = text.at(use_of(q))
+    near = [at for site in reversed(way) if (at := text.at(site)) is not None]
+    for group in (near, text.statements(use.file) if use is not None else []):
+        found = [s for s in group if any(k.arg == word for call in s.calls for k in call.keywords) or any(name.endswith(f".{word}") for name in s.binds)]
+        if found and (near or len(found) == 1):
+            return found[0].site
+    return None
+
+
+def not_tracked(q: Question) -> Finding | None:
+    """The tape that was asked does not watch the source."""
+    adapter, tape = q.adapter, q.adapter.tape
+    arrived_ = q.sweep is not None and any(row in q.sweep.adjoints for row in q.used)
+    if arrived_ or not q.used or tape is None:
+        return _read_of(q)
+    if any(one.why in ("variable_assign", "left_through_numpy") for _, one in q.way[:1]):
+        return None
+    late = next((row for row in q.used if q.rows[row].extra.late), None)
+    if late is not None:
+        first = next((row.row for row in q.first_uses()), late)
+        return _time(q, first) if adapter.state(first)[0] == "before" else _at(q, "watched_late", late, site=use_of(q))
+    leaf = next((q.rows[row] for row in q.used if q.rows[row].kind != "operation"), None)
+    watchers, trainable = adapter.watchers(q.source), getattr(q.source, "trainable", True)
+    for row in map(q.rows.__getitem__, q.used):
+        by_itself = row.kind == "variable" and tape._watch_accessed_variables and trainable
+        timely = row.kind == "operation" and adapter.state(row.row)[0] == "records"
+        if row.tracked and (any(one is tape for one in watchers) or by_itself or timely):
+            return None
+    variable = leaf is not None and leaf.kind == "variable"
+    uses = q.first_uses()
+    if variable and not trainable:
+        return _at(q, "not_trainable", leaf.row, site=said(q, "trainable") or use_of(q))
+    if variable and uses and all(row.extra.why not in ("", "not_recorded") for row in uses):
+        return None
+    records = next((row.row for row in uses if adapter.state(row.row)[0] == "records"), uses[0].row if uses else None)
+    if leaf is not None and (variable or watchers) and records is not None and (when := _time(q, records)) is not None:
+        return when
+    if watchers:
+        return Finding("not_watched", adapter.block(), kind="other")
+    if leaf is None:
+        return checks.moved_name(q) or _at(q, "not_watched", q.used[0], "made", site=apart(q.rows[q.used[0]].way, adapter.block_way()))
+    if not variable:
+        use, block = text.at(use_of(q)), text.at(adapter.block())
+        beside = use is not None and block is not None and block not in use.around and "." not in q.name
+        way = next((row.extra.way for row in uses if row.row == records), ())
+        span = adapter.block_way()
+        return _at(q, "not_watched", leaf.row, site=(apart(way, span) if way else span[-1]) if beside else use_of(q))
+    if tape._watch_accessed_variables:
+        return _time(q, leaf.row) or _at(q, "recording_paused", leaf.row, site=use_of(q))
+    return _at(q, "not_accessed_watched", leaf.row, site=adapter.block())
+
+
+def _read_of(q: Question) -> Finding | None:
+    """The source is one reading of a variable."""
+    read_ = q.sweep is not None and q.used and not q.adapter.is_variable(q.source) and q.rows[q.used[0]].kind == "variable"
+    gave = [given for tensor, given in q.sweep.gave if tensor() is q.source] if read_ else []
+    return Finding("wrong_object", q.sweep.site, q.used[0], kind="read", other=q.rows[q.used[0]].name or "the variable") if gave and not any(gave) else None
+
+
+def _time(q: Question, row: int) -> Finding | None:
+    """What the tape was doing when an operation ran."""
+    state, since = q.adapter.state(row)
+    if state == "records":
+        return None
+    way = q.rows[row].extra.way
+    site = since.way[-1] if state == "dropped" else apart(way, since.way) if since is not None and way else q.rows[row].site
+    return _at(q, TIMES[state], row, "reset" * (state == "dropped"), site=site)
+
+
+# -- the way ---------------------------------------------------------------------------------------
+
+
+def broken(q: Question) -> Finding | None:
+    """What breaks the way; before it, what left and came back on an open one."""
+    for row, one in q.way:
+        copied = one.why == "variable_assign" and one.site == next(reversed(q.adapter.born(q.rows[row].thing())[1]), None)
+        if copied and (one.row in q.own or q.adapter.state(one.row)[0] == "before"):
+            return _at(q, "wrong_object", row, "copied", site=one.site)
+    found = checks.broken(q) or no_rule(q)
+    for one in [] if found is None else [found, *found.others]:
+        _worded(q, one)
+    if found is None:
+        return None
+    inside_ = [one for one in [found] if one.row is not None and q.rows[one.row].extra.function is not None and one.cause in ("", "nondifferentiable", "not_recorded")]
+    reached = q.forward(q.own, open_only=True)
+    exit = next((e for e in reversed(q.exits) if e.row in reached and e.how != "__bool__" and checks.came_back(q, e)), None)
+    if exit is not None:
+        left_ = left_by(q, exit)
+        left_.others = [found]
+        return left_
+    return (inside(q, inside_[0].row) if inside_ else None) or found
+
+
+def _worded(q: Question, one: Finding) -> None:
+    """A break in TensorFlow's words."""
+    row = q.rows[one.row]
+    what = one.what
+    one.what = ""
+    if one.cause == "not_recorded":
+        early = next((at for at in row.inputs if at in q.used), row.row)
+        paused = any(q.rows[at].kind == "operation" and q.rows[at].tracked for at in row.inputs)
+        one.cause = "recording_paused" if paused else "not_watched" if early != row.row and q.rows[early].kind != "variable" else "computed_before_tape"
+    elif one.cause in TIMES.values():
+        at = text.at(one.site)
+        one.kind = "reset" if what == "dropped" else "made" if at is not None and at.function in ("__init__", "build") else "other" if row.tracked else ""
+        one.kind = one.kind if f"{one.cause} {one.kind}" in TEXT else ""
+    elif one.cause == "variable_assign":
+        at = text.at(one.site)
+        one.kind = "metric" if at is not None and at.call_of("update_state") else ""
+    elif row.op in PYTHON or is_dataset(row.op):
+        one.cause, one.what, one.kind = "left_through_numpy", PYTHON.get(row.op, ""), "python" if row.op in PYTHON else "dataset"
+        if is_dataset(row.op) and (use := text.at(row.site)) is not None:
+            made = [s for name in use.reads for s in text.bound_by(name, use) if s.call_of("map", "interleave", "flat_map", "filter", "scan")]
+            one.site = made[-1].site if made else one.site
+    elif is_custom(row.extra.op or ""):
+        one.cause, one.kind, one.site = "custom_rule", "none", last_return(q.adapter.log.rules.get(row.extra.op))
+    elif one.cause == "integer_dtype":
+        one.kind = "inside"
+    elif one.cause == "nondifferentiable" and row.kind == "operation":
+        one.cause = one.cause if row.extra.why else why_no_gradient(row.extra.op) or one.cause
+        one.kind = ("steps" if row.op in STEPS else "") if one.cause == "nondifferentiable" else ""
+
+
+def no_rule(q: Question) -> Finding | None:
+    """Everything is on the tape, and an operation has no derivative for its input."""
+    if not q.used:
+        return None
+    if q.sweep is None:
+        rows = [row for row, _ in q.way if why_no_gradient(q.rows[row].extra.op or "Identity")]
+        row = next(iter(rows), None)
+    else:
+        row = None if any(row in q.sweep.adjoints for row in q.used) else arrived.stopped(q)
+    if row is None:
+        return None
+    watched = q.adapter.recording.entries[row].watched == "explicit" and _time(q, row)
+    return watched or _at(q, "nondifferentiable", row)
+
+
+def compiled(q: Question) -> Finding | None:
+    """The tape is inside of a tf.function: so is what happened."""
+    log = q.adapter.log
+    calls = [row for row in sorted(q.behind) if q.rows[row].extra.function is not None and not q.rows[row].tracked]
+    own = [row for row in calls if {*q.rows[row].inputs} & {*q.used} or _results(q, row)]
+    if not own or not (has_tapes(q.rows[own[-1]].extra.function.graph, log.steps) or not log.tapes):
+        return None
+    return inside(q, own[-1]) or _at(q, "nondifferentiable", own[-1], "function")
+
+
+def _results(q: Question, row: int) -> list[int]:
+    entries = q.adapter.recording.entries
+    return [entries[other].output for other in q.own if other != row and entries[other].call == entries[row].call]
+
+
+def inside(q: Question, row: int) -> Finding | None:
+    """What a tf.function does inside to the way of the source."""
+    recording, log = q.adapter.recording, q.adapter.log
+    entry, after = recording.entries[row], {*q.after, *q.used}
+    watched = [given for given in entry.inputs if q.rows[given].tracked]
+    if not watched and not has_tapes(entry.extra.function.graph, log.steps):
+        asked = [(number, q.rows[number].thing()) for number in entry.inputs]
+        watched = [n for n, one in asked if one.dtype.is_floating or (one.dtype == tf.resource and getattr(log.variables[id(one)].variable, "trainable", True))]
+    seeds = seeds_of(recording, entry.call, q.sweep)
+    if not any(seed is not None for seed in seeds):
+        seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
+    found = open_call(recording, entry.call, watched, seeds)
+    if found is None:
+        return None
+    inner, given, ends = found
+    targets = [row for sweep in inner.sweeps for row in sweep.target]
+    target = ends[entry.output]
+    if inner.row_of(target) not in targets:
+        behind = read(inner, target, target).behind
+        near = [one for one in targets if one in behind]
+        target = inner.entries[near[-1]].extra.asked if near else target
+    asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after] + [ends[output] for output in _results(q, row)]
+    for tensor in asked or ([q.source] if inner.log.rows_of(q.source) else []):
+        one = answer(inner, target, tensor, q.name)
+        if one.cause != "connected":
+            one.row = row
+            return one
+    return None
+
+
+# -- through Python --------------------------------------------------------------------------------
+
+
+def left(q: Question) -> Finding | None:
+    """A value left, or NumPy read its memory, or Python chose by it."""
+    if q.used or not q.ends:
+        return None
+    unseen = [Exit(row, "", site, row + 1) for row in sorted(q.after) if (site := numpy_call(q.rows[row].site)) is not None]
+    exits = [*[e for e in reversed(q.exits) if e.how != "__bool__"], *unseen, *[e for e in q.exits if e.how == "__bool__"]]
+    back = [e for e in exits if e.row in q.after and (e.how == "__bool__" or checks.came_back(q, e))]
+    return left_at(q, back[0]) if back else None
+
+
+def left_at(q: Question, exit: Exit) -> Finding:
+    """What breaks the way before a value leaves, or that it left."""
+    stores = {site for _, _, site, _ in q.adapter.log.stores}
+    begun = any(span.word == "begins" and span.at < exit.number for span in q.adapter.log.spans)
+    if exit.site in stores and not begun:
+        return Finding("wrong_object", exit.site, exit.row, kind="copied")
+    row, one = next(((row, one) for row, one in breaks(checks.way_to_exit(q, exit)) if one.why in checks.CUTS and q.rows[row].dtype != "bool"), (0, None))
+    if one is None or exit.row in q.own:
+        return left_by(q, exit)
+    cut = _at(q, one.why, row)
+    _worded(q, cut)
+    return cut
+
+
+def left_by(q: Question, exit: Exit) -> Finding:
+    """That a value left, in the words for the function that the line calls."""
+    if exit.how == "__bool__":
+        return Finding("python_branch", exit.site, exit.row)
+    at = text.at(exit.site)
+    keras = next((name for call in (at.calls if at is not None else ()) if (name := text.last_name(call.func)) in OF_KERAS), "")
+    what = f"{keras}()" if keras else words.LEFT_BY.get(exit.how, f".{exit.how}()" if exit.how else "a NumPy function")
+    return Finding("left_through_numpy", exit.site, exit.row, what, OF_KERAS.get(keras, "") or "python" * (exit.how == "numpy_function"))
+
+
+def numpy_call(site: Site) -> Site | None:
+    """The line on which a function of NumPy's is given what a line computed."""
+    start = text.at(site)
+    foreign = {a.asname or a.name for s in text.statements(site[0]) for a in getattr(s.node, "names", []) if hasattr(a, "name") and a.name.partition(".")[0] in ("numpy", "scipy", "sklearn", "math")}
+    for s in text.flow(start, []) if start is not None and foreign else ():
+        for call in s.calls:
+            if text.root_name(call.func) in foreign and text.enters(s, call.args, start):
+                return s.file, call.lineno
+    return None
+
+
+# -- another object --------------------------------------------------------------------------------
+
+
+def instead(q: Question) -> Finding | None:
+    """Another object was used: bound again, made anew, copied, equal."""
+    log, handle = q.adapter.log, handle_of(q.source)
+    if q.used:
+        return None
+    held, copied = log.copied.get(q.source, (None, NOWHERE))
+    if held is not None and any(row.kind == "variable" and row.thing() is held for row in q.leaves()):
+        return Finding("wrong_object", copied, kind="copied")
+    found = checks.bound_again(q)
+    if found is not None:
+        if found.row is not None and q.adapter.is_kept(q.rows[found.row].thing()) and q.adapter.is_kept(handle) and text.at(found.site).call_of("Variable") is None:
+            found = None
+        else:
+            found.cause, found.other = "wrong_object", "a new one"
+            return found
+    made = checks.made_of_it(q)
+    if made is not None:
+        made.kind, made.other = "made", "what it was made of"
+        return made
+    found = checks.equal_values(q) or _twin(q)
+    if found is not None:
+        same = [e.site for e in q.exits if (taken := q.rows[e.row].array) is not None and np.array_equal(taken, q.adapter.numbers(q.source))]
+        found.site = same[0] if same and not q.adapter.is_variable(q.source) else found.site
+        found.kind = found.kind or ("equal" if not q.adapter.is_variable(q.source) else "")
+        return found
+    branch = next((site for tensor, site in log.idle if tensor is handle), None)
+    return None if branch is None else Finding("independent", branch, kind="branch")
+
+
+def _twin(q: Question) -> Finding | None:
+    """A variable of the same name and shape, whose own is gone."""
+    name, last = name_of(q.source) or "", (name_of(q.source) or "").rpartition("/")[2]
+    for row in q.leaves():
+        same = row.kind == "variable" and tuple(row.shape) == tuple(q.source.shape) and (row.name or "").rpartition("/")[2] == last
+        if same and not q.own and ("/" in name and row.name == name or not q.adapter.is_kept(row.thing() if q.adapter.is_kept(handle_of(q.source)) else handle_of(q.source))):
+            way = q.adapter.birth_of(row)[1]
+            copies = [s for s in text.statements(q.sweep.site[0]) if s.call_of("clone_model", "deepcopy", "from_config", "load_model")] if q.sweep else []
+            site = next((site for site in reversed(way) if any(s.covers(site) for s in copies)), way[-1] if way else copies[0].site if len(copies) == 1 else row.site)
+            return Finding("wrong_object", site, row.row, other=row.name or "a variable", kind="cloned" if row.name == name and "/" in name else "")
+    return None
+
+
+def unused(q: Question) -> Finding | None:
+    """What came of it was dropped, or its layer was not called."""
+    if q.used:
+        return None
+    made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
+    if made:
+        return _at(q, "independent", max(made), "dropped")
+    calls = [row for row in sorted(q.behind) if q.rows[row].extra.function is not None]
+    for row in calls if not q.adapter.is_variable(q.source) else ():
+        if (found := inside(q, row)) is not None:
+            return found
+    handle = handle_of(q.source)
+    layers = list(living(tf.keras.layers.Layer))
+    owners = [one for one in layers if any(handle_of(v) is handle for v in one._trainable_variables)]
+    if not any(q.behind.intersection(q.adapter.log.rows_of(v)) for one in owners for v in one._trainable_variables):
+        for holder in layers:
+            for name, value in vars(holder).items():
+                if any(value is one for one in owners):
+                    bound = [s for file in {row.site[0] for row in q.rows} for s in text.statements(file) if f"self.{name}" in s.binds and s.in_class == type(holder).__name__]
+                    if bound:
+                        return Finding("unused_layer", bound[0].site, what=owners[0].name)
+    return Finding("independent")
+
+
+# -- what arrived ----------------------------------------------------------------------------------
+
+
+def zero(q: Question) -> Finding | None:
+    """What made zeros, with what TensorFlow knows of it; inside of a function what did there."""
+    return _inner(q, arrived.zero(q))
+
+
+def nan(q: Question) -> Finding | None:
+    """Where NaN came up, also inside of a function."""
+    found = arrived.nan(q)
+    for sweep in q.adapter.recording.sweeps if found is not None and found.kind == "trained" else ():
+        if sweep is not q.sweep and sweep.target and (earlier := arrived.nan(read(q.adapter.recording, sweep.target[-1], q.source))):
+            return earlier
+    return _inner(q, found)
+
+
+def _inner(q: Question, found: Finding | None) -> Finding | None:
+    if found is None or found.row is None:
+        return found
+    row = q.rows[found.row]
+    if is_custom(row.extra.op or ""):
+        return Finding("custom_rule", last_return(q.adapter.log.rules.get(row.extra.op)), row.row)
+    if row.op in PYTHON:
+        return _at(q, "left_through_numpy", row.row, "python", PYTHON[row.op])
+    if row.extra.function is not None:
+        return inside(q, row.row) or found
+    return found
+
+
+def no_tape(q: Question) -> Finding | None:
+    """Nothing was recorded for the source: no tape was there."""
+    log = q.adapter.log
+    seen = q.sweep is not None or log.tapes or log.traced or not q.ends or q.rows[q.ends[0]].tracked
+    return None if seen else Finding("no_backward", kind="tape")
+
+
+CHECKS = (plain_target, whole_numbers, compiled, not_tracked, broken, left, instead, unused, nan, zero, no_tape)
+
+
+def answer(recording: Any, target: Any, source: Any, name: str = "") -> Finding:
+    """What the first check says that finds something."""
+    if not isinstance(handle_of(source), tf.Tensor):
+        raise TypeError(f"explain() takes a tensor or a variable as its source, but received {source!r}.")
+    q = question(recording, target, source, name)
+    if target is None:
+        return whole_numbers(q) or Finding("no_backward", kind="inside" if recording.log.traced else "")
+    return next((found for check in CHECKS if (found := check(q)) is not None), Finding("connected"))
+
+
+def question(recording: Any, target: Any, source: Any, name: str = "") -> Question:
+    """The question with the name of its source."""
+    q = read(recording, target, source)
+    own = next((path for known, value in q.adapter.names() if not known.startswith("_") for path, part in variables_of(value, known) if handle_of(part) is handle_of(source)), "") if q.adapter.is_variable(source) else ""
+    q.name = name or words.path_to(q, handle_of(source)) or own or name_of(source) or "the tensor"
+    return q
+
+
+def ask(recording: Any, target: Any, source: Any) -> Explanation:
+    """Why a gradient of TensorFlow is None, or what is wrong with it."""
+    return words.explanation(question(recording, target, source), answer(recording, target, source), TEXT)
+
+
+def ask_last(recording: Any, source: Any) -> Explanation:
+    """The same of the last backward pass that was asked for the source, also in a function that was traced only."""
+    own, log = handle_of(source), recording.log
+    asked = [(n, s) for n, s in enumerate(recording.sweeps, 1) if any(tensor() is own for tensor, _ in s.gave)]
+    steps = [step for step in log.traced if any(handle_of(part) is own for part in tf.nest.flatten(step.sources))]
+    eager, traced = (asked or list(enumerate(recording.sweeps, 1)))[-1:], (steps or log.traced)[-1:]
+    if not asked and not steps and not getattr(source, "trainable", True) and recording.last_target() is not None:
+        q = question(recording, recording.last_target(), source)
+        return words.explanation(q, Finding("not_trainable", said(q, "trainable") or use_of(q), kind="left out"), TEXT)
+    if traced and (not eager or eager[0][0] <= traced[0].before) and (found := traced_again(recording, traced[0])) is not None:
+        inner, target, copies = found
+        q = question(recording, None, source)
+        one = answer(inner, target, copies.get(id(own), source), q.name)
+        if one.cause == "connected" and not eager and isinstance(variable_of(source), tf.Variable) and not np.isfinite(variable_of(source).numpy()).all():
+            one = Finding("nan_input", traced[0].step.site, other=q.name)
+        inner_q = question(inner, target, copies.get(id(own), source), q.name)
+        return words.explanation(inner_q, one, TEXT)
+    failed = log.failed[1] if log.failed is not None and log.failed[0] == len(recording.sweeps) else None
+    latest = failed if failed is not None else eager[0][1].target[-1] if eager else recording.last_target()
+    return ask(recording, None if latest is None else recording.entries[latest].extra.asked, source)

@@ -1,0 +1,278 @@
+"""The user's text: statements, what they bind, read and call, and where a value goes from one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from ..engine.recording.frames import cells, lines_of, own_file, without_syntax_warnings
+from ..recording.sites import Site
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+LOOPS = (ast.For, ast.While, ast.AsyncFor)
+BRANCHES = (ast.If, ast.While, ast.For, ast.Match)
+CALLED = ("__call__", "call", "forward")
+KEEPS = set("append appendleft extend insert add update setdefault put push write fill set".split())
+Key = tuple[object, str]
+LOOKS = re.compile("assert|print|plot|show|log|info|debug").match  # functions that only look at what they get
+
+
+@dataclass(eq=False)
+class Statement:
+    """One statement, and the compound statements around it."""
+
+    node: ast.stmt
+    file: str
+    around: tuple[Statement, ...]
+    order: int
+
+    @property
+    def line(self) -> int:
+        """Its first line."""
+        return self.node.lineno
+
+    @property
+    def site(self) -> Site:
+        """Its place."""
+        return self.file, self.node.lineno
+
+    def covers(self, site: Site) -> bool:
+        """Whether a place is in it."""
+        return site[0] == self.file and site[1] is not None and self.line <= site[1] <= (self.node.end_lineno or 0)
+
+    @property
+    def functions(self) -> list[ast.FunctionDef]:
+        """The functions around it, the innermost first."""
+        return [s.node for s in reversed(self.around) if isinstance(s.node, FUNCTIONS)]
+
+    @property
+    def function(self) -> str:
+        """The name of the innermost."""
+        return next((f.name for f in self.functions), "")
+
+    @property
+    def in_class(self) -> str:
+        """The class around it."""
+        return next((s.node.name for s in reversed(self.around) if isinstance(s.node, ast.ClassDef)), "")
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """The syntax of its own expressions: of a compound statement its header."""
+        inner = {id(s) for name in ("body", "orelse", "finalbody", "handlers", "cases") for s in getattr(self.node, name, ()) or ()}
+        found, stack = [], [self.node]
+        while stack:
+            found.append(node := stack.pop())
+            stack += [one for one in ast.iter_child_nodes(node) if node is not self.node or id(one) not in inner]
+        return found
+
+    @cached_property
+    def targets(self) -> list[ast.expr]:
+        """What it binds, tuples taken apart."""
+        inner = {id(n) for c in self.nodes if isinstance(c, ast.comprehension) for n in ast.walk(c.target)}
+        found = [n for n in self.nodes if isinstance(getattr(n, "ctx", None), ast.Store) and id(n) not in inner]
+        return [n for n in found if not isinstance(n, (ast.Tuple, ast.List, ast.Starred))]
+
+    @cached_property
+    def binds(self) -> list[str]:
+        """The texts of that."""
+        return [ast.unparse(n) for n in self.targets]
+
+    @cached_property
+    def value(self) -> ast.expr | None:
+        """The right of an assignment."""
+        return self.node.value if isinstance(self.node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) else None
+
+    @cached_property
+    def reads(self) -> set[str]:
+        """The names, attributes and items that it reads."""
+        kinds = (ast.Name, ast.Attribute, ast.Subscript)
+        again = self.binds if isinstance(self.node, ast.AugAssign) else []
+        return {ast.unparse(n) for n in self.nodes if isinstance(n, kinds) and isinstance(n.ctx, ast.Load)} | {*again}
+
+    @property
+    def calls(self) -> list[ast.Call]:
+        """Its calls, the outermost first."""
+        return [n for n in self.nodes if isinstance(n, ast.Call)]
+
+    def call_of(self, *names: str) -> ast.Call | None:
+        """Its first call of something with one of these last names."""
+        return next((n for n in self.calls if last_name(n.func) in names), None)
+
+    def within(self, *names: str) -> Statement | None:
+        """The innermost block or decorated function around it that names one of these."""
+        kinds = (ast.With, *FUNCTIONS)
+        return next((s for s in reversed(self.around) if isinstance(s.node, kinds) and names_in(s.nodes) & {*names}), None)
+
+
+Hot = dict[Key, list[Statement]]
+
+
+def names_in(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names and attributes among syntax nodes."""
+    return {name for n in nodes for name in (getattr(n, "id", ""), getattr(n, "attr", "")) if name}
+
+
+def last_name(node: ast.AST) -> str:
+    """``f`` of ``f``, ``a.b.f``; empty for anything else."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def root_name(node: ast.AST) -> str:
+    """``a`` of ``a.b.f``."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return last_name(node)
+
+
+def enters(s: Statement, parts: Iterable[ast.AST], start: Statement) -> bool:
+    """Whether one of some expressions of a statement reads what another one binds, or a call is in it."""
+    names = {*start.binds} if s is not start else set()
+    return any(ast.unparse(n) in names or (s is start and isinstance(n, ast.Call)) or (not names and isinstance(n, ast.Name)) for part in parts for n in ast.walk(part))
+
+
+def statements(file: str | None) -> list[Statement]:
+    """The statements of a file, or of all cells of a notebook in their order; none where there is no text."""
+    known = cells()
+    files = sorted(known, key=known.__getitem__) if file in known else [file or ""]
+    return _parsed(tuple((name, "".join(lines_of(name))) for name in files))
+
+
+@lru_cache(64)
+def _parsed(texts: tuple[tuple[str, str], ...]) -> list[Statement]:
+    found: list[Statement] = []
+
+    def visit(body: Iterable[ast.AST], file: str, around: tuple[Statement, ...]) -> None:
+        for node in body:
+            if isinstance(node, ast.stmt):
+                found.append(one := Statement(node, file, around, len(found)))
+                visit(ast.iter_child_nodes(node), file, (*around, one))
+            elif isinstance(node, (ast.ExceptHandler, ast.match_case)):
+                visit(node.body, file, around)
+
+    for file, text in texts:
+        try:
+            with without_syntax_warnings():
+                visit(ast.parse(text).body, file, ())
+        except (SyntaxError, ValueError, RecursionError):
+            pass
+    return found
+
+
+def at(site: Site) -> Statement | None:
+    """The innermost statement at a place."""
+    found = [s for s in statements(site[0]) if s.covers(site)]
+    return max(found, key=lambda s: (len(s.around), s.order), default=None)
+
+
+def bound_by(text: str, like: Statement) -> list[Statement]:
+    """The statements that bind a name in the scope of another one; an attribute of ``self`` in its class."""
+    alike = key_of(text, like)
+    own = text.startswith("self.")
+    found = [s for s in statements(like.file) if text in s.binds]
+    return [s for s in found if (not own or s.in_class == like.in_class) and (not text.isidentifier() or key_of(text, s) == alike)]
+
+
+@lru_cache(512)
+def _locals(function: ast.FunctionDef) -> set[str]:
+    stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    outside = {name for n in ast.walk(function) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+    return {n.arg for n in ast.walk(function.args) if isinstance(n, ast.arg)} | stored - outside
+
+
+def key_of(name: str, where: Statement) -> Key:
+    """A name in its scope."""
+    return next(((f, name) for f in where.functions if name in _locals(f)), (None, name))
+
+
+def keys_of(node: ast.AST, where: Statement) -> set[Key]:
+    """What a name, an attribute or an item that is bound or read is known by where values go."""
+    if isinstance(node, ast.Name):
+        return {key_of(node.id, where)}
+    if isinstance(node, ast.Attribute):
+        return {(".", node.attr)}
+    if isinstance(node, ast.Subscript):
+        return keys_of(node.value, where)
+    return set()
+
+
+# -- where a value goes ----------------------------------------------------------------------------
+
+
+def flow(start: Statement, files: Iterable[str | None]) -> set[Statement]:
+    """The statements that may read what left in one, or that run because of it: through names, attributes, lists,
+    arguments and results of functions, branches. It knows no keys of dictionaries, and no objects apart.
+    """
+    text = [s for file in dict.fromkeys((start.file, *files)) if file and not own_file(file) for s in statements(file)]
+    functions: dict[str, list[Statement]] = {}
+    for s in text:
+        if isinstance(s.node, FUNCTIONS):
+            for name in {s.node.name, s.in_class if s.node.name == "__init__" else s.node.name}:
+                functions.setdefault(name, []).append(s)
+    hot: Hot = {}
+    reached = {start}
+    waiting = [start]
+    while waiting:
+        for s in waiting:
+            for key in _given(s, s is start, hot, functions):
+                hot.setdefault(key, []).append(s)
+        reached.update(waiting)
+        waiting = [
+            s for s in text if s not in reached and (_reads(s.nodes, s, hot, functions) or any(o in reached and isinstance(o.node, BRANCHES) for o in s.around))
+        ]
+    return reached
+
+
+def _reads(nodes: Iterable[ast.AST], where: Statement, hot: Hot, functions: dict[str, list[Statement]]) -> bool:
+    for n in nodes:
+        if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load):
+            for key in keys_of(n, where):
+                if any(not _bound_over(key, given, where) for given in hot.get(key, ())):
+                    return True
+        if isinstance(n, ast.Call) and (name := last_name(n.func)):
+            known = name in functions or not isinstance(n.func, ast.Name) and ast.unparse(n.func).partition(".")[0] != "self"
+            if ("()", name) in hot or (not known and ("()", "") in hot):
+                return True
+    return False
+
+
+def _bound_over(key: Key, given: Statement, reader: Statement) -> bool:
+    """Whether a name is certainly bound anew between the statement that gave it a value and one that reads it."""
+    if key[0] == "." or given.functions != reader.functions:
+        return False
+    last = max((s.order for s in _binding(given.file, key[1]) if s.order < reader.order and {*s.around} <= {*reader.around} and s.functions == reader.functions), default=-1)
+    return last > given.order or (given.order > reader.order and last >= 0 and not any(isinstance(o.node, LOOPS) and o.order > last for o in reader.around))
+
+
+@lru_cache(512)
+def _binding(file: str, name: str) -> list[Statement]:
+    return [s for s in statements(file) if name in s.binds and not isinstance(s.node, ast.AugAssign)]
+
+
+def _given(s: Statement, start: bool, hot: Hot, functions: dict[str, list[Statement]]) -> set[Key]:
+    """What gets the value in a statement that reads it."""
+    found: set[Key] = set()
+    for target in s.targets:
+        found |= keys_of(target, s)
+    if isinstance(s.node, FUNCTIONS):
+        found |= {(s.node, a.arg) for a in (*s.node.args.args, *s.node.args.kwonlyargs)}
+    if isinstance(s.node, ast.Return) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in s.nodes):
+        found |= {("()", s.function), (".", s.function)} | ({("()", "")} if s.function in CALLED else set())
+        outer = {f.name for f in s.functions[1:]}  # as a decorator of others
+        found |= {("()", name) for name, made in functions.items() for f in made for d in f.node.decorator_list if last_name(getattr(d, "func", d)) in outer}
+    for call in s.calls:
+        values = [*call.args, *(k.value for k in call.keywords)]
+        read = [v for v in values if start or _reads(ast.walk(v), s, hot, functions)]
+        name = last_name(call.func)
+        if isinstance(call.func, ast.Attribute) and name in KEEPS and read:
+            found |= keys_of(call.func.value, s)
+        if isinstance(s.node, ast.Expr) and s.node.value is call and read and not LOOKS(name):
+            found |= {key for v in call.args[:1] for key in keys_of(v, s)}
+        for function in functions.get(name, ()):
+            names = [a.arg for a in function.node.args.args]
+            names = names[1:] if names[:1] == ["self"] else names
+            pairs = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
+            found |= {(function.node, name) for name, v in pairs if v in read}
+    return found

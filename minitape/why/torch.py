@@ -1,0 +1,381 @@
+"""PyTorch, asked: the rows that the bridge wrote, and what it knows of parameters, ``.grad`` and modules."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..bridges.recording import Number
+from ..bridges.torch_log import differentiable
+from ..bridges.torch_texts import CLASSES, FUNCTIONS, HIDES, SAMPLES, TEXT, ZEROS
+from ..bridges.torch_value import array_of
+from ..explain.caller import asking_frame
+from ..explain.owners import living
+from ..explain.sentences import fill
+from ..explain.words import Explanation
+from ..picture.reading import spaces
+from ..recording.sites import NOWHERE, Site, last_return, text_of
+from . import arrived, checks, text, words
+from .model import Exit, Finding, Given, Question, Row
+
+CAUSES = {"opaque": "unknown", "wrapped": "copied", "inside": "no_grad", "integer": "integer_cast", "not_differentiable": "no_derivative"}
+
+
+def read(recording: Any, target: Any, source: Any) -> Question:
+    """The rows of a recording; of those of a leaf also what its values were made with."""
+    rows = []
+    for e in recording.entries:
+        why = CAUSES.get(e.extra.why, e.extra.why)
+        given = [Given(row, why) for row in dict.fromkeys([*e.inputs, *e.extra.came])]
+        row = Row(e.row, e.op, e.kind, given, e.site, e.extra.ref, [e.site], e.value, e.dtype, e.shape, e.differentiable)
+        row.number, row.name, row.scope, row.call, row.extra = e.row, e.name or "", e.scope, e.call, e.extra
+        rows.append(row)
+    exits = [Exit(one.row, one.how, one.site, one.before) for one in recording.left]
+    end, log = recording.row_of(target), recording.log
+    own = log.rows_of(source)
+    sweep = next((s for s in reversed(recording.sweeps) if end in s.target), None)
+    for row in own:
+        rows[row].given = [one._replace(why="") for one in rows[row].given]
+    return Question(TorchAdapter(recording), rows, own, [] if end is None else [end], source, target, exits, sweep)
+
+
+class TorchAdapter:
+    """What else is known of tensors."""
+
+    framework, module, zeros, classes, functions = "torch", "torch", ZEROS, CLASSES, FUNCTIONS
+    unused, left, rebinds = "unused", "left_torch", False
+
+    def __init__(self, recording: Any) -> None:
+        self.recording, self.log = recording, recording.log
+
+    def names(self) -> Iterable[tuple[str, Any]]:
+        """The names of the program, and what they hold."""
+        return [pair for space in spaces(asking_frame()) for pair in list(space.items()) if pair[0].isidentifier()]
+
+    def handle(self, value: Any) -> Any:
+        """What a tensor is known by."""
+        return value
+
+    def is_variable(self, thing: Any) -> bool:
+        """Whether it is a parameter."""
+        return isinstance(thing, torch.nn.Parameter)
+
+    def numbers(self, thing: Any) -> np.ndarray | None:
+        """Its elements."""
+        return array_of(thing)
+
+    def born(self, thing: Any) -> tuple[int, list[Site]]:
+        """When and where a parameter was made."""
+        when, way = self.log.born_at(thing)
+        return when, [site for site in way if site is not NOWHERE]
+
+    def birth_of(self, row: Row) -> tuple[int, list[Site]]:
+        """The same of a leaf: the statements that its birth does not share with its use."""
+        when, way = self.log.births.get(row.row, (-1, [row.site]))
+        return when, list(way)
+
+    def is_number(self, row: Row) -> bool:
+        """Whether it is a number that the program wrote."""
+        return False
+
+    def watched(self, row: Row) -> bool:
+        """Whether a row was watched."""
+        return False
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+def failed(q: Question) -> Finding | None:
+    """A backward pass ended in an error that a place in the program explains."""
+    error, site = q.adapter.recording.error or (None, NOWHERE)
+    said = str(error)
+    if "modified by an inplace operation" in said:
+        node = re.search(r"output \d+ of (\w+), is at version", said)
+        changed = [pair for pair in q.adapter.log.changes if not q.behind.isdisjoint(pair)]
+        named = [after for before, after in changed if node and _plain(node[1]) in map(_plain, (q.rows[before].extra.node, q.rows[after].extra.node))]
+        assigned = [event["line"] for event in q.adapter.recording.events if event["kind"] == "assign"]
+        if named or (changed and not assigned):
+            return _at(q, "in_place", [*(after for _, after in changed), *named][-1])
+        return Finding("in_place", (q.rows[q.ends[0]].site[0], assigned[-1]) if assigned else NOWHERE, kind="parameter")
+    if "leaf Variable" in said:
+        return Finding("in_place", site, what="The assignment", kind="leaf")
+    if "second time" in said:
+        return Finding("backward_twice", site)
+    if "is not implemented" in said:
+        row = next((row for row in sorted(q.behind) if q.rows[row].extra.node.endswith("NotImplemented")), None)
+        return None if row is None else _at(q, "no_derivative", row)
+    if "only for scalar outputs" in said:
+        return Finding("not_scalar", site, what=str(math.prod(q.rows[q.ends[0]].shape)) if q.ends else "several")
+    return None
+
+
+def _plain(node: str) -> str:
+    return re.sub(r"(Backward)?\d*$", "", node.rpartition("::")[2]).rstrip("0123456789")
+
+
+def _at(q: Question, cause: str, row: int, kind: str = "", what: str = "") -> Finding:
+    return Finding(cause, q.rows[row].site, row, what, kind)
+
+
+# -- the source ------------------------------------------------------------------------------------
+
+
+def plain_target(q: Question) -> Finding | None:
+    """The target is a number, or there was no backward pass."""
+    if isinstance(q.target, (torch.Tensor, Number)):
+        return None
+    found = [exit for exit in q.exits if exit.row in q.after and not exit.how == "__bool__"]
+    if q.target is None:
+        calls = [s for exit in found if (at := text.at(exit.site)) for s in text.flow(at, []) if s.call_of("backward")]
+        return left(q, found[-1]) if calls else Finding("no_backward", kind="none")
+    return left(q, found[-1]) if found else Finding("not_tensor", what=type(q.target).__name__)
+
+
+def not_required(q: Question) -> Finding | None:
+    """The source requires no gradient, or did not when it was used."""
+    log, source = q.adapter.log, q.source
+    first = q.rows[q.used[0]] if q.used else None
+    if source.requires_grad:
+        if first is None or first.extra.requires or first.kind == "operation":
+            return None
+        use = next((row for row in q.first_uses()), first)
+        at = text.at(log.required_at(source))
+        name = "" if at is None else ast.unparse(at.node).partition(".requires_grad")[0]
+        same = [] if at is None else [s for s in text.statements(at.file) if s.function == at.function and s.order < at.order and name in s.reads]
+        return Finding("requires_grad", same[0].site if same else use.site, use.row, kind="late", intended=False)
+    made = next((q.rows[row] for row in q.own if q.rows[row].kind == "operation"), None)
+    if made is not None and made.extra.why and any(q.rows[row].tracked for row in made.inputs):
+        cause = CAUSES.get(made.extra.why, made.extra.why)
+        return _at(q, cause, made.row, "source" if cause == "no_grad" else "")
+    holders = [m for root in log.roots() for m in root.modules() if vars(m).get("requires_grad") and any(p is source for p in m.parameters())]
+    files = {row.site[0] for row in q.rows}
+    sets = [s for file in files for s in text.statements(file) if any(name.endswith(".requires_grad") for name in s.binds) and ast.unparse(s.node).endswith("True")]
+    if holders and len(sets) == 1:
+        return Finding("requires_grad", sets[0].site, kind="attribute", other=sets[0].binds[0].rpartition(".")[0], intended=False)
+    site = log.frozen_at(source)
+    if site is NOWHERE and first is not None:
+        frozen = [s for s in text.statements(first.site[0]) if not hasattr(s.node, "body") and re.search(r"requires_grad(_\(| = )False", ast.unparse(s.node))]
+        site = frozen[0].site if len(frozen) == 1 and isinstance(source, torch.nn.Parameter) else made_at(q, first)
+    return Finding("requires_grad", site, None if first is None else first.row)
+
+
+def made_at(q: Question, row: Row) -> Site:
+    """The line that made a tensor; what ran before the block was not seen, and the text tells."""
+    use, name = text.at(row.site), words.path_to(q, row.thing())
+    if use is None or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
+        return row.site
+    known = (name, name.partition("[")[0], f"self.{name.rpartition('.')[2]}", name.rpartition(".")[0])
+    made = [s for s in text.statements(use.file) if s is not use and s.order < use.order and any(name and name in s.binds for name in known)]
+    return made[-1].site if made else row.site
+
+
+# -- the way ---------------------------------------------------------------------------------------
+
+
+def broken(q: Question) -> Finding | None:
+    """What breaks the way, in PyTorch's words; a term that another way brings is no break of it."""
+    found = checks.broken(q)
+    for one in [] if found is None else [found, *found.others]:
+        at, row = text.at(one.site), q.rows[one.row]
+        hides = next((name for name in HIDES if at is not None and at.call_of(name)), "")
+        if hides:
+            one.cause, one.kind, one.what = one.cause if one.cause in ("detach", "data") else "no_grad", "hidden", hides
+        elif row.extra.why in ("wrapped", "inside"):
+            one.kind = row.extra.why
+        elif one.cause == "no_grad" and at is not None and at.call_of("sample") and not at.within("no_grad", "inference_mode"):
+            one.kind = "drawn"
+        if row.kind != "operation":
+            one.what = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}.get(one.cause, one.what)
+        if one.cause == "no_grad" and at is not None:
+            switch = next((s for s in reversed(at.around) if s.call_of("set_grad_enabled")), None)
+            given = switch.call_of("set_grad_enabled").args if switch else []
+            if given and not isinstance(given[0], ast.Constant):
+                one.site, one.kind, one.other = switch.site, "switched", ast.unparse(given[0])
+    new = q.adapter.log.replaced_at(q.source)[1]
+    if found is not None and isinstance(new, torch.Tensor) and found.row in q.adapter.log.rows_of(new):
+        return replaced(q)
+    return found
+
+
+def left(q: Question, exit: Exit) -> Finding:
+    """A value left, or chose."""
+    if exit.how == "__bool__":
+        return _on(exit, "branch")
+    return _on(exit, "left_torch", words.LEFT_BY.get(exit.how, f".{exit.how}()" if exit.how else "a NumPy function"))
+
+
+def _on(exit: Exit, cause: str, what: str = "") -> Finding:
+    return Finding(cause, exit.site, exit.row, what)
+
+
+def outside(q: Question) -> Finding | None:
+    """What left and came back; else what chose."""
+    back = [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.came_back(q, e)] if not q.used and q.ends else []
+    back.sort(key=lambda e: q.rows[e.row].dtype.startswith(checks.WHOLE))
+    chose = [e for e in q.exits if e.row in q.after and e.how == "__bool__"] if not q.used and q.ends else []
+    found = [left(q, e) for e in back or chose[:1]]
+    for one in found[:1]:
+        one.others = [other for other in found[1:] if other.site != one.site]
+    return next(iter(found), None)
+
+
+# -- another object --------------------------------------------------------------------------------
+
+
+def replaced(q: Question) -> Finding | None:
+    """Another parameter, a copy, or nothing of the layer was used."""
+    log, source = q.adapter.log, q.source
+    if q.used:
+        return None
+    if not q.own and not source.is_leaf and not q.behind.isdisjoint(row for leaf in leaves_of(source) for row in log.rows_of(leaf)):
+        return Finding("non_leaf", kind="anew", other=" and ".join(filter(None, (words.path_to(q, leaf) for leaf in leaves_of(source)))))
+    site, _ = log.replaced_at(source)
+    if site is not NOWHERE:
+        return Finding("rebound", site, kind="replaced")
+    copied = next((site for row in sorted(q.behind) if (site := log.copied_at(row, source)) is not NOWHERE), None)
+    if copied is not None:
+        return Finding("rebound", copied, kind="copied")
+    if not isinstance(source, torch.nn.Parameter):
+        return Finding("unknown", kind="before") if not q.own and any(row in log.unseen for row in q.behind) else None
+    gone = not any(ref() is source for ref in log.alone) and _lost(source)
+    leaves = [row for row in q.leaves() if row.tracked]
+    alike = next((row for row in leaves if tuple(row.shape) == tuple(source.shape)), None)
+    held = any(p is source for root in log.roots() for p in root.parameters())
+    if alike is None and gone:
+        alike = max((row for row in leaves if row.kind == "variable"), key=lambda row: q.adapter.birth_of(row)[0], default=None)
+    elif alike is not None and not gone and not (not held and np.array_equal(alike.array, array_of(source))):
+        before = alike.thing()
+        if before is not None and log.names.get(before) and _lost(before):
+            return Finding("rebound", q.adapter.born(source)[1][-1], kind="after")
+        alike = None
+    if alike is None:
+        return Finding("unknown", kind="before") if not q.own and any(row in log.unseen for row in q.behind) else None
+    way = q.adapter.birth_of(alike)[1]
+    kept = (site for site in way if (at := text.at(site)) is None or not isinstance(at.node, ast.Expr))
+    return Finding("rebound", next(kept, way[-1]), alike.row, other=words.path_to(q, alike.thing()) or alike.name or "a parameter")
+
+
+def _lost(parameter: torch.Tensor) -> bool:
+    """Whether no module that is alive has a parameter."""
+    return not any(p is parameter for m in living(torch.nn.Module) for p in m._parameters.values())
+
+
+def leaves_of(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """The leaves with which autograd knows a tensor to be computed."""
+    found, seen, stack = list[torch.Tensor](), set(), [tensor.grad_fn]
+    while stack:
+        node = stack.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            found += [node.variable] if hasattr(node, "variable") else []
+            stack += [one for one, _ in node.next_functions]
+    return found
+
+
+def unused(q: Question) -> Finding | None:
+    """What came of the source was dropped, or its layer was not called."""
+    if q.used:
+        return None
+    made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
+    if made:
+        return _at(q, "unused", max(made), "dropped")
+    for root in q.adapter.log.roots():
+        path = next((path for path, p in root.named_parameters() if p is q.source), "").rpartition(".")[0]
+        layer = root.get_submodule(path)
+        if path and not any(not q.behind.isdisjoint(q.adapter.log.rows_of(p)) for p in layer.parameters()):
+            names = path.split(".")
+            for end in range(len(names), 0, -1):
+                kinds = {kind.__name__ for kind in type(root.get_submodule(".".join(names[: end - 1]))).__mro__}
+                made_by = [s for file in {row.site[0] for row in q.rows} for s in text.statements(file) if s.in_class in kinds and f"self.{names[end - 1]}" in s.binds]
+                if made_by:
+                    return Finding("unused", made_by[0].site, what=path, kind="layer")
+    return Finding("unused")
+
+
+# -- .grad -----------------------------------------------------------------------------------------
+
+
+def grad(q: Question) -> Finding | None:
+    """The gradient arrived, and did not become .grad."""
+    log, sweep, source = q.adapter.log, q.sweep, q.source
+    if sweep is None:
+        return Finding("no_backward")
+    row = next((row for row in q.used if row in sweep.adjoints), None)
+    if row is None:
+        stopped = arrived.stopped(q)
+        return Finding("unused") if stopped is None else own_rule(q, stopped)
+    asked, when = sweep.asked, q.adapter.recording.sweeps.index(sweep)
+    if asked == "grad" and source.is_leaf and source.grad is None and (call := text.at(sweep.site)) is not None:
+        others = [s for s in text.statements(call.file) if s is not call]
+        read = any({*call.binds} & s.reads for s in others) if isinstance(call.node, ast.Assign) else not isinstance(call.node, ast.Expr)
+        if not read or log.steps_without.get(source, -1) > when:
+            return Finding("grad_returned", sweep.site)
+    if not source.is_leaf and not source.retains_grad and asked != "grad":
+        return Finding("non_leaf", made_at(q, q.rows[row]), row)
+    if source.is_leaf and source.grad is None:
+        site, after = log.clearings.get(source, (NOWHERE, -1))
+        if after > when:
+            return Finding("grad_cleared", site, row)
+        if row in log.hooks and asked != "grad":
+            return Finding("grad_cleared", log.hooks[row], row)
+    filled = log.rows_of(source.grad) if source.is_leaf and source.grad is not None and asked != "grad" else []
+    if filled and not source.grad.is_sparse and not bool(source.grad.any()) and not sweep.adjoints[row].facts()[0]:
+        return Finding("grad_cleared", q.rows[filled[-1]].site, row, kind="zeros")
+    return None
+
+
+def own_rule(q: Question, row: int, kind: str = "") -> Finding:
+    """A ``backward()`` of the program's own gave nothing, or zeros."""
+    rule = q.rows[row].extra.custom
+    return Finding("no_gradient", q.rows[row].site if rule is None else last_return(rule), row, kind=kind)
+
+
+def nan(q: Question) -> Finding | None:
+    """The same; of weights that took a step with NaN what began with it in an earlier backward pass."""
+    found = arrived.nan(q)
+    for sweep in q.adapter.recording.sweeps if found is not None and found.kind == "trained" else ():
+        if sweep is q.sweep:
+            break
+        earlier = sweep.target and arrived.nan(read(q.adapter.recording, Number(sweep.target[-1]), q.source))
+        if earlier:
+            return earlier
+    return found
+
+
+def zero(q: Question) -> Finding | None:
+    """What made zeros, with what PyTorch knows of it."""
+    found = arrived.zero(q)
+    if found is None or found.row is None:
+        return found
+    hooks = q.adapter.log.hooks
+    own = [found.row, *q.used] if found.cause in ("hook", "zero_sum") else [found.row]
+    row = q.rows[next((at for at in own if at in hooks), found.row)]
+    if row.row in hooks or found.cause == "hook":
+        return Finding("hook", hooks.get(row.row, row.site), row.row, words.path_to(q, row.thing()) or f"the result of {row.op}")
+    if row.extra.custom:
+        return own_rule(q, found.row, "zeros")
+    if row.op in SAMPLES or (row.op == "grid_sample" and "nearest" in text_of(row.site)):
+        return _at(q, "zero_derivative", found.row, "sampled" if row.op in SAMPLES else "nearest")
+    return found
+
+
+ALWAYS = (failed, checks.whole_numbers, not_required)
+CHECKS = (failed, plain_target, checks.whole_numbers, not_required, broken, outside, replaced, unused, grad, nan, zero)
+
+
+def ask(recording: Any, target: Any, source: Any) -> Explanation:
+    """Why one tensor has no gradient, or what is wrong with one that is there."""
+    if not isinstance(source, torch.Tensor):
+        raise TypeError(f"explain() takes a tensor as its source, but received {source!r}.")
+    q = read(recording, target, source)
+    q.name = words.path_to(q, source) or recording.log.name_of(source)
+    order = CHECKS if target is not None else (*ALWAYS, plain_target)
+    found = next((finding for check in order if (finding := check(q)) is not None), Finding("connected"))
+    return words.explanation(q, found, TEXT)
