@@ -43,9 +43,7 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
     if rows[1:]:
         page = Checkup(recording, target).page(recording.named(rows))
         return next(iter(page.problems or page.values()))
-    import os
-
-    if os.environ.get("WHY") == "new":
+    if True:
         from ..why.jax import ask
 
         return ask(recording, target, source, rows)

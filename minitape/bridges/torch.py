@@ -63,17 +63,11 @@ class TorchRecording(Recording):
         self.log = TorchLog(self)
 
     def _why(self, target: Any, source: Any) -> Any:
-        from .torch_why import TorchInquiry
-
         refused = self.error is not None and not self.sweeps and not self.failed  # before a backward pass
-        import os
-
         target = self.last_target() if target is None and not refused else target
-        if os.environ.get("WHY") == "new":
-            from ..why.torch import ask
+        from ..why.torch import ask
 
-            return ask(self, target, source)
-        return TorchInquiry(self, target, source).answer()
+        return ask(self, target, source)
 
     def trained(self) -> dict:
         from .torch_model import trained
@@ -86,15 +80,9 @@ class TorchRecording(Recording):
         return parts_of(model) | in_lists(self, model) if isinstance(model, torch.nn.Module) else None
 
     def suspect_checks(self) -> Any:
-        import os
+        from ..why.torch_suspects import Training
 
-        if os.environ.get("WHY") == "new":
-            from ..why.torch_suspects import Training
-
-            return Training(self)
-        from .torch_suspects import TorchSuspectChecks
-
-        return TorchSuspectChecks(self)
+        return Training(self)
 
     def rows_of(self, source: Any) -> list[int]:
         return self.log.rows_of(source) if isinstance(source, torch.Tensor) else []

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 def describe(source: End, tape: GradientTape, inquiry: GradientInquiry) -> Explanation:
     """Why a source has no gradient, or what is to be said of one that is there."""
-    import os
-    if os.environ.get("WHY") == "new":
+    if True:
         from ..why.tape import answer as new_answer
+
         return new_answer(source, tape, inquiry)
     name, question = name_of(source, inquiry), None
     if inquiry.connected(source):

@@ -86,7 +86,10 @@ def zero(q: Question) -> Finding | None:
         return Finding("not_selected", q.rows[empty].site, empty, kind="empty")
     last, alive = (q.used[0], q.used[0], False), set[int]()
     for call, edges in sweep.edges.items():
-        adjoint, toward = sweep.adjoints.get(call), [edge for edge in edges if edge[0] in q.after and q.rows[edge[0]].tracked]
+        adjoint, toward = (
+            sweep.adjoints.get(call),
+            [edge for edge in edges if edge[0] in q.after and q.rows[edge[0]].tracked],
+        )
         if adjoint is None or not toward:
             continue
         if adjoint.facts()[0]:
@@ -134,9 +137,21 @@ def zero_of(q: Question, row: int) -> Finding:
         of = q.rows[one.inputs[-1]].site if POINTS[one.op] == "second" else one.site
         return Finding("zero_derivative", of, row, kind=POINTS[one.op])
     if one.op in ("max", "min", "Maximum", "Minimum"):
-        said, floor = re.search(r"\bclip\w*", " ".join([*one.scope, text_of(one.site)])), [q.rows[at] for at in one.inputs if q.rows[at].kind == "constant"]
-        near = [q.rows[at] for at in (*one.inputs, *range(row + 1, len(q.rows))) if at in one.inputs or row in q.rows[at].inputs]
-        limit = any(other.op in ("Maximum", "Minimum", "max", "min") and other.op != one.op and any(q.rows[at].kind == "constant" for at in other.inputs) for other in near)
+        said, floor = (
+            re.search(r"\bclip\w*", " ".join([*one.scope, text_of(one.site)])),
+            [q.rows[at] for at in one.inputs if q.rows[at].kind == "constant"],
+        )
+        near = [
+            q.rows[at]
+            for at in (*one.inputs, *range(row + 1, len(q.rows)))
+            if at in one.inputs or row in q.rows[at].inputs
+        ]
+        limit = any(
+            other.op in ("Maximum", "Minimum", "max", "min")
+            and other.op != one.op
+            and any(q.rows[at].kind == "constant" for at in other.inputs)
+            for other in near
+        )
         if said or (limit and floor):
             return Finding("saturated", one.site, row, said[0] if said else "clip")
         if any(other.value is not None and other.value.facts()[0] for other in floor):
@@ -145,20 +160,41 @@ def zero_of(q: Question, row: int) -> Finding:
         logits = q.rows[one.inputs[0]].shape
         alone = bool(logits) and logits[1 if len(logits) > 1 else 0] == 1
         return Finding("zero_cancels" if alone else "saturated", one.site, row, kind="one" * alone)
-    if cause == "dead_relu" and value is not None and came is not None and value.shape == came.shape and value[came != 0].any():
+    if (
+        cause == "dead_relu"
+        and value is not None
+        and came is not None
+        and value.shape == came.shape
+        and value[came != 0].any()
+    ):
         cause = "saturated"  # at its other limit
     if cause == "zero_cancels" and value is not None and (value == 1).any():
         return Finding("saturated", one.site, row) if (value == 0).any() else Finding(cause, one.site, row, kind="one")
     if cause == "zero_factor":
         others = [q.rows[given].array for given in one.inputs if given not in q.after]
         if others and came is not None and all(other is not None and np.all(other != 0) for other in others):
-            small = any(0 < np.abs(came).max() * np.abs(other).max() < 1e-37 or np.abs(came).max() * np.abs(other).max() == 0 for other in others if other.size)
-            return Finding("zero_factor", one.site, row, kind="underflow") if small else Finding("zero_sum", one.site, row, kind="elements")
+            small = any(
+                0 < np.abs(came).max() * np.abs(other).max() < 1e-37 or np.abs(came).max() * np.abs(other).max() == 0
+                for other in others
+                if other.size
+            )
+            return (
+                Finding("zero_factor", one.site, row, kind="underflow")
+                if small
+                else Finding("zero_sum", one.site, row, kind="elements")
+            )
         before = zero_before(q, row)
         if before is not None:
             return before
         rows = [at for at, _ in q.way]
-        row = next((at for at in rows if family(q, at) == cause and q.rows[at].value is not None and q.rows[at].value.facts()[0]), row)
+        row = next(
+            (
+                at
+                for at in rows
+                if family(q, at) == cause and q.rows[at].value is not None and q.rows[at].value.facts()[0]
+            ),
+            row,
+        )
     if cause:
         return Finding(cause, q.rows[row].site, row)
     later = next((at for at, _ in q.way if at > row and family(q, at) in ("not_selected", "zero_factor")), None)
@@ -173,6 +209,14 @@ def zero_of(q: Question, row: int) -> Finding:
 def zero_before(q: Question, row: int) -> Finding | None:
     """Where a factor itself was computed from the source, and is zero: what made zeros of it."""
     first = row
-    while zeros := [one for one in q.rows[first].inputs if one in q.after and q.rows[one].value is not None and q.rows[one].value.facts()[0]]:
+    while zeros := [
+        one
+        for one in q.rows[first].inputs
+        if one in q.after and q.rows[one].value is not None and q.rows[one].value.facts()[0]
+    ]:
         first = zeros[0]
-    return Finding(family(q, first), q.rows[first].site, first) if first != row and family(q, first) not in ("", "zero_cancels") else None
+    return (
+        Finding(family(q, first), q.rows[first].site, first)
+        if first != row and family(q, first) not in ("", "zero_cancels")
+        else None
+    )

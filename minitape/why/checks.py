@@ -32,11 +32,18 @@ def broken(q: Question) -> Finding | None:
     found: list[Finding] = []
     for row, one in breaks(q.way):
         site = q.rows[row].site if one.site is NOWHERE else one.site
-        if found and found[-1].cause == "outside_tape" and one.why in ("state", "left_through_numpy") and found[-1].site == site:
+        if (
+            found
+            and found[-1].cause == "outside_tape"
+            and one.why in ("state", "left_through_numpy")
+            and found[-1].site == site
+        ):
             found.pop()  # it only prepared that
         if found and found[-1].cause == one.why and one.what == "gradient":
             found.pop()  # of another tape: the gradient that was taken there
-        if (one.why, site) not in [(other.cause, other.site) for other in found] and not (one.why == "outside_tape" and any(f.cause == one.why for f in found)):
+        if (one.why, site) not in [(other.cause, other.site) for other in found] and not (
+            one.why == "outside_tape" and any(f.cause == one.why for f in found)
+        ):
             found.append(Finding(one.why, site, row, one.what))
     for one in found[:1]:
         one.others = [*found[1:], *beside(q, found)]
@@ -54,7 +61,13 @@ def beside(q: Question, said: list[Finding]) -> list[Finding]:
     for row in sorted(before):
         for one in q.rows[row].given:
             site = q.rows[row].site if one.site is NOWHERE else one.site
-            if one.why and one.row in after and (one.why, site) not in known and not _chooses(q, row, one.why) and not _on_purpose(q, row):
+            if (
+                one.why
+                and one.row in after
+                and (one.why, site) not in known
+                and not _chooses(q, row, one.why)
+                and not _on_purpose(q, row)
+            ):
                 known.add((one.why, site))
                 said = [*said, Finding(one.why, site, row, one.what, beside=True)]
     return [one for one in said if one.beside]
@@ -80,8 +93,12 @@ def _on_purpose(q: Question, row: int) -> bool:
 
 def left(q: Question) -> Finding | None:
     """A value that was computed from the source left, and came back, or decided what ran."""
-    found = sorted((exit for exit in q.exits if exit.row in q.after), key=lambda exit: _rank(q, exit)) if not q.used else []
-    exit = next((exit for exit in found if flows_back(q, exit)), None) or next((exit for exit in found if equal_leaf(q, exit)), None)
+    found = (
+        sorted((exit for exit in q.exits if exit.row in q.after), key=lambda exit: _rank(q, exit)) if not q.used else []
+    )
+    exit = next((exit for exit in found if flows_back(q, exit)), None) or next(
+        (exit for exit in found if equal_leaf(q, exit)), None
+    )
     if exit is None:
         return None
     left = Finding(q.adapter.left, exit.site, exit.row, exit.how)
@@ -107,7 +124,11 @@ def came_back(q: Question, exit: Exit) -> bool:
 
 
 def _later(q: Question, exit: Exit) -> list[Row]:
-    return [q.rows[row] for row in q.behind.difference(q.own) if q.rows[row].after(exit) and not q.adapter.is_number(q.rows[row])]
+    return [
+        q.rows[row]
+        for row in q.behind.difference(q.own)
+        if q.rows[row].after(exit) and not q.adapter.is_number(q.rows[row])
+    ]
 
 
 def flows_back(q: Question, exit: Exit) -> bool:
@@ -117,14 +138,20 @@ def flows_back(q: Question, exit: Exit) -> bool:
     if start is None:
         return True
     reached = text.flow(start, [site[0] for site in sites])
-    return any((at := text.at(site)) in reached and (at is not start or not isinstance(at.node, ast.Expr)) for site in sites)
+    return any(
+        (at := text.at(site)) in reached and (at is not start or not isinstance(at.node, ast.Expr)) for site in sites
+    )
 
 
 def equal_leaf(q: Question, exit: Exit) -> bool:
     """Whether its elements are those of a leaf."""
     taken = q.rows[exit.row].array
     arrays = [row.array for row in _later(q, exit) if row.kind != "operation"]
-    return taken is not None and taken.size > 1 and any(a is not None and a.size > 1 and bool(np.isin(taken, a).all()) for a in arrays)
+    return (
+        taken is not None
+        and taken.size > 1
+        and any(a is not None and a.size > 1 and bool(np.isin(taken, a).all()) for a in arrays)
+    )
 
 
 # -- another object --------------------------------------------------------------------------------
@@ -149,7 +176,11 @@ def moved_name(q: Question) -> Finding | None:
         around = {ast.unparse(n) for target in at.targets for n in ast.walk(target) if isinstance(n, ast.expr)}
         state = [q.rows[one] for one in _of_line(q, row, at) if q.rows[one].kind in ("variable", "source")]
         from_state = again and any(names_of(q, one).isdisjoint(at.reads.difference(at.binds, around)) for one in state)
-        if (held_variable(q, at) and not at.call_of("Variable")) or from_state or any(s.covers(way[0]) for way in watched if way for s in earlier):
+        if (
+            (held_variable(q, at) and not at.call_of("Variable"))
+            or from_state
+            or any(s.covers(way[0]) for way in watched if way for s in earlier)
+        ):
             return Finding("rebound", at.site, row.row, at.binds[0])
         return None
     return None
@@ -183,7 +214,11 @@ def bound_again(q: Question) -> Finding | None:
             continue
         for at in mine:
             for s in (s for site in reversed(theirs) if (s := text.at(site)) is not None and s.binds):
-                same = s is at and q.adapter.is_variable(q.source) == (row.kind == "variable") and isinstance(at.value, ast.Call)
+                same = (
+                    s is at
+                    and q.adapter.is_variable(q.source) == (row.kind == "variable")
+                    and isinstance(at.value, ast.Call)
+                )
                 named = s is not at and any(s in text.bound_by(name, at) for name in at.binds if name not in RUN_ONCE)
                 if (same and q.adapter.anew(q, row, at, when, other)) or named:
                     return Finding("rebound", (s if other > when else at).site, row.row, at.binds[0])
@@ -218,10 +253,14 @@ def equal_values(q: Question) -> Finding | None:
     again = [q.rows[row] for row in sorted(q.behind) if q.rows[row].op in ops]
     for row in () if q.used else [*q.leaves(), *again]:
         theirs = row.array
-        tells = theirs is not None and (watched or (tensor and q.adapter.watched(row)) or (theirs.size > 1 and np.ptp(theirs) > 0))
+        tells = theirs is not None and (
+            watched or (tensor and q.adapter.watched(row)) or (theirs.size > 1 and np.ptp(theirs) > 0)
+        )
         alike = tells and not q.adapter.is_number(row)
         if alike and any(one is not None and np.array_equal(one.ravel(), theirs.ravel()) for one in states):
-            _, later = max(q.adapter.born(q.adapter.handle(q.source)), q.adapter.birth_of(row), key=lambda born: born[0])
+            _, later = max(
+                q.adapter.born(q.adapter.handle(q.source)), q.adapter.birth_of(row), key=lambda born: born[0]
+            )
             return Finding("wrong_object", later[-1] if later else row.site, row.row)
     return None
 

@@ -62,7 +62,11 @@ def renamed(old: str, new: str) -> Edit:
 
 def floats(q: Question, at: text.Statement, node: ast.AST) -> str | None:
     """Whole numbers of the call that makes a tensor, as floats."""
-    if not isinstance(node, ast.Call) or text.last_name(node.func) not in ("Variable", "tensor", "Parameter") or "trainable" in ast.unparse(node):
+    if (
+        not isinstance(node, ast.Call)
+        or text.last_name(node.func) not in ("Variable", "tensor", "Parameter")
+        or "trainable" in ast.unparse(node)
+    ):
         return None
     said = ast.unparse(node)
     numbers = [n for n in ast.walk(node) if isinstance(n, ast.Constant) and type(n.value) is int]
@@ -78,7 +82,14 @@ def floats(q: Question, at: text.Statement, node: ast.AST) -> str | None:
 
 def in_framework(q: Question, at: text.Statement, node: ast.AST) -> str | None:
     """A value that left and came back in one expression: with the framework's functions, and without the way out."""
-    if not isinstance(node, ast.Call) or text.last_name(node.func) not in ("constant", "tensor", "as_tensor", "convert_to_tensor", "from_numpy", "array"):
+    if not isinstance(node, ast.Call) or text.last_name(node.func) not in (
+        "constant",
+        "tensor",
+        "as_tensor",
+        "convert_to_tensor",
+        "from_numpy",
+        "array",
+    ):
         return None
     inner = node.args[0] if node.args else None
     said = None if inner is None or isinstance(inner, (ast.List, ast.Name)) else _inside(q, inner)
@@ -96,7 +107,11 @@ def _inside(q: Question, node: ast.expr) -> str | None:
         root = ast.unparse(node.func).partition(".")[0]
         args = [_inside(q, one) for one in node.args]
         if root in ("np", "numpy") and None not in args and not node.keywords:
-            name = {"mean": "reduce_mean", "sum": "reduce_sum", "max": "reduce_max"}.get(name, name) if q.adapter.module == "tf" else name
+            name = (
+                {"mean": "reduce_mean", "sum": "reduce_sum", "max": "reduce_max"}.get(name, name)
+                if q.adapter.module == "tf"
+                else name
+            )
             return f"{q.adapter.module}.{name}({', '.join(map(str, args))})"
         return ast.unparse(node) if root in _modules(q) and root not in ("np", "numpy") else None
     if isinstance(node, ast.BinOp):
@@ -111,7 +126,11 @@ def _inside(q: Question, node: ast.expr) -> str | None:
 def stacked(q: Question, at: text.Statement, node: ast.AST) -> str | None:
     """``torch.stack([a, b])`` for ``torch.tensor([a, b])``."""
     name = text.last_name(node.func) if isinstance(node, ast.Call) else ""
-    if name not in ("tensor", "Tensor", "FloatTensor", "as_tensor") or not node.args or not isinstance(node.args[0], (ast.List, ast.ListComp, ast.Name)):
+    if (
+        name not in ("tensor", "Tensor", "FloatTensor", "as_tensor")
+        or not node.args
+        or not isinstance(node.args[0], (ast.List, ast.ListComp, ast.Name))
+    ):
         return None
     return f"{ast.unparse(node.func).removesuffix(name)}stack({ast.unparse(node.args[0])})"
 
@@ -122,11 +141,17 @@ def operand(form: str, *names: str) -> Edit:
     def edit(q: Question, at: text.Statement, node: ast.AST) -> str | None:
         if not isinstance(node, ast.Call) or text.last_name(node.func) not in names:
             return None
-        method = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value).partition(".")[0] not in _modules(q)
+        method = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value).partition(".")[
+            0
+        ] not in _modules(q)
         x = node.func.value if method else node.args[0]
         new = ast.unparse(ast.parse(form.format(x=f"({ast.unparse(x)})"), mode="eval"))
         rest = ", ".join(map(ast.unparse, (*node.args[not method :], *node.keywords)))
-        return f"({new}).{node.func.attr}({rest})" if method else f"{ast.unparse(node.func)}({', '.join(filter(None, (new, rest)))})"
+        return (
+            f"({new}).{node.func.attr}({rest})"
+            if method
+            else f"{ast.unparse(node.func)}({', '.join(filter(None, (new, rest)))})"
+        )
 
     return edit
 
@@ -136,7 +161,12 @@ def with_line(form: str, before: bool = True) -> Edit:
 
     def edit(q: Question, at: text.Statement, node: ast.AST) -> str | None:
         tape = next((w for s in reversed(at.around) if isinstance(s.node, ast.With) for w in s.binds), "")
-        if node is not at.node or ("{tape}" in form and not tape) or hasattr(node, "body") or not q.name.replace(".", "").isidentifier():
+        if (
+            node is not at.node
+            or ("{tape}" in form and not tape)
+            or hasattr(node, "body")
+            or not q.name.replace(".", "").isidentifier()
+        ):
             return None
         lines = [form.format(x=q.name, tape=tape), ast.unparse(node)]
         return "\n".join(lines if before else lines[::-1])
@@ -147,11 +177,20 @@ def with_line(form: str, before: bool = True) -> Edit:
 def passed_on(q: Question, at: text.Statement, node: ast.AST) -> str | None:
     """The gradient of a step as if it were not there: ``x + tf.stop_gradient(tf.round(x) - x)``."""
     steps = ("round", "floor", "ceil", "sign", "rint", "trunc")
-    if not isinstance(node, ast.Call) or text.last_name(node.func) not in steps or len(node.args) != 1 or sum(bool(one.why) for _, one in q.way) > 1:
+    if (
+        not isinstance(node, ast.Call)
+        or text.last_name(node.func) not in steps
+        or len(node.args) != 1
+        or sum(bool(one.why) for _, one in q.way) > 1
+    ):
         return None
     x = _text(node.args[0])
     step = f"{ast.unparse(node)} - {x}"
-    new = f"{x} + " + (f"({step}).detach()" if q.adapter.module == "torch" else f"{'lax' if q.adapter.module == 'jnp' else 'tf'}.stop_gradient({step})")
+    new = f"{x} + " + (
+        f"({step}).detach()"
+        if q.adapter.module == "torch"
+        else f"{'lax' if q.adapter.module == 'jnp' else 'tf'}.stop_gradient({step})"
+    )
     return new if node is at.value else f"({new})"
 
 
@@ -163,8 +202,14 @@ def assigned(q: Question, at: text.Statement, node: ast.AST) -> str | None:
     if q.adapter.module == "tf":
         if not checks.held_variable(q, at):
             return None
-        new = f"{name} {_sign(node.op)} ({ast.unparse(value)})" if isinstance(node, ast.AugAssign) else ast.unparse(value)
-        return f"{name}.assign({ast.unparse(ast.parse(new))})" if name in at.reads and not isinstance(value, (ast.List, ast.ListComp)) else None
+        new = (
+            f"{name} {_sign(node.op)} ({ast.unparse(value)})" if isinstance(node, ast.AugAssign) else ast.unparse(value)
+        )
+        return (
+            f"{name}.assign({ast.unparse(ast.parse(new))})"
+            if name in at.reads and not isinstance(value, (ast.List, ast.ListComp))
+            else None
+        )
     if isinstance(value, ast.BinOp) and ast.unparse(value.left) == name:
         return f"{name} {_sign(value.op)}= {ast.unparse(value.right)}"
     return None
@@ -185,7 +230,11 @@ def _sign(op: ast.operator) -> str:
 
 
 def _text(node: ast.expr) -> str:
-    return f"({ast.unparse(node)})" if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp)) else ast.unparse(node)
+    return (
+        f"({ast.unparse(node)})"
+        if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp))
+        else ast.unparse(node)
+    )
 
 
 def _is_called(at: text.Statement, node: ast.AST) -> bool:
@@ -204,7 +253,10 @@ EDITS: dict[str, list[Edit]] = {
     "copied": [stacked, without("tensor", "as_tensor")],
     "no_grad": [renamed("sample", "rsample"), keyword("use_reentrant", False, "checkpoint"), assigned],
     "create_graph": [keyword("create_graph", True, "grad")],
-    "requires_grad": [keyword("requires_grad", True), keyword("requires_grad", True, "tensor", "randn", "ones", "zeros", "rand")],
+    "requires_grad": [
+        keyword("requires_grad", True),
+        keyword("requires_grad", True, "tensor", "randn", "ones", "zeros", "rand"),
+    ],
     "non_leaf": [with_line("{x}.retain_grad()", before=False)],
     "integer_dtype": [floats],
     "not_watched": [with_line("{tape}.watch({x})")],
@@ -227,7 +279,12 @@ def offer(q: Question, found: Finding, answer: Explanation) -> None:
     """Adds the line as it should be to an answer, where one line is enough."""
     at = text.at(found.site)
     lines = lines_of(found.site[0] or "")
-    if at is None or any(other.site != found.site and not other.beside for other in found.others) or hasattr(at.node, "body") and found.cause != "not_accessed_watched":
+    if (
+        at is None
+        or any(other.site != found.site and not other.beside for other in found.others)
+        or (hasattr(at.node, "body")
+        and found.cause != "not_accessed_watched")
+    ):
         return
     for line, new in edits(q, found, at):
         old = lines[line - 1].rstrip("\n")

@@ -6,7 +6,6 @@ import traceback
 from collections.abc import Iterable
 from typing import Any
 
-import jax
 import numpy as np
 
 from ..bridges.jax_log import STAIRS
@@ -31,7 +30,14 @@ def read(recording: Any, target: Any, source: Any, own: list[int]) -> Question:
     """The rows of a recording."""
     rows = []
     for e in recording.entries:
-        row = Row(e.row, e.op, e.kind, [Given(at, e.extra.why) for at in dict.fromkeys([*e.inputs, *e.extra.came])], e.site, way=[e.site])
+        row = Row(
+            e.row,
+            e.op,
+            e.kind,
+            [Given(at, e.extra.why) for at in dict.fromkeys([*e.inputs, *e.extra.came])],
+            e.site,
+            way=[e.site],
+        )
         row.value, row.dtype, row.shape, row.tracked = e.value, e.dtype, e.shape, e.differentiable
         row.number, row.name, row.scope, row.call, row.extra = e.row, e.name or "", e.scope, e.call, e.extra
         rows.append(row)
@@ -87,19 +93,38 @@ def refused(q: Question) -> Finding | None:
         return None
     site, called = site_of_error(error)
     site = site if recording.stopped is NOWHERE else recording.stopped
-    for kind, cause in (("UnexpectedTracer", "leaked_tracer"), ("TracerBoolConversion", "branch"), ("NonConcreteBooleanIndex", "boolean_index")):
+    for kind, cause in (
+        ("UnexpectedTracer", "leaked_tracer"),
+        ("TracerBoolConversion", "branch"),
+        ("NonConcreteBooleanIndex", "boolean_index"),
+    ):
         if type(error).__name__.startswith(kind):
             return Finding(cause, site)
     said = str(error)
     if "size argument" in said:
         return Finding("boolean_index", site, kind="size", what=f"{called}()")
     if any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACED):
-        return Finding("left_jax", site, what="A NumPy function" if "ArrayConversion" in type(error).__name__ else f"{called}()" if called else "This line")
+        return Finding(
+            "left_jax",
+            site,
+            what="A NumPy function"
+            if "ArrayConversion" in type(error).__name__
+            else f"{called}()"
+            if called
+            else "This line",
+        )
     for word, cause in (("while_loop", "while_loop"), ("callback", "callback"), ("scalar-output", "not_scalar")):
         if word in said:
-            return Finding(cause, site, what=said.rpartition("shape: ")[2].rstrip(".") if cause == "not_scalar" else word)
+            return Finding(
+                cause, site, what=said.rpartition("shape: ")[2].rstrip(".") if cause == "not_scalar" else word
+            )
     kinds = {"item assignment": "in_place", "forward-mode": "forward", "got <class 'list'>": "list"}
-    return Finding("refused", site, kind=next((kind for word, kind in kinds.items() if word in said), ""), what=said.partition("\n")[0])
+    return Finding(
+        "refused",
+        site,
+        kind=next((kind for word, kind in kinds.items() if word in said), ""),
+        what=said.partition("\n")[0],
+    )
 
 
 def result(q: Question) -> Finding | None:
@@ -115,7 +140,11 @@ def result(q: Question) -> Finding | None:
         if "aux" in said:
             return Finding("has_aux", site, kind="none")
         if value.shape != () or np.iscomplexobj(value):
-            return Finding("not_scalar", site, what=str(value.shape)) if value.shape != () else Finding("refused", site, kind="complex")
+            return (
+                Finding("not_scalar", site, what=str(value.shape))
+                if value.shape != ()
+                else Finding("refused", site, kind="complex")
+            )
     return None
 
 
@@ -130,7 +159,11 @@ def way_back(q: Question) -> Finding | None:
             return _at(q, cause, row)
     said = str(error).partition("\n")[0]
     rules = [row for row in sorted(q.behind) if q.rows[row].extra.custom and q.rows[row].tracked]
-    return rule(q, rules[0], "refused", said) if rules and "bwd rule" in said else Finding("refused", site_of_error(error)[0], what=said)
+    return (
+        rule(q, rules[0], "refused", said)
+        if rules and "bwd rule" in said
+        else Finding("refused", site_of_error(error)[0], what=said)
+    )
 
 
 def site_of_error(error: Exception) -> tuple[Site, str]:
@@ -151,7 +184,9 @@ def whole_numbers(q: Question) -> Finding | None:
     recording = q.adapter.recording
     for row in recording.chosen if recording.error is not None else q.own:
         if row in recording.chosen and not q.rows[row].tracked:
-            return Finding("integer_dtype", q.adapter.made(row), row, q.rows[row].dtype, other=q.rows[row].name or "An argument")
+            return Finding(
+                "integer_dtype", q.adapter.made(row), row, q.rows[row].dtype, other=q.rows[row].name or "An argument"
+            )
     return None
 
 
@@ -166,7 +201,11 @@ def no_argument(q: Question) -> Finding | None:
     if row is not None:
         return Finding("closure", reader(q, row), row)
     root, site = recording.log.outside.get(id(q.source), (None, NOWHERE))
-    read_ = site if root is q.source and root is not None else origin.reads(lambda name, value: name == q.name and value is q.source)
+    read_ = (
+        site
+        if root is q.source and root is not None
+        else origin.reads(lambda name, value: name == q.name and value is q.source)
+    )
     return None if read_ is None else Finding("closure", read_)
 
 
@@ -223,24 +262,33 @@ def unused(q: Question) -> Finding | None:
         if at is not None and any(name.endswith(f"[{key[0]}]") for name in at.reads):
             return _at(q, "closure", row, "held")
         roots = [np.asarray(root) for root in q.rows[row].extra.roots]
-        if any(root.shape == np.shape(leaf.value) and alike(root, np.asarray(leaf.value)) for root in roots) and reader(q, row) is not NOWHERE:
+        if (
+            any(root.shape == np.shape(leaf.value) and alike(root, np.asarray(leaf.value)) for root in roots)
+            and reader(q, row) is not NOWHERE
+        ):
             return Finding("closure", reader(q, row), row, kind="held")
     bent = [row for row in sorted(q.after) if q.rows[row].op in BENDS]
     if bent and any("transpose(" in scope for row in q.after for scope in q.rows[row].scope):
         return _at(q, "zero_derivative", bent[0], "second")
     made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
-    return Finding("unused", dropped(q, max(made)), max(made), kind="dropped") if made else Finding("unused", origin.head)
+    return (
+        Finding("unused", dropped(q, max(made)), max(made), kind="dropped") if made else Finding("unused", origin.head)
+    )
 
 
 def dropped(q: Question, row: int) -> Site:
     """The statement that has the value of a row, and does not return it."""
     from ..bridges.jax_log import places
 
-    calls = [part for call in q.adapter.recording.log.calls if row in call.rows for part in getattr(call.compute, "args", ())]
+    calls = [
+        part for call in q.adapter.recording.log.calls if row in call.rows for part in getattr(call.compute, "args", ())
+    ]
     for site in places(calls[0]) if calls and hasattr(calls[0], "source_info") else ():
         at = text.at(site)
         definition = q.adapter.origin.definition
-        if at is not None and (type(at.node).__name__ != "Return" or (definition is not None and at.function == definition.node.name)):
+        if at is not None and (
+            type(at.node).__name__ != "Return" or (definition is not None and at.function == definition.node.name)
+        ):
             return at.site
     return q.rows[row].site
 
@@ -271,7 +319,13 @@ def nan(q: Question) -> Finding | None:
     if found is None or found.row is None:
         return found
     row = q.rows[found.row]
-    large = [at for at in q.back(row.inputs) if q.rows[at].op in GROWS and not arrived.finite(q, at) and all(arrived.finite(q, one) for one in q.rows[at].inputs)]
+    large = [
+        at
+        for at in q.back(row.inputs)
+        if q.rows[at].op in GROWS
+        and not arrived.finite(q, at)
+        and all(arrived.finite(q, one) for one in q.rows[at].inputs)
+    ]
     if large and found.cause == "nan_forward":
         return _at(q, "nan_forward", min(large))
     if row.extra.bad is not NOWHERE and all(arrived.finite(q, one) for one in row.inputs):
@@ -288,12 +342,19 @@ def zero(q: Question) -> Finding | None:
     if found is None or row is None:
         return found
     if row.op in ("max", "min"):
-        steps = [at for at in sorted(q.after & q.behind) if any(one.why == "zero_derivative" for one in q.rows[at].given) or stairs(q, at)]
+        steps = [
+            at
+            for at in sorted(q.after & q.behind)
+            if any(one.why == "zero_derivative" for one in q.rows[at].given) or stairs(q, at)
+        ]
         if steps:
             return _at(q, "zero_derivative", steps[0], what=stairs(q, steps[0]))
         other = [q.rows[one] for one in row.inputs if q.rows[one].kind == "constant" and q.rows[one].value.facts()[0]]
         clips = any("clip" in name for name in (*row.scope, checks.line_of(row.site)))
-        zeros = row.name in ("max 0.0", "0.0 max") or q.adapter.recording.entries[row.row].label in ("max 0.0", "0.0 max")
+        zeros = row.name in ("max 0.0", "0.0 max") or q.adapter.recording.entries[row.row].label in (
+            "max 0.0",
+            "0.0 max",
+        )
         return _at(q, "saturated" if clips else "dead_relu" if other or zeros else "not_selected", row.row)
     if stairs(q, row.row):
         return _at(q, "zero_derivative", row.row, what=stairs(q, row.row))

@@ -168,7 +168,9 @@ def way_to(q: Question, wanted: set[int]) -> list[tuple[int, Given]]:
             return steps
         for one in q.rows[row].given:
             place = q.rows[row].dtype.startswith("int") and not any(q.rows[end].tracked for end in q.ends)
-            total = cost + ((OF_SHAPE if place else weight(one, before[row][1] if row in before else None)) if one.why else 0.0)
+            total = cost + (
+                (OF_SHAPE if place else weight(one, before[row][1] if row in before else None)) if one.why else 0.0
+            )
             if total < best.get(one.row, 1e9):
                 best[one.row], before[one.row] = total, (row, one)
                 heapq.heappush(heap, (total, one.row))
@@ -187,7 +189,9 @@ def breaks(steps: Iterable[tuple[int, Given]]) -> list[tuple[int, Given]]:
     found: list[tuple[int, Given]] = []
     why = ""
     for row, one in steps:
-        again = (one.why == why and one.what != "gradient") or (one.why == "integer_dtype" and why == "nondifferentiable")
+        again = (one.why == why and one.what != "gradient") or (
+            one.why == "integer_dtype" and why == "nondifferentiable"
+        )
         if one.why and not again:
             found.append((row, one))
         why = one.why

@@ -101,14 +101,23 @@ def broadcast(run: Run) -> Iterator[Suspicion]:
     names, found, meant = run.names, [], set()
     for row in run.operations(names.compare, names.losses, names.factors, names.adds):
         shapes = [tuple(run.rows[one].shape) for one in row.inputs[:2]]
-        column = next((k for k, (a, b) in enumerate(zip(shapes, shapes[::-1], strict=True)) if len(b) == 1 and (b[0] or 0) > 1 and a == (b[0], 1)), None)
+        column = next(
+            (
+                k
+                for k, (a, b) in enumerate(zip(shapes, shapes[::-1], strict=True))
+                if len(b) == 1 and (b[0] or 0) > 1 and a == (b[0], 1)
+            ),
+            None,
+        )
         if len(shapes) < 2 or column is None or not _summed(run, row):
             continue
         n = max(*shapes[0], *shapes[1])
         if row.op not in names.losses and tuple(row.shape) != (n, n):
             continue
         given = run.rows[row.inputs[column]]
-        if run.maker(row.inputs[0]) is run.maker(row.inputs[1]) or (given.op in names.shapes and given.site == row.site):
+        if run.maker(row.inputs[0]) is run.maker(row.inputs[1]) or (
+            given.op in names.shapes and given.site == row.site
+        ):
             meant.add(row.site)  # a table of pairs
         found.append(suspicion(row, "broadcast", what=row.op, one=shapes[0], two=shapes[1], result=(n, n), n=n))
     yield from (one for one in found if one.site not in meant)
@@ -149,14 +158,28 @@ def activation_twice(run: Run) -> Iterator[Suspicion]:
         sums = made.array
         if wanted and run.activation(made) == wanted:
             yield suspicion(row, "activation_twice", what=_called(row), one=wanted, other=in_brackets(*made.site))
-        elif wanted == "softmax" and sums is not None and sums.ndim > 1 and min(sums.shape[:2]) > 1 and (sums >= 0).all() and (abs(sums.sum(1) - 1) < 1e-4).all():
+        elif (
+            wanted == "softmax"
+            and sums is not None
+            and sums.ndim > 1
+            and min(sums.shape[:2]) > 1
+            and (sums >= 0).all()
+            and (abs(sums.sum(1) - 1) < 1e-4).all()
+        ):
             yield suspicion(row, "activation_twice", "numbers", what=_called(row), one=wanted)
 
 
 def _called(row: Row) -> str:
     at = text.at(row.site)
     names = [text.last_name(call.func) for call in at.calls] if at is not None else []
-    return next((name for name in names if any(part in name.lower() for part in ("entropy", "logit", "loss", "bce", "nll", "criterion"))), row.op)
+    return next(
+        (
+            name
+            for name in names
+            if any(part in name.lower() for part in ("entropy", "logit", "loss", "bce", "nll", "criterion"))
+        ),
+        row.op,
+    )
 
 
 def _by_hand(run: Run, row: Row) -> tuple[str, int]:
@@ -179,15 +202,24 @@ def _unsigned(run: Run, at: int) -> Row:
     while True:
         row = run.maker(at)
         whole = [one for one in row.inputs if tuple(run.rows[one].shape) == tuple(row.shape)]
-        shifts = row.op.lower() == "sub" and ("max" in run.maker(row.inputs[-1]).op.lower() or not run.rows[row.inputs[-1]].tracked)
+        shifts = row.op.lower() == "sub" and (
+            "max" in run.maker(row.inputs[-1]).op.lower() or not run.rows[row.inputs[-1]].tracked
+        )
         if shifts or row.op.lower() in ("neg", "abs"):
             at = row.inputs[0]
-        elif row.op in {*run.names.factors, *run.names.adds} and len(whole) == 1 and all(math.prod(run.rows[one].shape) == 1 for one in row.inputs if one not in whole):
+        elif (
+            row.op in {*run.names.factors, *run.names.adds}
+            and len(whole) == 1
+            and all(math.prod(run.rows[one].shape) == 1 for one in row.inputs if one not in whole)
+        ):
             before, after = run.rows[whole[0]].array, row.array
             if before is None or after is None or not before.any():
                 return row
             factor = float(after.flat[(k := int(abs(before).argmax()))] / before.flat[k])
-            if not (abs(factor) <= 4 and np.allclose(after, factor * before, rtol=1e-3)) and abs(after - before).max() >= 0.01:
+            if (
+                not (abs(factor) <= 4 and np.allclose(after, factor * before, rtol=1e-3))
+                and abs(after - before).max() >= 0.01
+            ):
                 return row
             at = whole[0]
         else:
@@ -205,7 +237,13 @@ def in_part(run: Run) -> Iterator[Suspicion]:
         cut = [one.row for one in row.given if run.rows[one.row].tracked] if why else []
         flat = why in FLAT or (KINDS.get(why) != "paused" and row.dtype in ("bool", "int32", "int64"))
         if cut and (flat or why in ("copied", *DERIVED)):
-            yield Suspicion("in_part", row.site, {"what": f"{row.op}(...)"}, cut[0], kind="choice" if flat else "derivative" if why in DERIVED else "")
+            yield Suspicion(
+                "in_part",
+                row.site,
+                {"what": f"{row.op}(...)"},
+                cut[0],
+                kind="choice" if flat else "derivative" if why in DERIVED else "",
+            )
         elif cut and KINDS.get(why) == "cut" and run.on_path.keys().isdisjoint(cut):
             met, waiting = set[int](), [row.row]
             while waiting:
@@ -217,9 +255,22 @@ def in_part(run: Run) -> Iterator[Suspicion]:
     seen = set()
     for exit in run.exits:
         row, start = run.rows[exit.row], text.at(exit.site)
-        if row.tracked and row.kind == "operation" and exit.how not in ("__bool__", "bool") and exit.site not in seen and start is not None:
+        if (
+            row.tracked
+            and row.kind == "operation"
+            and exit.how not in ("__bool__", "bool")
+            and exit.site not in seen
+            and start is not None
+        ):
             seen.add(exit.site)
-            adds = [at for at in terms.values() if not at.shape and at.after(exit) and at.op in run.names.adds and sum(_number(run, one) for one in at.inputs) == (len(at.inputs) > 1)]
+            adds = [
+                at
+                for at in terms.values()
+                if not at.shape
+                and at.after(exit)
+                and at.op in run.names.adds
+                and sum(_number(run, one) for one in at.inputs) == (len(at.inputs) > 1)
+            ]
             if adds and any(text.at(at.site) in (reached := text.flow(start, [])) for at in adds):
                 yield Suspicion("in_part", exit.site, {"what": run.adapter.out(exit.how)}, exit.row)
 
@@ -252,7 +303,9 @@ def rounding_only(run: Run) -> Iterator[Suspicion]:
         came, sent = run.adjoint(row.row), run.sent(row)
         if came is not None and sent is not None and sent.shape == came.shape:
             least, most = largest(sent), largest(came)
-            uneven = [largest(came - came.mean(axis, keepdims=True)) for axis, size in enumerate(came.shape) if size > 1]
+            uneven = [
+                largest(came - came.mean(axis, keepdims=True)) for axis, size in enumerate(came.shape) if size > 1
+            ]
             if 0 < most < math.inf and 0 < least <= EQUAL * most and min(uneven, default=most) <= EQUAL * most:
                 yield suspicion(row, "rounding_only", what=run.activation(row) or row.op, from_=most, to=least / most)
     for sweep in {sweep.site: sweep for sweep in run.sweeps}.values():
@@ -267,7 +320,9 @@ def rounding_only(run: Run) -> Iterator[Suspicion]:
                 if 0 < left <= EQUAL / 10 * most < math.inf:
                     last = run.rows[max(call for call, _ in parts)]
                     fields = {"what": last.op, "from_": most, "to": left / most}
-                    yield Suspicion("rounding_only", last.site, fields, at, alone=little_behind(run, at, most), kind="cancels")
+                    yield Suspicion(
+                        "rounding_only", last.site, fields, at, alone=little_behind(run, at, most), kind="cancels"
+                    )
 
 
 def underflow(run: Run) -> Iterator[Suspicion]:
@@ -303,7 +358,16 @@ def along_depth(run: Run) -> Iterator[Suspicion]:
     for _, pairs in [max(found)] if found else []:
         row, ratio = run.rows[pairs[0][0]], pairs[-1][1] / pairs[0][1]
         alone = little_behind(run, row.row, pairs[0][1]) if ratio < 1 else ()
-        yield suspicion(row, "vanishing" if ratio < 1 else "exploding", alone=alone, what=run.activation(row) or row.op, from_=pairs[0][1], to=pairs[-1][1], n=len(pairs), ratio=ratio)
+        yield suspicion(
+            row,
+            "vanishing" if ratio < 1 else "exploding",
+            alone=alone,
+            what=run.activation(row) or row.op,
+            from_=pairs[0][1],
+            to=pairs[-1][1],
+            n=len(pairs),
+            ratio=ratio,
+        )
     for row in run.operations(run.names.saturate):
         arrived, value = run.adjoint(row.row), row.array
         came, sent = size_of(arrived), size_of(run.sent(row))
@@ -312,15 +376,36 @@ def along_depth(run: Run) -> Iterator[Suspicion]:
         after = [row.row]
         for at in after:
             after += [reader for reader in run.readers.get(at, ()) if reader in run.on_path and reader not in after]
-        slope = None if value is None or value.shape != arrived.shape else 1 - value * value if row.op.lower() == "tanh" else value * (1 - value)
-        if sent < VANISHED * min(size_of(run.adjoint(at)) for at in after) and (slope is None or size_of(arrived * slope) < 10 * VANISHED * came):
-            yield suspicion(row, "vanishing", "saturated", little_behind(run, row.row, came), what=run.activation(row) or row.op, from_=came, to=sent, ratio=sent / came)
+        slope = (
+            None
+            if value is None or value.shape != arrived.shape
+            else 1 - value * value
+            if row.op.lower() == "tanh"
+            else value * (1 - value)
+        )
+        if sent < VANISHED * min(size_of(run.adjoint(at)) for at in after) and (
+            slope is None or size_of(arrived * slope) < 10 * VANISHED * came
+        ):
+            yield suspicion(
+                row,
+                "vanishing",
+                "saturated",
+                little_behind(run, row.row, came),
+                what=run.activation(row) or row.op,
+                from_=came,
+                to=sent,
+                ratio=sent / came,
+            )
 
 
 def little_behind(run: Run, row: int, size: float) -> set[int]:
     """The rows behind one to which almost nothing came of an adjoint of this size."""
     behind = run.behind(row)
-    return {row} | {at for at, one in run.on_path[row].adjoints.items() if at in behind and size_of(numbers_of(one)) < VANISHED * size}
+    return {row} | {
+        at
+        for at, one in run.on_path[row].adjoints.items()
+        if at in behind and size_of(numbers_of(one)) < VANISHED * size
+    }
 
 
 def diverges(run: Run) -> Iterator[Suspicion]:
@@ -330,12 +415,29 @@ def diverges(run: Run) -> Iterator[Suspicion]:
         steps, rows = run.adapter.steps_of(source), run.adapter.rows_of(source)
         arrived = [array for s in run.sweeps for row in rows if (array := numbers_of(s.adjoints.get(row))) is not None]
         sizes = [float(np.linalg.norm(array)) for array in arrived]
-        weights = [array for row in rows if run.rows[row].kind != "operation" and (array := run.rows[row].array) is not None]
+        weights = [
+            array for row in rows if run.rows[row].kind != "operation" and (array := run.rows[row].array) is not None
+        ]
         if len(sizes) > 2 and len(steps) > 1 and len(weights) > 1 and sizes[0]:
             length = float(np.linalg.norm(weights[-2]))
             ratio = float(np.linalg.norm(weights[-1] - weights[-2])) / length if length else 0.0
-            if all(after > 1.5 * before for before, after in pairwise(sizes)) and ratio > 0.5 and sizes[-1] > 20 * sizes[0]:
-                found.append((sizes[-1], Suspicion("exploding", steps[-1].site, {"from_": sizes[0], "to": sizes[-1], "n": len(sizes), "ratio": ratio}, sources=set(run.adapter.with_gradient(run)), kind="steps")))
+            if (
+                all(after > 1.5 * before for before, after in pairwise(sizes))
+                and ratio > 0.5
+                and sizes[-1] > 20 * sizes[0]
+            ):
+                found.append(
+                    (
+                        sizes[-1],
+                        Suspicion(
+                            "exploding",
+                            steps[-1].site,
+                            {"from_": sizes[0], "to": sizes[-1], "n": len(sizes), "ratio": ratio},
+                            sources=set(run.adapter.with_gradient(run)),
+                            kind="steps",
+                        ),
+                    )
+                )
     yield from [max(found, key=lambda one: one[0])[1]] if found else []
 
 

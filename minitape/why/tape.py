@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..engine.back.tape import GradientTape
-from ..engine.recording.evidence import ValueOrigin, creation_of
+from ..engine.recording.evidence import creation_of
 from ..engine.recording.rows import operation_of
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
@@ -33,7 +32,15 @@ from .model import Exit, Finding, Given, Question, Row, breaks
 
 FUNCTION = ("function", "PartitionedCall", "StatefulPartitionedCall")
 
-OUT = {"": "no", "numpy": ".numpy()", "asarray": "NumPy", "float": "float()", "int": "int()", "bool": "bool()", "index": "an index"}
+OUT = {
+    "": "no",
+    "numpy": ".numpy()",
+    "asarray": "NumPy",
+    "float": "float()",
+    "int": "int()",
+    "bool": "bool()",
+    "index": "an index",
+}
 
 
 def read(rules: TapeRules, source: Any) -> Question:
@@ -53,11 +60,20 @@ def read(rules: TapeRules, source: Any) -> Question:
             found[node.key] = trace.edges(node)
             waiting += [(node, True), *((one, False) for one, _ in found[node.key] if one.key not in found)]
     number = {node.key: at for at, node in enumerate(order)}
-    rows = [_row(rules, at, node, [_given(number[one.key], b) for one, b in found[node.key]]) for at, node in enumerate(order)]
+    rows = [
+        _row(rules, at, node, [_given(number[one.key], b) for one, b in found[node.key]])
+        for at, node in enumerate(order)
+    ]
     names = set(trace.names(handle_of(source)))
     own = [at for at, node in enumerate(order) if not names.isdisjoint(trace.stands_for(node))]
     exits = [
-        Exit(number[node.key], note.how, placed(CodePlace(note.stack) if note.stack else None), note.row if note.record is not None and note.record() is rules.record else -1, note.when)
+        Exit(
+            number[node.key],
+            note.how,
+            placed(CodePlace(note.stack) if note.stack else None),
+            note.row if note.record is not None and note.record() is rules.record else -1,
+            note.when,
+        )
         for note, node in zip(left, ends, strict=True)
     ]
     adapter = TapeAdapter(rules)
@@ -84,7 +100,15 @@ def _row(rules: TapeRules, at: int, node: TapeNode, given: list[Given]) -> Row:
         made = origin.detail
     computed = made is not None or (origin is not None and origin.kind == "gradient")
     variable = node.variable is not None or is_state(origin)
-    kind = "operation" if node.variable is None and computed else "variable" if variable else "source" if rules.is_on_tape(node) else "constant"
+    kind = (
+        "operation"
+        if node.variable is None and computed
+        else "variable"
+        if variable
+        else "source"
+        if rules.is_on_tape(node)
+        else "constant"
+    )
     place = trace.birth(node) if is_leaf(node) and origin is not None else trace.place(node)
     begin, dtype = outermost(node), trace.dtype(node)
     row = Row(at, "" if made is None else made.op or made.name, kind, given, placed(place))
@@ -93,7 +117,9 @@ def _row(rules: TapeRules, at: int, node: TapeNode, given: list[Given]) -> Row:
     row.number = begin.row if begin.record is rules.record else -1
     row.when, row.name = 0 if origin is None else origin.when, name_given(node.variable)
     row.dtype, row.extra, row.shape = "" if dtype is None else dtype.name, node, tuple(np.shape(row.value.given))
-    row.tracked = (dtype is None or dtype.differentiable) and (rules.is_on_tape(node) or (computed and node.caller is not None))
+    row.tracked = (dtype is None or dtype.differentiable) and (
+        rules.is_on_tape(node) or (computed and node.caller is not None)
+    )
     return row
 
 
@@ -134,7 +160,11 @@ class TapeAdapter:
             return 0 if origin is None else origin.when, way_of(place)
         way = [] if origin is None or not origin.stack else way_of(CodePlace(origin.stack))
         made = text.at(way[-1]) if way else None
-        owner = self.owners.of(thing) if made is None or not made.call_of("Variable", "add_weight", "deepcopy", "copy") else None
+        owner = (
+            self.owners.of(thing)
+            if made is None or not made.call_of("Variable", "add_weight", "deepcopy", "copy")
+            else None
+        )
         frames = () if owner is None else creation_of(owner)
         return 0 if origin is None else origin.when, way_of(CodePlace(frames)) if frames else way
 
@@ -184,7 +214,9 @@ def not_tracked(q: Question) -> Finding | None:
     """The tape does not watch the source."""
     tape, rules = q.adapter.rules.tape, q.adapter.rules
     first = next((one for row, one in q.way if one.why or q.rows[row].extra.caller is None), None)
-    if not q.used or (first is not None and first.why in ("outside_tape", "recording_paused", "state", "left_through_numpy")):
+    if not q.used or (
+        first is not None and first.why in ("outside_tape", "recording_paused", "state", "left_through_numpy")
+    ):
         return None
     if any(rules.is_on_tape(q.rows[row].extra) and q.rows[row].tracked for row in q.used) and not _late(q):
         return None
@@ -194,7 +226,11 @@ def not_tracked(q: Question) -> Finding | None:
     uses = q.first_uses()
     use = next((row.site for row in uses if row.number >= 0), uses[0].site if uses else NOWHERE)
     if isinstance(q.source, UnreadVariable):
-        return Finding("rebound", placed(CodePlace(q.source._state._origin.stack)) if hasattr(q.source._state._origin, "stack") else use, what="of the variable")
+        return Finding(
+            "rebound",
+            placed(CodePlace(q.source._state._origin.stack)) if hasattr(q.source._state._origin, "stack") else use,
+            what="of the variable",
+        )
     if not q.adapter.is_variable(q.source):
         return checks.moved_name(q) or Finding("not_watched", use)
     if not q.source.trainable:
@@ -235,7 +271,12 @@ def broken(q: Question) -> Finding | None:
     given = next(one for row, one in q.way if row == found.row and one.why)
     node, origin = q.rows[found.row].extra, q.rows[found.row].extra.origin
     at = text.at(found.site)
-    if found.cause == "nondifferentiable" and given.what in ("OnesLike", "ZerosLike") and at is not None and at.call_of("gradient"):
+    if (
+        found.cause == "nondifferentiable"
+        and given.what in ("OnesLike", "ZerosLike")
+        and at is not None
+        and at.call_of("gradient")
+    ):
         return Finding("independent")
     if found.cause == "outside_tape" and given.what != "reset":
         if node.record is None and _paused(found.site):
@@ -246,7 +287,9 @@ def broken(q: Question) -> Finding | None:
         called = [site for site, inner in zip(way, way[1:], strict=False) if _calls(text.at(site), text.at(inner))]
         beside = [site for site in called if block is not None and text.at(site).functions == block.functions]
         found.site = next(iter([*beside, *called]), found.site)
-    copied = found.cause == "state" and origin is not None and origin.kind == "variable" and q.adapter.is_variable(q.source)
+    copied = (
+        found.cause == "state" and origin is not None and origin.kind == "variable" and q.adapter.is_variable(q.source)
+    )
     before = [q.rows[row].extra for row, _ in q.way[: [row for row, _ in q.way].index(found.row)]]
     if copied and not q.adapter.in_block(origin.when) and all(_label(q, one) in COPIES for one in before):
         found.cause = "wrong_object"
@@ -256,11 +299,17 @@ def broken(q: Question) -> Finding | None:
 def _calls(outer: text.Statement | None, inner: text.Statement | None) -> bool:
     """Whether a statement calls the function of another one, as far as the text tells."""
     names = {inner.function, inner.in_class} if inner is not None else set()
-    return outer is not None and (inner is None or inner.function in text.CALLED or any(text.last_name(call.func) in names for call in outer.calls))
+    return outer is not None and (
+        inner is None
+        or inner.function in text.CALLED
+        or any(text.last_name(call.func) in names for call in outer.calls)
+    )
 
 
 def _label(q: Question, node: TapeNode) -> str:
-    return q.adapter.rules.trace.label(node) or (node.origin.detail.name if node.origin is not None and node.origin.kind == "op" else "")
+    return q.adapter.rules.trace.label(node) or (
+        node.origin.detail.name if node.origin is not None and node.origin.kind == "op" else ""
+    )
 
 
 def unused_layer(q: Question) -> Finding | None:
@@ -275,7 +324,11 @@ def unused_layer(q: Question) -> Finding | None:
     way = way_of(CodePlace(frames)) if frames else q.adapter.born(q.source)[1]
     bound = (at.site for site in reversed(way) if (at := text.at(site)) is not None and at.binds)
     name = getattr(owner, "name", None)
-    return Finding("unused_layer", next(bound, way[-1] if way else NOWHERE), what=f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__)
+    return Finding(
+        "unused_layer",
+        next(bound, way[-1] if way else NOWHERE),
+        what=f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__,
+    )
 
 
 CHECKS = (
@@ -289,6 +342,8 @@ CHECKS = (
     unused_layer,
     checks.independent,
 )
+
+
 def ask(rules: TapeRules, source: Any) -> Explanation:
     """Why one source has no gradient."""
     q = read(rules, source)
@@ -313,10 +368,26 @@ def value(rules: TapeRules, source: Any, depth: int = 0) -> Explanation:
     found = inside(q, depth) if q.sweep is not None else None
     if found is not None:
         return say(q, found)
-    cuts = [one for one in checks.beside(q, []) if one.cause != "state" or q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0]
+    cuts = [
+        one
+        for one in checks.beside(q, [])
+        if one.cause != "state" or q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0
+    ]
     run = suspects.Run(q.rows, [] if q.sweep is None else [q.sweep], list(q.exits), OPERATIONS, q.adapter)
-    wrong = next((one for check in (suspects.broadcast, suspects.activation_twice, suspects.in_part) for one in check(run) if one.row in q.after), None)
-    answer = Explanation("connected", fill(TEXT["connected"][0], x=q.name), "") if wrong is None else wrong.explanation(q.name, "tensorflow")
+    wrong = next(
+        (
+            one
+            for check in (suspects.broadcast, suspects.activation_twice, suspects.in_part)
+            for one in check(run)
+            if one.row in q.after
+        ),
+        None,
+    )
+    answer = (
+        Explanation("connected", fill(TEXT["connected"][0], x=q.name), "")
+        if wrong is None
+        else wrong.explanation(q.name, "tensorflow")
+    )
     answer.others = say(q, Finding("independent", others=cuts)).others
     return answer
 

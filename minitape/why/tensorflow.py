@@ -28,7 +28,12 @@ from .model import Exit, Finding, Given, Question, Row, breaks
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
 STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
-TIMES = {"before": "computed_before_tape", "after": "computed_after_tape", "paused": "recording_paused", "dropped": "computed_before_tape"}
+TIMES = {
+    "before": "computed_before_tape",
+    "after": "computed_after_tape",
+    "paused": "recording_paused",
+    "dropped": "computed_before_tape",
+}
 
 
 def read(recording: Any, target: Any, source: Any) -> Question:
@@ -47,8 +52,23 @@ def read(recording: Any, target: Any, source: Any) -> Question:
         timed = untimely or (e.extra.why == "not_recorded" and state != "records")
         why = TIMES[state] if timed and e.extra.why in ("", "not_recorded") else e.extra.why
         site = since.way[-1] if state == "dropped" and since is not None else at if why in TIMES.values() else NOWHERE
-        given = [Given(row, why, site, ("gradient" if e.extra.at is not None else state) if why in TIMES.values() else "") for row in dict.fromkeys([*e.inputs, *e.extra.came])]
-        row = Row(e.row, e.op, e.kind, given, e.site, (lambda e=e: e.extra.asked), list(e.extra.way) or [e.site], e.value, e.dtype, e.shape, e.differentiable)
+        given = [
+            Given(row, why, site, ("gradient" if e.extra.at is not None else state) if why in TIMES.values() else "")
+            for row in dict.fromkeys([*e.inputs, *e.extra.came])
+        ]
+        row = Row(
+            e.row,
+            e.op,
+            e.kind,
+            given,
+            e.site,
+            (lambda e=e: e.extra.asked),
+            list(e.extra.way) or [e.site],
+            e.value,
+            e.dtype,
+            e.shape,
+            e.differentiable,
+        )
         row.number, row.name, row.scope, row.call, row.extra = e.row, e.name or "", e.scope, e.call, e.extra
         rows.append(row)
     for handle, stored, site, when in log.stores:
@@ -64,7 +84,11 @@ def read(recording: Any, target: Any, source: Any) -> Question:
 def apart(way: list[Site], other: list[Site]) -> Site:
     """The statement at which two ways through calls part."""
     where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
-    keeps = [site for site in way[:where:-1] if (at := text.at(site)) is not None and any("." in name or "[" in name for name in at.binds)]
+    keeps = [
+        site
+        for site in way[:where:-1]
+        if (at := text.at(site)) is not None and any("." in name or "[" in name for name in at.binds)
+    ]
     return next(iter(keeps), way[where] if way else NOWHERE)
 
 
@@ -77,7 +101,9 @@ class TensorFlowAdapter:
     def __init__(self, recording: Any, end: int | None, source: Any) -> None:
         self.recording, self.log, own = recording, recording.log, handle_of(source)
         found = [sweep for sweep in reversed(recording.sweeps) if end in sweep.target]
-        self.sweep = next((s for s in found if any(tensor() is own for tensor, _ in s.gave)), found[0] if found else None)
+        self.sweep = next(
+            (s for s in found if any(tensor() is own for tensor, _ in s.gave)), found[0] if found else None
+        )
         self.tape = None if self.sweep is None else self.sweep.tape
         if self.sweep is None and end is not None:
             recorded = [tape for tape in self.log.tapes if self.state(end, tape)[0] == "records"]
@@ -173,7 +199,13 @@ def plain_target(q: Question) -> Finding | None:
     if not isinstance(handle_of(q.target), tf.Tensor) and not isinstance(q.target, int):
         return Finding("target_not_tensor", what=type(q.target).__name__)
     made = q.adapter.log.made.get(q.target) if q.ends and isinstance(q.target, tf.Tensor) else None
-    return None if made is None else Finding("computed_after_tape", made.way[-1] if made.way else NOWHERE, what="tape.gradient", kind="gradient")
+    return (
+        None
+        if made is None
+        else Finding(
+            "computed_after_tape", made.way[-1] if made.way else NOWHERE, what="tape.gradient", kind="gradient"
+        )
+    )
 
 
 def whole_numbers(q: Question) -> Finding | None:
@@ -188,14 +220,24 @@ def whole_numbers(q: Question) -> Finding | None:
 def use_of(q: Question) -> Site:
     """The first line that used the source while the tape recorded, on the way to the target."""
     uses = q.first_uses()
-    return next((row.site for row in uses if q.adapter.state(row.row)[0] == "records"), uses[0].site if uses else NOWHERE)
+    return next(
+        (row.site for row in uses if q.adapter.state(row.row)[0] == "records"), uses[0].site if uses else NOWHERE
+    )
 
 
 def bound_at(q: Question, *makes: str) -> Site | None:
     """The one line of the text that makes what has the source's name."""
     use, name = text.at(use_of(q)), q.name
     names = {name, f"self.{name.rpartition('.')[2]}", name.rpartition("[")[0]} - {"self.", ""}
-    made = [s for s in text.statements(use.file) if not names.isdisjoint(s.binds) and s.call_of("Variable", "constant", "add_weight", *makes)] if use is not None else []
+    made = (
+        [
+            s
+            for s in text.statements(use.file)
+            if not names.isdisjoint(s.binds) and s.call_of("Variable", "constant", "add_weight", *makes)
+        ]
+        if use is not None
+        else []
+    )
     return made[0].site if len(made) == 1 else None
 
 
@@ -205,7 +247,12 @@ def said(q: Question, word: str) -> Site | None:
     use = text.at(use_of(q))
     near = [at for site in reversed(way) if (at := text.at(site)) is not None]
     for group in (near, text.statements(use.file) if use is not None else []):
-        found = [s for s in group if any(k.arg == word for call in s.calls for k in call.keywords) or any(name.endswith(f".{word}") for name in s.binds)]
+        found = [
+            s
+            for s in group
+            if any(k.arg == word for call in s.calls for k in call.keywords)
+            or any(name.endswith(f".{word}") for name in s.binds)
+        ]
         if found and (near or len(found) == 1):
             return found[0].site
     return None
@@ -242,7 +289,9 @@ def not_tracked(q: Question) -> Finding | None:
     if watchers:
         return Finding("not_watched", adapter.block(), kind="other")
     if leaf is None:
-        return checks.moved_name(q) or _at(q, "not_watched", q.used[0], "made", site=apart(q.rows[q.used[0]].way, adapter.block_way()))
+        return checks.moved_name(q) or _at(
+            q, "not_watched", q.used[0], "made", site=apart(q.rows[q.used[0]].way, adapter.block_way())
+        )
     if not variable:
         use, block = text.at(use_of(q)), text.at(adapter.block())
         beside = use is not None and block is not None and block not in use.around and "." not in q.name
@@ -256,9 +305,15 @@ def not_tracked(q: Question) -> Finding | None:
 
 def _read_of(q: Question) -> Finding | None:
     """The source is one reading of a variable."""
-    read_ = q.sweep is not None and q.used and not q.adapter.is_variable(q.source) and q.rows[q.used[0]].kind == "variable"
+    read_ = (
+        q.sweep is not None and q.used and not q.adapter.is_variable(q.source) and q.rows[q.used[0]].kind == "variable"
+    )
     gave = [given for tensor, given in q.sweep.gave if tensor() is q.source] if read_ else []
-    return Finding("wrong_object", q.sweep.site, q.used[0], kind="read", other=q.rows[q.used[0]].name or "the variable") if gave and not any(gave) else None
+    return (
+        Finding("wrong_object", q.sweep.site, q.used[0], kind="read", other=q.rows[q.used[0]].name or "the variable")
+        if gave and not any(gave)
+        else None
+    )
 
 
 def _time(q: Question, row: int) -> Finding | None:
@@ -267,7 +322,13 @@ def _time(q: Question, row: int) -> Finding | None:
     if state == "records":
         return None
     way = q.rows[row].extra.way
-    site = since.way[-1] if state == "dropped" else apart(way, since.way) if since is not None and way else q.rows[row].site
+    site = (
+        since.way[-1]
+        if state == "dropped"
+        else apart(way, since.way)
+        if since is not None and way
+        else q.rows[row].site
+    )
     return _at(q, TIMES[state], row, "reset" * (state == "dropped"), site=site)
 
 
@@ -277,7 +338,9 @@ def _time(q: Question, row: int) -> Finding | None:
 def broken(q: Question) -> Finding | None:
     """What breaks the way; before it, what left and came back on an open one."""
     for row, one in q.way:
-        copied = one.why == "variable_assign" and one.site == next(reversed(q.adapter.born(q.rows[row].thing())[1]), None)
+        copied = one.why == "variable_assign" and one.site == next(
+            reversed(q.adapter.born(q.rows[row].thing())[1]), None
+        )
         if copied and (one.row in q.own or q.adapter.state(one.row)[0] == "before"):
             return _at(q, "wrong_object", row, "copied", site=one.site)
     found = checks.broken(q) or no_rule(q)
@@ -285,9 +348,17 @@ def broken(q: Question) -> Finding | None:
         _worded(q, one)
     if found is None:
         return None
-    inside_ = [one for one in [found] if one.row is not None and q.rows[one.row].extra.function is not None and one.cause in ("", "nondifferentiable", "not_recorded")]
+    inside_ = [
+        one
+        for one in [found]
+        if one.row is not None
+        and q.rows[one.row].extra.function is not None
+        and one.cause in ("", "nondifferentiable", "not_recorded")
+    ]
     reached = q.forward(q.own, open_only=True)
-    exit = next((e for e in reversed(q.exits) if e.row in reached and e.how != "__bool__" and checks.came_back(q, e)), None)
+    exit = next(
+        (e for e in reversed(q.exits) if e.row in reached and e.how != "__bool__" and checks.came_back(q, e)), None
+    )
     if exit is not None:
         left_ = left_by(q, exit)
         left_.others = [found]
@@ -303,18 +374,41 @@ def _worded(q: Question, one: Finding) -> None:
     if one.cause == "not_recorded":
         early = next((at for at in row.inputs if at in q.used), row.row)
         paused = any(q.rows[at].kind == "operation" and q.rows[at].tracked for at in row.inputs)
-        one.cause = "recording_paused" if paused else "not_watched" if early != row.row and q.rows[early].kind != "variable" else "computed_before_tape"
+        one.cause = (
+            "recording_paused"
+            if paused
+            else "not_watched"
+            if early != row.row and q.rows[early].kind != "variable"
+            else "computed_before_tape"
+        )
     elif one.cause in TIMES.values():
         at = text.at(one.site)
-        one.kind = "reset" if what == "dropped" else "made" if at is not None and at.function in ("__init__", "build") else "other" if row.tracked else ""
+        one.kind = (
+            "reset"
+            if what == "dropped"
+            else "made"
+            if at is not None and at.function in ("__init__", "build")
+            else "other"
+            if row.tracked
+            else ""
+        )
         one.kind = one.kind if f"{one.cause} {one.kind}" in TEXT else ""
     elif one.cause == "variable_assign":
         at = text.at(one.site)
         one.kind = "metric" if at is not None and at.call_of("update_state") else ""
     elif row.op in PYTHON or is_dataset(row.op):
-        one.cause, one.what, one.kind = "left_through_numpy", PYTHON.get(row.op, ""), "python" if row.op in PYTHON else "dataset"
+        one.cause, one.what, one.kind = (
+            "left_through_numpy",
+            PYTHON.get(row.op, ""),
+            "python" if row.op in PYTHON else "dataset",
+        )
         if is_dataset(row.op) and (use := text.at(row.site)) is not None:
-            made = [s for name in use.reads for s in text.bound_by(name, use) if s.call_of("map", "interleave", "flat_map", "filter", "scan")]
+            made = [
+                s
+                for name in use.reads
+                for s in text.bound_by(name, use)
+                if s.call_of("map", "interleave", "flat_map", "filter", "scan")
+            ]
             one.site = made[-1].site if made else one.site
     elif is_custom(row.extra.op or ""):
         one.cause, one.kind, one.site = "custom_rule", "none", last_return(q.adapter.log.rules.get(row.extra.op))
@@ -362,7 +456,12 @@ def inside(q: Question, row: int) -> Finding | None:
     watched = [given for given in entry.inputs if q.rows[given].tracked]
     if not watched and not has_tapes(entry.extra.function.graph, log.steps):
         asked = [(number, q.rows[number].thing()) for number in entry.inputs]
-        watched = [n for n, one in asked if one.dtype.is_floating or (one.dtype == tf.resource and getattr(log.variables[id(one)].variable, "trainable", True))]
+        watched = [
+            n
+            for n, one in asked
+            if one.dtype.is_floating
+            or (one.dtype == tf.resource and getattr(log.variables[id(one)].variable, "trainable", True))
+        ]
     seeds = seeds_of(recording, entry.call, q.sweep)
     if not any(seed is not None for seed in seeds):
         seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
@@ -376,7 +475,9 @@ def inside(q: Question, row: int) -> Finding | None:
         behind = read(inner, target, target).behind
         near = [one for one in targets if one in behind]
         target = inner.entries[near[-1]].extra.asked if near else target
-    asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after] + [ends[output] for output in _results(q, row)]
+    asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after] + [
+        ends[output] for output in _results(q, row)
+    ]
     for tensor in asked or ([q.source] if inner.log.rows_of(q.source) else []):
         one = answer(inner, target, tensor, q.name)
         if one.cause != "connected":
@@ -392,8 +493,14 @@ def left(q: Question) -> Finding | None:
     """A value left, or NumPy read its memory, or Python chose by it."""
     if q.used or not q.ends:
         return None
-    unseen = [Exit(row, "", site, row + 1) for row in sorted(q.after) if (site := numpy_call(q.rows[row].site)) is not None]
-    exits = [*[e for e in reversed(q.exits) if e.how != "__bool__"], *unseen, *[e for e in q.exits if e.how == "__bool__"]]
+    unseen = [
+        Exit(row, "", site, row + 1) for row in sorted(q.after) if (site := numpy_call(q.rows[row].site)) is not None
+    ]
+    exits = [
+        *[e for e in reversed(q.exits) if e.how != "__bool__"],
+        *unseen,
+        *[e for e in q.exits if e.how == "__bool__"],
+    ]
     back = [e for e in exits if e.row in q.after and (e.how == "__bool__" or checks.came_back(q, e))]
     return left_at(q, back[0]) if back else None
 
@@ -404,7 +511,14 @@ def left_at(q: Question, exit: Exit) -> Finding:
     begun = any(span.word == "begins" and span.at < exit.number for span in q.adapter.log.spans)
     if exit.site in stores and not begun:
         return Finding("wrong_object", exit.site, exit.row, kind="copied")
-    row, one = next(((row, one) for row, one in breaks(checks.way_to_exit(q, exit)) if one.why in checks.CUTS and q.rows[row].dtype != "bool"), (0, None))
+    row, one = next(
+        (
+            (row, one)
+            for row, one in breaks(checks.way_to_exit(q, exit))
+            if one.why in checks.CUTS and q.rows[row].dtype != "bool"
+        ),
+        (0, None),
+    )
     if one is None or exit.row in q.own:
         return left_by(q, exit)
     cut = _at(q, one.why, row)
@@ -417,15 +531,28 @@ def left_by(q: Question, exit: Exit) -> Finding:
     if exit.how == "__bool__":
         return Finding("python_branch", exit.site, exit.row)
     at = text.at(exit.site)
-    keras = next((name for call in (at.calls if at is not None else ()) if (name := text.last_name(call.func)) in OF_KERAS), "")
+    keras = next(
+        (name for call in (at.calls if at is not None else ()) if (name := text.last_name(call.func)) in OF_KERAS), ""
+    )
     what = f"{keras}()" if keras else words.LEFT_BY.get(exit.how, f".{exit.how}()" if exit.how else "a NumPy function")
-    return Finding("left_through_numpy", exit.site, exit.row, what, OF_KERAS.get(keras, "") or "python" * (exit.how == "numpy_function"))
+    return Finding(
+        "left_through_numpy",
+        exit.site,
+        exit.row,
+        what,
+        OF_KERAS.get(keras, "") or "python" * (exit.how == "numpy_function"),
+    )
 
 
 def numpy_call(site: Site) -> Site | None:
     """The line on which a function of NumPy's is given what a line computed."""
     start = text.at(site)
-    foreign = {a.asname or a.name for s in text.statements(site[0]) for a in getattr(s.node, "names", []) if hasattr(a, "name") and a.name.partition(".")[0] in ("numpy", "scipy", "sklearn", "math")}
+    foreign = {
+        a.asname or a.name
+        for s in text.statements(site[0])
+        for a in getattr(s.node, "names", [])
+        if hasattr(a, "name") and a.name.partition(".")[0] in ("numpy", "scipy", "sklearn", "math")
+    }
     for s in text.flow(start, []) if start is not None and foreign else ():
         for call in s.calls:
             if text.root_name(call.func) in foreign and text.enters(s, call.args, start):
@@ -446,7 +573,12 @@ def instead(q: Question) -> Finding | None:
         return Finding("wrong_object", copied, kind="copied")
     found = checks.bound_again(q)
     if found is not None:
-        if found.row is not None and q.adapter.is_kept(q.rows[found.row].thing()) and q.adapter.is_kept(handle) and text.at(found.site).call_of("Variable") is None:
+        if (
+            found.row is not None
+            and q.adapter.is_kept(q.rows[found.row].thing())
+            and q.adapter.is_kept(handle)
+            and text.at(found.site).call_of("Variable") is None
+        ):
             found = None
         else:
             found.cause, found.other = "wrong_object", "a new one"
@@ -457,7 +589,11 @@ def instead(q: Question) -> Finding | None:
         return made
     found = checks.equal_values(q) or _twin(q)
     if found is not None:
-        same = [e.site for e in q.exits if (taken := q.rows[e.row].array) is not None and np.array_equal(taken, q.adapter.numbers(q.source))]
+        same = [
+            e.site
+            for e in q.exits
+            if (taken := q.rows[e.row].array) is not None and np.array_equal(taken, q.adapter.numbers(q.source))
+        ]
         found.site = same[0] if same and not q.adapter.is_variable(q.source) else found.site
         found.kind = found.kind or ("equal" if not q.adapter.is_variable(q.source) else "")
         return found
@@ -469,12 +605,41 @@ def _twin(q: Question) -> Finding | None:
     """A variable of the same name and shape, whose own is gone."""
     name, last = name_of(q.source) or "", (name_of(q.source) or "").rpartition("/")[2]
     for row in q.leaves():
-        same = row.kind == "variable" and tuple(row.shape) == tuple(q.source.shape) and (row.name or "").rpartition("/")[2] == last
-        if same and not q.own and ("/" in name and row.name == name or not q.adapter.is_kept(row.thing() if q.adapter.is_kept(handle_of(q.source)) else handle_of(q.source))):
+        same = (
+            row.kind == "variable"
+            and tuple(row.shape) == tuple(q.source.shape)
+            and (row.name or "").rpartition("/")[2] == last
+        )
+        if (
+            same
+            and not q.own
+            and (
+                ("/" in name
+                and row.name == name)
+                or not q.adapter.is_kept(row.thing() if q.adapter.is_kept(handle_of(q.source)) else handle_of(q.source))
+            )
+        ):
             way = q.adapter.birth_of(row)[1]
-            copies = [s for s in text.statements(q.sweep.site[0]) if s.call_of("clone_model", "deepcopy", "from_config", "load_model")] if q.sweep else []
-            site = next((site for site in reversed(way) if any(s.covers(site) for s in copies)), way[-1] if way else copies[0].site if len(copies) == 1 else row.site)
-            return Finding("wrong_object", site, row.row, other=row.name or "a variable", kind="cloned" if row.name == name and "/" in name else "")
+            copies = (
+                [
+                    s
+                    for s in text.statements(q.sweep.site[0])
+                    if s.call_of("clone_model", "deepcopy", "from_config", "load_model")
+                ]
+                if q.sweep
+                else []
+            )
+            site = next(
+                (site for site in reversed(way) if any(s.covers(site) for s in copies)),
+                way[-1] if way else copies[0].site if len(copies) == 1 else row.site,
+            )
+            return Finding(
+                "wrong_object",
+                site,
+                row.row,
+                other=row.name or "a variable",
+                kind="cloned" if row.name == name and "/" in name else "",
+            )
     return None
 
 
@@ -496,7 +661,12 @@ def unused(q: Question) -> Finding | None:
         for holder in layers:
             for name, value in vars(holder).items():
                 if any(value is one for one in owners):
-                    bound = [s for file in {row.site[0] for row in q.rows} for s in text.statements(file) if f"self.{name}" in s.binds and s.in_class == type(holder).__name__]
+                    bound = [
+                        s
+                        for file in {row.site[0] for row in q.rows}
+                        for s in text.statements(file)
+                        if f"self.{name}" in s.binds and s.in_class == type(holder).__name__
+                    ]
                     if bound:
                         return Finding("unused_layer", bound[0].site, what=owners[0].name)
     return Finding("independent")
@@ -514,7 +684,11 @@ def nan(q: Question) -> Finding | None:
     """Where NaN came up, also inside of a function."""
     found = arrived.nan(q)
     for sweep in q.adapter.recording.sweeps if found is not None and found.kind == "trained" else ():
-        if sweep is not q.sweep and sweep.target and (earlier := arrived.nan(read(q.adapter.recording, sweep.target[-1], q.source))):
+        if (
+            sweep is not q.sweep
+            and sweep.target
+            and (earlier := arrived.nan(read(q.adapter.recording, sweep.target[-1], q.source)))
+        ):
             return earlier
     return _inner(q, found)
 
@@ -555,7 +729,20 @@ def answer(recording: Any, target: Any, source: Any, name: str = "") -> Finding:
 def question(recording: Any, target: Any, source: Any, name: str = "") -> Question:
     """The question with the name of its source."""
     q = read(recording, target, source)
-    own = next((path for known, value in q.adapter.names() if not known.startswith("_") for path, part in variables_of(value, known) if handle_of(part) is handle_of(source)), "") if q.adapter.is_variable(source) else ""
+    own = (
+        next(
+            (
+                path
+                for known, value in q.adapter.names()
+                if not known.startswith("_")
+                for path, part in variables_of(value, known)
+                if handle_of(part) is handle_of(source)
+            ),
+            "",
+        )
+        if q.adapter.is_variable(source)
+        else ""
+    )
     q.name = name or words.path_to(q, handle_of(source)) or own or name_of(source) or "the tensor"
     return q
 
@@ -574,11 +761,20 @@ def ask_last(recording: Any, source: Any) -> Explanation:
     if not asked and not steps and not getattr(source, "trainable", True) and recording.last_target() is not None:
         q = question(recording, recording.last_target(), source)
         return words.explanation(q, Finding("not_trainable", said(q, "trainable") or use_of(q), kind="left out"), TEXT)
-    if traced and (not eager or eager[0][0] <= traced[0].before) and (found := traced_again(recording, traced[0])) is not None:
+    if (
+        traced
+        and (not eager or eager[0][0] <= traced[0].before)
+        and (found := traced_again(recording, traced[0])) is not None
+    ):
         inner, target, copies = found
         q = question(recording, None, source)
         one = answer(inner, target, copies.get(id(own), source), q.name)
-        if one.cause == "connected" and not eager and isinstance(variable_of(source), tf.Variable) and not np.isfinite(variable_of(source).numpy()).all():
+        if (
+            one.cause == "connected"
+            and not eager
+            and isinstance(variable_of(source), tf.Variable)
+            and not np.isfinite(variable_of(source).numpy()).all()
+        ):
             one = Finding("nan_input", traced[0].step.site, other=q.name)
         inner_q = question(inner, target, copies.get(id(own), source), q.name)
         return words.explanation(inner_q, one, TEXT)

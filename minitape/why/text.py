@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -61,7 +61,11 @@ class Statement:
     @cached_property
     def nodes(self) -> list[ast.AST]:
         """The syntax of its own expressions: of a compound statement its header."""
-        inner = {id(s) for name in ("body", "orelse", "finalbody", "handlers", "cases") for s in getattr(self.node, name, ()) or ()}
+        inner = {
+            id(s)
+            for name in ("body", "orelse", "finalbody", "handlers", "cases")
+            for s in getattr(self.node, name, ()) or ()
+        }
         found, stack = [], [self.node]
         while stack:
             found.append(node := stack.pop())
@@ -104,7 +108,9 @@ class Statement:
     def within(self, *names: str) -> Statement | None:
         """The innermost block or decorated function around it that names one of these."""
         kinds = (ast.With, *FUNCTIONS)
-        return next((s for s in reversed(self.around) if isinstance(s.node, kinds) and names_in(s.nodes) & {*names}), None)
+        return next(
+            (s for s in reversed(self.around) if isinstance(s.node, kinds) and names_in(s.nodes) & {*names}), None
+        )
 
 
 Hot = dict[Key, list[Statement]]
@@ -130,7 +136,11 @@ def root_name(node: ast.AST) -> str:
 def enters(s: Statement, parts: Iterable[ast.AST], start: Statement) -> bool:
     """Whether one of some expressions of a statement reads what another one binds, or a call is in it."""
     names = {*start.binds} if s is not start else set()
-    return any(ast.unparse(n) in names or (s is start and isinstance(n, ast.Call)) or (not names and isinstance(n, ast.Name)) for part in parts for n in ast.walk(part))
+    return any(
+        ast.unparse(n) in names or (s is start and isinstance(n, ast.Call)) or (not names and isinstance(n, ast.Name))
+        for part in parts
+        for n in ast.walk(part)
+    )
 
 
 def statements(file: str | None) -> list[Statement]:
@@ -172,7 +182,11 @@ def bound_by(text: str, like: Statement) -> list[Statement]:
     alike = key_of(text, like)
     own = text.startswith("self.")
     found = [s for s in statements(like.file) if text in s.binds]
-    return [s for s in found if (not own or s.in_class == like.in_class) and (not text.isidentifier() or key_of(text, s) == alike)]
+    return [
+        s
+        for s in found
+        if (not own or s.in_class == like.in_class) and (not text.isidentifier() or key_of(text, s) == alike)
+    ]
 
 
 @lru_cache(512)
@@ -220,7 +234,13 @@ def flow(start: Statement, files: Iterable[str | None]) -> set[Statement]:
                 hot.setdefault(key, []).append(s)
         reached.update(waiting)
         waiting = [
-            s for s in text if s not in reached and (_reads(s.nodes, s, hot, functions) or any(o in reached and isinstance(o.node, BRANCHES) for o in s.around))
+            s
+            for s in text
+            if s not in reached
+            and (
+                _reads(s.nodes, s, hot, functions)
+                or any(o in reached and isinstance(o.node, BRANCHES) for o in s.around)
+            )
         ]
     return reached
 
@@ -232,7 +252,11 @@ def _reads(nodes: Iterable[ast.AST], where: Statement, hot: Hot, functions: dict
                 if any(not _bound_over(key, given, where) for given in hot.get(key, ())):
                     return True
         if isinstance(n, ast.Call) and (name := last_name(n.func)):
-            known = name in functions or not isinstance(n.func, ast.Name) and ast.unparse(n.func).partition(".")[0] != "self"
+            known = (
+                name in functions
+                or (not isinstance(n.func, ast.Name)
+                and ast.unparse(n.func).partition(".")[0] != "self")
+            )
             if ("()", name) in hot or (not known and ("()", "") in hot):
                 return True
     return False
@@ -242,8 +266,19 @@ def _bound_over(key: Key, given: Statement, reader: Statement) -> bool:
     """Whether a name is certainly bound anew between the statement that gave it a value and one that reads it."""
     if key[0] == "." or given.functions != reader.functions:
         return False
-    last = max((s.order for s in _binding(given.file, key[1]) if s.order < reader.order and {*s.around} <= {*reader.around} and s.functions == reader.functions), default=-1)
-    return last > given.order or (given.order > reader.order and last >= 0 and not any(isinstance(o.node, LOOPS) and o.order > last for o in reader.around))
+    last = max(
+        (
+            s.order
+            for s in _binding(given.file, key[1])
+            if s.order < reader.order and {*s.around} <= {*reader.around} and s.functions == reader.functions
+        ),
+        default=-1,
+    )
+    return last > given.order or (
+        given.order > reader.order
+        and last >= 0
+        and not any(isinstance(o.node, LOOPS) and o.order > last for o in reader.around)
+    )
 
 
 @lru_cache(512)
@@ -261,7 +296,13 @@ def _given(s: Statement, start: bool, hot: Hot, functions: dict[str, list[Statem
     if isinstance(s.node, ast.Return) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in s.nodes):
         found |= {("()", s.function), (".", s.function)} | ({("()", "")} if s.function in CALLED else set())
         outer = {f.name for f in s.functions[1:]}  # as a decorator of others
-        found |= {("()", name) for name, made in functions.items() for f in made for d in f.node.decorator_list if last_name(getattr(d, "func", d)) in outer}
+        found |= {
+            ("()", name)
+            for name, made in functions.items()
+            for f in made
+            for d in f.node.decorator_list
+            if last_name(getattr(d, "func", d)) in outer
+        }
     for call in s.calls:
         values = [*call.args, *(k.value for k in call.keywords)]
         read = [v for v in values if start or _reads(ast.walk(v), s, hot, functions)]

@@ -12,19 +12,23 @@ import numpy as np
 import torch
 
 from ..bridges.recording import Number
-from ..bridges.torch_log import differentiable
 from ..bridges.torch_texts import CLASSES, FUNCTIONS, HIDES, SAMPLES, TEXT, ZEROS
 from ..bridges.torch_value import array_of
 from ..explain.caller import asking_frame
 from ..explain.owners import living
-from ..explain.sentences import fill
 from ..explain.words import Explanation
 from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site, last_return, text_of
 from . import arrived, checks, text, words
 from .model import Exit, Finding, Given, Question, Row
 
-CAUSES = {"opaque": "unknown", "wrapped": "copied", "inside": "no_grad", "integer": "integer_cast", "not_differentiable": "no_derivative"}
+CAUSES = {
+    "opaque": "unknown",
+    "wrapped": "copied",
+    "inside": "no_grad",
+    "integer": "integer_cast",
+    "not_differentiable": "no_derivative",
+}
 
 
 def read(recording: Any, target: Any, source: Any) -> Question:
@@ -33,7 +37,9 @@ def read(recording: Any, target: Any, source: Any) -> Question:
     for e in recording.entries:
         why = CAUSES.get(e.extra.why, e.extra.why)
         given = [Given(row, why) for row in dict.fromkeys([*e.inputs, *e.extra.came])]
-        row = Row(e.row, e.op, e.kind, given, e.site, e.extra.ref, [e.site], e.value, e.dtype, e.shape, e.differentiable)
+        row = Row(
+            e.row, e.op, e.kind, given, e.site, e.extra.ref, [e.site], e.value, e.dtype, e.shape, e.differentiable
+        )
         row.number, row.name, row.scope, row.call, row.extra = e.row, e.name or "", e.scope, e.call, e.extra
         rows.append(row)
     exits = [Exit(one.row, one.how, one.site, one.before) for one in recording.left]
@@ -99,7 +105,11 @@ def failed(q: Question) -> Finding | None:
     if "modified by an inplace operation" in said:
         node = re.search(r"output \d+ of (\w+), is at version", said)
         changed = [pair for pair in q.adapter.log.changes if not q.behind.isdisjoint(pair)]
-        named = [after for before, after in changed if node and _plain(node[1]) in map(_plain, (q.rows[before].extra.node, q.rows[after].extra.node))]
+        named = [
+            after
+            for before, after in changed
+            if node and _plain(node[1]) in map(_plain, (q.rows[before].extra.node, q.rows[after].extra.node))
+        ]
         assigned = [event["line"] for event in q.adapter.recording.events if event["kind"] == "assign"]
         if named or (changed and not assigned):
             return _at(q, "in_place", [*(after for _, after in changed), *named][-1])
@@ -148,20 +158,44 @@ def not_required(q: Question) -> Finding | None:
         use = next((row for row in q.first_uses()), first)
         at = text.at(log.required_at(source))
         name = "" if at is None else ast.unparse(at.node).partition(".requires_grad")[0]
-        same = [] if at is None else [s for s in text.statements(at.file) if s.function == at.function and s.order < at.order and name in s.reads]
+        same = (
+            []
+            if at is None
+            else [
+                s
+                for s in text.statements(at.file)
+                if s.function == at.function and s.order < at.order and name in s.reads
+            ]
+        )
         return Finding("requires_grad", same[0].site if same else use.site, use.row, kind="late", intended=False)
     made = next((q.rows[row] for row in q.own if q.rows[row].kind == "operation"), None)
     if made is not None and made.extra.why and any(q.rows[row].tracked for row in made.inputs):
         cause = CAUSES.get(made.extra.why, made.extra.why)
         return _at(q, cause, made.row, "source" if cause == "no_grad" else "")
-    holders = [m for root in log.roots() for m in root.modules() if vars(m).get("requires_grad") and any(p is source for p in m.parameters())]
+    holders = [
+        m
+        for root in log.roots()
+        for m in root.modules()
+        if vars(m).get("requires_grad") and any(p is source for p in m.parameters())
+    ]
     files = {row.site[0] for row in q.rows}
-    sets = [s for file in files for s in text.statements(file) if any(name.endswith(".requires_grad") for name in s.binds) and ast.unparse(s.node).endswith("True")]
+    sets = [
+        s
+        for file in files
+        for s in text.statements(file)
+        if any(name.endswith(".requires_grad") for name in s.binds) and ast.unparse(s.node).endswith("True")
+    ]
     if holders and len(sets) == 1:
-        return Finding("requires_grad", sets[0].site, kind="attribute", other=sets[0].binds[0].rpartition(".")[0], intended=False)
+        return Finding(
+            "requires_grad", sets[0].site, kind="attribute", other=sets[0].binds[0].rpartition(".")[0], intended=False
+        )
     site = log.frozen_at(source)
     if site is NOWHERE and first is not None:
-        frozen = [s for s in text.statements(first.site[0]) if not hasattr(s.node, "body") and re.search(r"requires_grad(_\(| = )False", ast.unparse(s.node))]
+        frozen = [
+            s
+            for s in text.statements(first.site[0])
+            if not hasattr(s.node, "body") and re.search(r"requires_grad(_\(| = )False", ast.unparse(s.node))
+        ]
         site = frozen[0].site if len(frozen) == 1 and isinstance(source, torch.nn.Parameter) else made_at(q, first)
     return Finding("requires_grad", site, None if first is None else first.row)
 
@@ -172,7 +206,11 @@ def made_at(q: Question, row: Row) -> Site:
     if use is None or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
         return row.site
     known = (name, name.partition("[")[0], f"self.{name.rpartition('.')[2]}", name.rpartition(".")[0])
-    made = [s for s in text.statements(use.file) if s is not use and s.order < use.order and any(name and name in s.binds for name in known)]
+    made = [
+        s
+        for s in text.statements(use.file)
+        if s is not use and s.order < use.order and any(name and name in s.binds for name in known)
+    ]
     return made[-1].site if made else row.site
 
 
@@ -189,10 +227,17 @@ def broken(q: Question) -> Finding | None:
             one.cause, one.kind, one.what = one.cause if one.cause in ("detach", "data") else "no_grad", "hidden", hides
         elif row.extra.why in ("wrapped", "inside"):
             one.kind = row.extra.why
-        elif one.cause == "no_grad" and at is not None and at.call_of("sample") and not at.within("no_grad", "inference_mode"):
+        elif (
+            one.cause == "no_grad"
+            and at is not None
+            and at.call_of("sample")
+            and not at.within("no_grad", "inference_mode")
+        ):
             one.kind = "drawn"
         if row.kind != "operation":
-            one.what = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}.get(one.cause, one.what)
+            one.what = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}.get(
+                one.cause, one.what
+            )
         if one.cause == "no_grad" and at is not None:
             switch = next((s for s in reversed(at.around) if s.call_of("set_grad_enabled")), None)
             given = switch.call_of("set_grad_enabled").args if switch else []
@@ -217,7 +262,11 @@ def _on(exit: Exit, cause: str, what: str = "") -> Finding:
 
 def outside(q: Question) -> Finding | None:
     """What left and came back; else what chose."""
-    back = [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.came_back(q, e)] if not q.used and q.ends else []
+    back = (
+        [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.came_back(q, e)]
+        if not q.used and q.ends
+        else []
+    )
     back.sort(key=lambda e: q.rows[e.row].dtype.startswith(checks.WHOLE))
     chose = [e for e in q.exits if e.row in q.after and e.how == "__bool__"] if not q.used and q.ends else []
     found = [left(q, e) for e in back or chose[:1]]
@@ -234,8 +283,16 @@ def replaced(q: Question) -> Finding | None:
     log, source = q.adapter.log, q.source
     if q.used:
         return None
-    if not q.own and not source.is_leaf and not q.behind.isdisjoint(row for leaf in leaves_of(source) for row in log.rows_of(leaf)):
-        return Finding("non_leaf", kind="anew", other=" and ".join(filter(None, (words.path_to(q, leaf) for leaf in leaves_of(source)))))
+    if (
+        not q.own
+        and not source.is_leaf
+        and not q.behind.isdisjoint(row for leaf in leaves_of(source) for row in log.rows_of(leaf))
+    ):
+        return Finding(
+            "non_leaf",
+            kind="anew",
+            other=" and ".join(filter(None, (words.path_to(q, leaf) for leaf in leaves_of(source)))),
+        )
     site, _ = log.replaced_at(source)
     if site is not NOWHERE:
         return Finding("rebound", site, kind="replaced")
@@ -249,7 +306,9 @@ def replaced(q: Question) -> Finding | None:
     alike = next((row for row in leaves if tuple(row.shape) == tuple(source.shape)), None)
     held = any(p is source for root in log.roots() for p in root.parameters())
     if alike is None and gone:
-        alike = max((row for row in leaves if row.kind == "variable"), key=lambda row: q.adapter.birth_of(row)[0], default=None)
+        alike = max(
+            (row for row in leaves if row.kind == "variable"), key=lambda row: q.adapter.birth_of(row)[0], default=None
+        )
     elif alike is not None and not gone and not (not held and np.array_equal(alike.array, array_of(source))):
         before = alike.thing()
         if before is not None and log.names.get(before) and _lost(before):
@@ -259,7 +318,9 @@ def replaced(q: Question) -> Finding | None:
         return Finding("unknown", kind="before") if not q.own and any(row in log.unseen for row in q.behind) else None
     way = q.adapter.birth_of(alike)[1]
     kept = (site for site in way if (at := text.at(site)) is None or not isinstance(at.node, ast.Expr))
-    return Finding("rebound", next(kept, way[-1]), alike.row, other=words.path_to(q, alike.thing()) or alike.name or "a parameter")
+    return Finding(
+        "rebound", next(kept, way[-1]), alike.row, other=words.path_to(q, alike.thing()) or alike.name or "a parameter"
+    )
 
 
 def _lost(parameter: torch.Tensor) -> bool:
@@ -293,7 +354,12 @@ def unused(q: Question) -> Finding | None:
             names = path.split(".")
             for end in range(len(names), 0, -1):
                 kinds = {kind.__name__ for kind in type(root.get_submodule(".".join(names[: end - 1]))).__mro__}
-                made_by = [s for file in {row.site[0] for row in q.rows} for s in text.statements(file) if s.in_class in kinds and f"self.{names[end - 1]}" in s.binds]
+                made_by = [
+                    s
+                    for file in {row.site[0] for row in q.rows}
+                    for s in text.statements(file)
+                    if s.in_class in kinds and f"self.{names[end - 1]}" in s.binds
+                ]
                 if made_by:
                     return Finding("unused", made_by[0].site, what=path, kind="layer")
     return Finding("unused")
@@ -314,7 +380,11 @@ def grad(q: Question) -> Finding | None:
     asked, when = sweep.asked, q.adapter.recording.sweeps.index(sweep)
     if asked == "grad" and source.is_leaf and source.grad is None and (call := text.at(sweep.site)) is not None:
         others = [s for s in text.statements(call.file) if s is not call]
-        read = any({*call.binds} & s.reads for s in others) if isinstance(call.node, ast.Assign) else not isinstance(call.node, ast.Expr)
+        read = (
+            any({*call.binds} & s.reads for s in others)
+            if isinstance(call.node, ast.Assign)
+            else not isinstance(call.node, ast.Expr)
+        )
         if not read or log.steps_without.get(source, -1) > when:
             return Finding("grad_returned", sweep.site)
     if not source.is_leaf and not source.retains_grad and asked != "grad":
@@ -358,7 +428,9 @@ def zero(q: Question) -> Finding | None:
     own = [found.row, *q.used] if found.cause in ("hook", "zero_sum") else [found.row]
     row = q.rows[next((at for at in own if at in hooks), found.row)]
     if row.row in hooks or found.cause == "hook":
-        return Finding("hook", hooks.get(row.row, row.site), row.row, words.path_to(q, row.thing()) or f"the result of {row.op}")
+        return Finding(
+            "hook", hooks.get(row.row, row.site), row.row, words.path_to(q, row.thing()) or f"the result of {row.op}"
+        )
     if row.extra.custom:
         return own_rule(q, found.row, "zeros")
     if row.op in SAMPLES or (row.op == "grid_sample" and "nearest" in text_of(row.site)):

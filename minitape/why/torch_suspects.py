@@ -19,8 +19,7 @@ from ..explain.suspects import Suspicion
 from ..recording.sites import NOWHERE, Site, text_of
 from ..recording.values import numbers_of
 from . import suspects, text, words
-from .suspects import Run
-from .suspects import alike
+from .suspects import Run, alike
 from .torch import TorchAdapter, read
 
 
@@ -43,7 +42,12 @@ class Training(TorchAdapter):
     def of(self, source: Any, rows: Iterable[int]) -> Suspicion | None:
         """What is suspect about the gradient of a source."""
         own = set(rows)
-        reached = (one for one in self.found if id(source) in one.sources or (one.row is not None and not own.isdisjoint(one.alone or self.run.behind(one.row))))
+        reached = (
+            one
+            for one in self.found
+            if id(source) in one.sources
+            or (one.row is not None and not own.isdisjoint(one.alone or self.run.behind(one.row)))
+        )
         return next(reached, None)
 
     def with_gradient(self, run: Run) -> dict[int, Any]:
@@ -75,12 +79,24 @@ class Training(TorchAdapter):
     @property
     def trained_keys(self) -> set[int]:
         """What the program trains, as far as it says so."""
-        return self.held if self.training.steps or not self.with_gradient(self.run).keys().isdisjoint(self.held) else set()
+        return (
+            self.held if self.training.steps or not self.with_gradient(self.run).keys().isdisjoint(self.held) else set()
+        )
 
     def copies(self, sources: list) -> set:
         """Those of some (key, source) that have nearly the values of one that gets a gradient."""
-        leaves = [self.run.rows[row].array for s in self.run.sweeps for row, one in s.adjoints.items() if self.run.rows[row].kind != "operation" and not one.facts()[0]]
-        return {key for key, source in sources for row in self.rows_of(source) if any(alike(self.run.rows[row].array, leaf) for leaf in leaves)}
+        leaves = [
+            self.run.rows[row].array
+            for s in self.run.sweeps
+            for row, one in s.adjoints.items()
+            if self.run.rows[row].kind != "operation" and not one.facts()[0]
+        ]
+        return {
+            key
+            for key, source in sources
+            for row in self.rows_of(source)
+            if any(alike(self.run.rows[row].array, leaf) for leaf in leaves)
+        }
 
     def behind(self, row: int) -> set[int]:
         """The rows behind one."""
@@ -92,8 +108,18 @@ class Training(TorchAdapter):
         for event in self.training.events:
             held = event.kind == "step" and key in (event.rates or ())
             if key in event.samples or held:
-                came = [array for row in rows if event.sweep < len(sweeps) and (array := numbers_of(sweeps[event.sweep].adjoints.get(row))) is not None]
-                yield event, held, numbers(event.samples.get(key)), np.sum(came, axis=0).reshape(-1)[:SAMPLE] if came else None
+                came = [
+                    array
+                    for row in rows
+                    if event.sweep < len(sweeps)
+                    and (array := numbers_of(sweeps[event.sweep].adjoints.get(row))) is not None
+                ]
+                yield (
+                    event,
+                    held,
+                    numbers(event.samples.get(key)),
+                    np.sum(came, axis=0).reshape(-1)[:SAMPLE] if came else None,
+                )
 
 
 def accumulated(run: Run) -> Iterator[Suspicion]:
@@ -130,7 +156,12 @@ def not_applied(run: Run) -> Iterator[Suspicion]:
                 before, clipped = now, False
             clipped |= event.kind == "norm"
             if held:
-                if before is not None and before.any() and (now is None or not (now.any() or clipped)) and key in event.samples:
+                if (
+                    before is not None
+                    and before.any()
+                    and (now is None or not (now.any() or clipped))
+                    and key in event.samples
+                ):
                     lost = event
                 before = None
         if lost is not None:
@@ -174,7 +205,12 @@ def _why(run: Run, parameter: Any, step: TrainingEvent, another: bool) -> tuple[
     for owner in (inner for root in log.roots() for inner in root.modules() if not path):
         for name, value in vars(owner).items():
             if isinstance(value, (list, tuple, dict)) and any(p is parameter for p in _parameters_in(value)):
-                bound = [s for file in {row.site[0] for row in run.rows} for s in text.statements(file) if f"self.{name}" in s.binds and s.in_class == type(owner).__name__]
+                bound = [
+                    s
+                    for file in {row.site[0] for row in run.rows}
+                    for s in text.statements(file)
+                    if f"self.{name}" in s.binds and s.in_class == type(owner).__name__
+                ]
                 return (bound[0].site if bound else NOWHERE), "model"
     return (made[-1].site if made else step.site), "another" if another else ""
 
@@ -201,7 +237,9 @@ def scaled(run: Run) -> Iterator[Suspicion]:
             elif event.kind == "norm" and scale > 1 and equal_samples(now, before):
                 clipped = event.site
             elif held and scale > 1 and (clipped is not NOWHERE or equal_samples(now, before)):
-                found.setdefault((event.site if clipped is NOWHERE else clipped, "clip" * (clipped is not NOWHERE), scale), set()).add(key)
+                found.setdefault(
+                    (event.site if clipped is NOWHERE else clipped, "clip" * (clipped is not NOWHERE), scale), set()
+                ).add(key)
     for (site, kind, scale), keys in found.items():
         yield Suspicion("scaled", site, {"ratio": scale}, sources=keys, kind=kind)
 
@@ -210,7 +248,9 @@ def _scale(run: Run, event: TrainingEvent, scales: list[float]) -> float:
     """By how much the target of a backward pass was scaled."""
     sweeps = run.adapter.recording.sweeps
     row = run.rows[sweeps[event.sweep].target[-1]] if event.sweep < len(sweeps) and sweeps[event.sweep].target else None
-    factor = run.rows[row.inputs[1]].array if row is not None and row.op in NAMES.factors and len(row.inputs) == 2 else None
+    factor = (
+        run.rows[row.inputs[1]].array if row is not None and row.op in NAMES.factors and len(row.inputs) == 2 else None
+    )
     ratio = float(factor.reshape(-1)[0]) if factor is not None and factor.size == 1 else 1.0
     return ratio if any(ratio in (scale, 2 * scale, scale / 2) for scale in scales) else 1.0
 
@@ -219,7 +259,11 @@ def sampled(run: Run) -> Iterator[Suspicion]:
     """A draw that passes no gradient is used in the target by more than its probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
-        drawn = any(one.why == "no_grad" for one in row.given) and ".sample(" in text_of(row.site) and row.dtype.startswith(("float", "bfloat"))
+        drawn = (
+            any(one.why == "no_grad" for one in row.given)
+            and ".sample(" in text_of(row.site)
+            and row.dtype.startswith(("float", "bfloat"))
+        )
         if row.kind != "operation" or not drawn or not any(run.rows[one].tracked for one in row.inputs):
             continue
         spoken, plain = set[int](), {row.row}
@@ -232,7 +276,10 @@ def sampled(run: Run) -> Iterator[Suspicion]:
             if any(one in spoken for one in later.inputs):
                 spoken.add(later.row)
         weighted = any(
-            run.rows[at].op in NAMES.factors and not _speaks(run.rows[at]) and any(one not in spoken and run.rows[one].shape for one in run.rows[at].inputs) and any(one in spoken for one in run.rows[at].inputs)
+            run.rows[at].op in NAMES.factors
+            and not _speaks(run.rows[at])
+            and any(one not in spoken and run.rows[one].shape for one in run.rows[at].inputs)
+            and any(one in spoken for one in run.rows[at].inputs)
             for at in spoken
         )
         if not weighted and not plain.isdisjoint(targets):

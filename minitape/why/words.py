@@ -6,7 +6,6 @@ from typing import Any
 
 from ..common.texts import paragraph
 from ..explain.caller import in_brackets
-from ..explain.families import ZEROS as TENSORFLOW_ZEROS
 from ..explain.sentences import fill
 from ..explain.texts import TEXT
 from ..explain.value_texts import ARRIVED, FUNCTIONS, OF_TAPE, OF_TENSORFLOW
@@ -16,18 +15,33 @@ from .model import Finding, Question
 
 VALUES = OF_TAPE | ARRIVED | OF_TENSORFLOW | TEXT
 
-LEFT_BY = {"__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index", "__complex__": "complex()"}
+LEFT_BY = {
+    "__float__": "float()",
+    "__int__": "int()",
+    "__array__": "a NumPy function",
+    "__index__": "an index",
+    "__complex__": "complex()",
+}
 MOST = 5  # further breaks in an answer
 DEEP, MANY = 6, 2000  # of what holds what is looked at to find a name
 
 
 def called(q: Question) -> str:
     """How the program reaches the source: by a name, or through what holds it."""
-    made = [at for site in reversed(getattr(q.adapter, "made_at", lambda thing: [])(q.source)) if (at := text.at(site)) is not None]
+    made = [
+        at
+        for site in reversed(getattr(q.adapter, "made_at", lambda thing: [])(q.source))
+        if (at := text.at(site)) is not None
+    ]
     bound = made[0].binds if made and made[0].value is not None else []
     known = {name for name, value in q.adapter.names() if q.adapter.handle(value) is q.source}
     own = bound[0] if len(bound) == 1 and bound[0].isidentifier() and (not known or bound[0] in known) else ""
-    return own or path_to(q, q.source) or next((q.rows[row].name for row in q.own if q.rows[row].name), "") or fill("the source")
+    return (
+        own
+        or path_to(q, q.source)
+        or next((q.rows[row].name for row in q.own if q.rows[row].name), "")
+        or fill("the source")
+    )
 
 
 def path_to(q: Question, wanted: Any) -> str:
@@ -53,9 +67,18 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, (list, tuple)):
         return [(f"[{at}]", one) for at, one in enumerate(value[:MANY])]
     held = getattr(value, "__dict__", {})
-    if type(value).__module__ in ("builtins", "numpy") or isinstance(value, type) or not isinstance(held, dict) or "__file__" in held:
+    if (
+        type(value).__module__ in ("builtins", "numpy")
+        or isinstance(value, type)
+        or not isinstance(held, dict)
+        or "__file__" in held
+    ):
         return []
-    parts = [(f"[{name}]" if name.isdigit() else f".{name}", one) for slot in ("_parameters", "_modules", "_buffers") for name, one in held.get(slot, {}).items()]
+    parts = [
+        (f"[{name}]" if name.isdigit() else f".{name}", one)
+        for slot in ("_parameters", "_modules", "_buffers")
+        for name, one in held.get(slot, {}).items()
+    ]
     return parts + [(f".{name}", one) for name, one in held.items() if not name.startswith("_")]
 
 
@@ -75,8 +98,21 @@ def in_words(q: Question, found: Finding, texts: dict[str, tuple[str, str]]) -> 
     row = None if found.row is None else q.rows[found.row]
     what = found.what or ("" if row is None else row.op)
     function = getattr(q.adapter, "functions", FUNCTIONS).get(f"{found.cause} {found.kind}".strip(), "")
-    fields = {"x": q.name, "line": in_brackets(*found.site), "what": what, "other": found.other, "code": "", "instead": ""}
-    fields |= {"used": "", "function": "stop_recording", "watched": "", "values": "", "functions": fill(function, what=what)}
+    fields = {
+        "x": q.name,
+        "line": in_brackets(*found.site),
+        "what": what,
+        "other": found.other,
+        "code": "",
+        "instead": "",
+    }
+    fields |= {
+        "used": "",
+        "function": "stop_recording",
+        "watched": "",
+        "values": "",
+        "functions": fill(function, what=what),
+    }
     answer = Explanation(found.cause, fill(message, **fields), fill(fix, **fields), *found.site)
     answer.beside = found.beside
     answer.name, answer._rows = q.name, [] if found.row is None else [found.row]
