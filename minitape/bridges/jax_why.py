@@ -43,11 +43,9 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
     if rows[1:]:
         page = Checkup(recording, target).page(recording.named(rows))
         return next(iter(page.problems or page.values()))
-    if True:
-        from ..why.jax import ask
+    from ..why.jax import ask
 
-        return ask(recording, target, source, rows)
-    return JaxInquiry(recording, target, source, rows).answer()
+    return ask(recording, target, source, rows)
 
 
 class JaxInquiry(Inquiry):

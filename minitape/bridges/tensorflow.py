@@ -63,20 +63,12 @@ class TensorFlowRecording(Recording):
         self.log = TensorFlowLog(self)
 
     def _why(self, target: Any, source: Any) -> Any:
-        if True:
-            from ..why.tensorflow import ask, ask_last
-
-            if target is None:
-                return ask_last(self, source)
-            answer = ask(self, target, source)
-            last = answer if getattr(source, "trainable", True) else ask_last(self, source)
-            return last if answer.connected and last.cause == "not_trainable" else answer
-        from .tensorflow_why import TensorFlowInquiry, why_last
+        from ..why.tensorflow import ask, ask_last
 
         if target is None:
-            return why_last(self, source)
-        answer = TensorFlowInquiry(self, target, source).answer()
-        last = answer if getattr(source, "trainable", True) else why_last(self, source)
+            return ask_last(self, source)
+        answer = ask(self, target, source)
+        last = answer if getattr(source, "trainable", True) else ask_last(self, source)
         return last if answer.connected and last.cause == "not_trainable" else answer
 
     def asked_for(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:

@@ -27,37 +27,9 @@ if TYPE_CHECKING:
 
 def describe(source: End, tape: GradientTape, inquiry: GradientInquiry) -> Explanation:
     """Why a source has no gradient, or what is to be said of one that is there."""
-    if True:
-        from ..why.tape import answer as new_answer
+    from ..why.tape import answer
 
-        return new_answer(source, tape, inquiry)
-    name, question = name_of(source, inquiry), None
-    if inquiry.connected(source):
-        answer, ways = _connected(source, name, inquiry), []
-    else:
-        question = TapeQuestion(inquiry, source, name)
-        answer = question.answer()
-        blocked = row_of(answer.cause).blocks and answer.kind != "wrong_dtype"
-        ways = inquiry.parts().of(source) if blocked else []
-    breaks = [] if answer.connected else [answer, *answer.others]
-    answer.with_beside(in_words(other, name, source, inquiry) for other in ways)
-    for one in (answer, *answer.others):
-        if one._asked is not None:
-            question = question or TapeQuestion(inquiry, source, name)
-            with words_alone():
-                of_break(one, question)
-    _keep_enough(breaks, say_unwatched(name, source, inquiry) != "")
-    if answer.connected:
-        _of_connected(answer, source, inquiry)
-    else:
-        answer.fix = paragraph(answer.fix, not_all(answer))
-        if answer.cause == "independent" and inquiry.trace.dropped:
-            answer.message += fill(
-                " ({n} earlier exits to NumPy were forgotten; the path may have led through one.)",
-                n=inquiry.trace.dropped,
-            )
-    answer._tape = tape
-    return answer
+    return answer(source, tape, inquiry)
 
 
 def in_short(

@@ -282,8 +282,7 @@ def offer(q: Question, found: Finding, answer: Explanation) -> None:
     if (
         at is None
         or any(other.site != found.site and not other.beside for other in found.others)
-        or (hasattr(at.node, "body")
-        and found.cause != "not_accessed_watched")
+        or (hasattr(at.node, "body") and found.cause != "not_accessed_watched")
     ):
         return
     for line, new in edits(q, found, at):

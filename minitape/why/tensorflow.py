@@ -614,8 +614,7 @@ def _twin(q: Question) -> Finding | None:
             same
             and not q.own
             and (
-                ("/" in name
-                and row.name == name)
+                ("/" in name and row.name == name)
                 or not q.adapter.is_kept(row.thing() if q.adapter.is_kept(handle_of(q.source)) else handle_of(q.source))
             )
         ):

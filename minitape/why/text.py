@@ -252,10 +252,8 @@ def _reads(nodes: Iterable[ast.AST], where: Statement, hot: Hot, functions: dict
                 if any(not _bound_over(key, given, where) for given in hot.get(key, ())):
                     return True
         if isinstance(n, ast.Call) and (name := last_name(n.func)):
-            known = (
-                name in functions
-                or (not isinstance(n.func, ast.Name)
-                and ast.unparse(n.func).partition(".")[0] != "self")
+            known = name in functions or (
+                not isinstance(n.func, ast.Name) and ast.unparse(n.func).partition(".")[0] != "self"
             )
             if ("()", name) in hot or (not known and ("()", "") in hot):
                 return True
