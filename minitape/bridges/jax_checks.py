@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ..bridges.jax_log import STAIRS
-from ..bridges.jax_origin import JaxOrigin, returned
-from ..bridges.jax_texts import BENT, FUNCTIONS, TEXT, ZEROS
 from ..engine.recording.frames import own_file
 from ..explain.caller import asking_frame
 from ..explain.words import Explanation
 from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site
-from . import arrived, checks, text, words
-from .model import Exit, Finding, Given, Question, Row
-from .suspects import alike
+from ..why import arrived, checks, text, words
+from ..why.model import Exit, Finding, Given, Question, Row
+from ..why.suspects import alike
+from .jax_log import STAIRS, places
+from .jax_origin import JaxOrigin, returned
+from .jax_texts import BENT, FUNCTIONS, TEXT, ZEROS
 
 TRACED = ("Tracer", "traced", "concrete")
 BENDS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consist of straight lines
@@ -278,7 +278,6 @@ def unused(q: Question) -> Finding | None:
 
 def dropped(q: Question, row: int) -> Site:
     """The statement that has the value of a row, and does not return it."""
-    from ..bridges.jax_log import places
 
     calls = [
         part for call in q.adapter.recording.log.calls if row in call.rows for part in getattr(call.compute, "args", ())
