@@ -14,7 +14,7 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
 from ..explain.caller import asking_names
 from ..explain.causes import SHARED
-from ..explain.families import CLASSES, OPERATIONS, ZEROS
+from ..explain.families import CLASSES, LAYERS, OPERATIONS, ZEROS
 from ..explain.owners import Owners, variables_of
 from ..explain.replay import replay, starts_of, swept
 from ..explain.sentences import fill
@@ -126,7 +126,7 @@ def _row(rules: TapeRules, at: int, node: TapeNode, given: list[Given]) -> Row:
 class TapeAdapter:
     """What else is known of values, and how a tape's programs say things."""
 
-    framework, module, zeros, classes = "tensorflow", "tf", ZEROS, CLASSES
+    framework, module, zeros, classes, cancels = "tensorflow", "tf", ZEROS, CLASSES, LAYERS
     at: dict[Hashable, int]  # the rows by the key of their node
     unused, left, rebinds = "independent", "left_through_numpy", True
 
