@@ -168,21 +168,20 @@ def way_to(q: Question, wanted: set[int]) -> list[tuple[int, Given]]:
                 row = before[row][0]
             return steps
         for one in q.rows[row].given:
-            place = q.rows[row].dtype.startswith("int") and not any(q.rows[end].tracked for end in q.ends)
-            total = cost + (
-                (OF_SHAPE if place else weight(one, before[row][1] if row in before else None)) if one.why else 0.0
-            )
+            total = cost + (weight(q, row, one, before[row][1] if row in before else None) if one.why else 0.0)
             if total < best.get(one.row, 1e9):
                 best[one.row], before[one.row] = total, (row, one)
                 heapq.heappush(heap, (total, one.row))
     return []
 
 
-def weight(one: Given, later: Given | None) -> float:
-    """What a break costs: a chain of the same kind counts once."""
-    if later is not None and one.why == later.why and row_of(one.why).weight != 0.5:
+def weight(q: Question, row: int, one: Given, later: Given | None) -> float:
+    """What a break costs: a chain of the same kind counts once, a place or a shape more than a number."""
+    kind = row_of(one.why)
+    if later is not None and one.why == later.why and kind.weight != 0.5:
         return AGAIN
-    return OF_SHAPE if one.what in SHAPES else row_of(one.why).weight
+    chooses = q.rows[row].dtype.startswith("int") and not any(q.rows[end].tracked for end in q.ends)
+    return OF_SHAPE if chooses or one.what in SHAPES else kind.weight
 
 
 def breaks(steps: Iterable[tuple[int, Given]]) -> list[tuple[int, Given]]:

@@ -10,21 +10,22 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..bridges.tensorflow_inside import has_tapes
-from ..bridges.tensorflow_model import variables_of
-from ..bridges.tensorflow_open import open_call, seeds_of, traced_again
-from ..bridges.tensorflow_ops import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
-from ..bridges.tensorflow_texts import OF_KERAS, TEXT
 from ..explain.caller import asking_frame
 from ..explain.families import CLASSES, LAYERS, STEPS, ZEROS
 from ..explain.owners import living
+from ..explain.sentences import fill
 from ..explain.value_texts import FUNCTIONS
 from ..explain.words import Explanation
 from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import numbers_of
-from . import arrived, checks, text, words
-from .model import Exit, Finding, Given, Question, Row, breaks
+from ..why import arrived, checks, text, words
+from ..why.model import Exit, Finding, Given, Question, Row, breaks
+from .tensorflow_inside import has_tapes
+from .tensorflow_model import variables_of
+from .tensorflow_open import open_call, seeds_of, traced_again
+from .tensorflow_ops import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
+from .tensorflow_texts import OF_KERAS, TEXT
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
 STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
@@ -173,15 +174,22 @@ class TensorFlowAdapter:
     def anew(self, q: Question, row: Row, at: text.Statement, *_: int) -> bool:
         """Whether what a statement made again took the place of the source."""
         makes = any(text.last_name(call.func)[:1].isupper() for call in at.calls)
-        return makes and not self.is_kept(row.thing())
+        return makes and not self.is_named(row.thing()) and not self.is_in_layer(handle_of(q.source))
 
-    def is_kept(self, thing: Any) -> bool:
-        """Whether a name of the program, or a layer that is alive, has a variable."""
+    def is_named(self, thing: Any) -> bool:
+        """Whether the program has a name for a variable, or for a list or dictionary that it is in."""
+        return any(self.handle(part) is thing for _, value in self.names() for part in _parts(value))
+
+    def is_in_layer(self, thing: Any) -> bool:
+        """Whether a layer or module that is alive has a variable."""
         gc.collect()
         layers = sys.modules.get("keras.src.layers.layer")
         owners = living(tf.Module, *([layers.Layer] if layers else []))
-        named = any(self.handle(part) is thing for _, value in self.names() for part in _parts(value))
-        return named or any(handle_of(part) is thing for owner in owners for part in owner.variables)
+        return any(handle_of(part) is thing for owner in owners for part in owner.variables)
+
+    def is_kept(self, thing: Any) -> bool:
+        """Whether a name of the program, or a layer that is alive, has a variable."""
+        return self.is_named(thing) or self.is_in_layer(thing)
 
 
 def _parts(value: Any) -> list:
@@ -259,6 +267,15 @@ def said(q: Question, word: str) -> Site | None:
     return None
 
 
+def copied(q: Question) -> Finding | None:
+    """The source was copied into a variable before the tape began, and that one was used."""
+    for row, one in q.way:
+        born = q.adapter.log.born_at(q.rows[row].thing())[1] if one.why == "variable_assign" else ()
+        if [*born][-1:] == [one.site] and (one.row in q.own or q.adapter.state(one.row)[0] == "before"):
+            return _at(q, "wrong_object", row, "copied", site=one.site)
+    return None
+
+
 def not_tracked(q: Question) -> Finding | None:
     """The tape that was asked does not watch the source."""
     adapter, tape = q.adapter, q.adapter.tape
@@ -311,7 +328,9 @@ def _read_of(q: Question) -> Finding | None:
     )
     gave = [given for tensor, given in q.sweep.gave if tensor() is q.source] if read_ else []
     return (
-        Finding("wrong_object", q.sweep.site, q.used[0], kind="read", other=q.rows[q.used[0]].name or "the variable")
+        Finding(
+            "wrong_object", q.sweep.site, q.used[0], kind="read", other=q.rows[q.used[0]].name or fill("the variable")
+        )
         if gave and not any(gave)
         else None
     )
@@ -338,12 +357,6 @@ def _time(q: Question, row: int) -> Finding | None:
 
 def broken(q: Question) -> Finding | None:
     """What breaks the way; before it, what left and came back on an open one."""
-    for row, one in q.way:
-        copied = one.why == "variable_assign" and one.site == next(
-            reversed(q.adapter.born(q.rows[row].thing())[1]), None
-        )
-        if copied and (one.row in q.own or q.adapter.state(one.row)[0] == "before"):
-            return _at(q, "wrong_object", row, "copied", site=one.site)
     found = checks.broken(q) or no_rule(q)
     for one in [] if found is None else [found, *found.others]:
         _worded(q, one)
@@ -364,7 +377,8 @@ def broken(q: Question) -> Finding | None:
         left_ = left_by(q, exit)
         left_.others = [found]
         return left_
-    return (inside(q, inside_[0].row) if inside_ else None) or found
+    deeper = inside(q, inside_[0].row) if inside_ else None
+    return found if deeper is None or deeper.cause == "connected" else deeper
 
 
 def _worded(q: Question, one: Finding) -> None:
@@ -479,12 +493,16 @@ def inside(q: Question, row: int) -> Finding | None:
     asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after] + [
         ends[output] for output in _results(q, row)
     ]
-    for tensor in asked or ([q.source] if inner.log.rows_of(q.source) else []):
-        one = answer(inner, target, tensor, q.name)
-        if one.cause != "connected":
-            one.row = row
-            return one
-    return None
+    # or a constant that TensorFlow wrote into the graph
+    asked = asked or ([q.source] if inner.log.rows_of(q.source) else [])
+    for tensor in asked:
+        inner_q = question(inner, target, tensor, q.name)
+        found = first(inner_q)
+        found.what = found.what or ("" if found.row is None else words.operation(inner_q, found.row))
+        found.row = row
+        if found.cause != "connected":
+            break
+    return found if asked else None
 
 
 # -- through Python --------------------------------------------------------------------------------
@@ -582,11 +600,11 @@ def instead(q: Question) -> Finding | None:
         ):
             found = None
         else:
-            found.cause, found.other = "wrong_object", "a new one"
+            found.cause, found.other = "wrong_object", fill("a new one")
             return found
     made = checks.made_of_it(q)
     if made is not None:
-        made.kind, made.other = "made", "what it was made of"
+        made.kind, made.other = "made", fill("what it was made of")
         return made
     found = checks.equal_values(q) or _twin(q)
     if found is not None:
@@ -637,7 +655,7 @@ def _twin(q: Question) -> Finding | None:
                 "wrong_object",
                 site,
                 row.row,
-                other=row.name or "a variable",
+                other=row.name or fill("a variable"),
                 kind="cloned" if row.name == name and "/" in name else "",
             )
     return None
@@ -652,7 +670,8 @@ def unused(q: Question) -> Finding | None:
         return _at(q, "independent", max(made), "dropped")
     calls = [row for row in sorted(q.behind) if q.rows[row].extra.function is not None]
     for row in calls if not q.adapter.is_variable(q.source) else ():
-        if (found := inside(q, row)) is not None:
+        found = inside(q, row)
+        if found is not None and found.cause != "connected":
             return found
     handle = handle_of(q.source)
     layers = list(living(tf.keras.layers.Layer))
@@ -713,7 +732,7 @@ def no_tape(q: Question) -> Finding | None:
     return None if seen else Finding("no_backward", kind="tape")
 
 
-CHECKS = (plain_target, whole_numbers, compiled, not_tracked, broken, left, instead, unused, nan, zero, no_tape)
+CHECKS = (plain_target, whole_numbers, compiled, copied, not_tracked, broken, left, instead, unused, nan, zero, no_tape)
 
 
 def answer(recording: Any, target: Any, source: Any, name: str = "") -> Finding:
@@ -723,6 +742,11 @@ def answer(recording: Any, target: Any, source: Any, name: str = "") -> Finding:
     q = question(recording, target, source, name)
     if target is None:
         return whole_numbers(q) or Finding("no_backward", kind="inside" if recording.log.traced else "")
+    return first(q)
+
+
+def first(q: Question) -> Finding:
+    """What the first check says that finds something."""
     return next((found for check in CHECKS if (found := check(q)) is not None), Finding("connected"))
 
 
