@@ -13,6 +13,7 @@ from ..bridges.jax_origin import JaxOrigin, returned
 from ..bridges.jax_texts import BENT, FUNCTIONS, TEXT, ZEROS
 from ..engine.recording.frames import own_file
 from ..explain.caller import asking_frame
+from ..explain.fixes.dialects import JAX
 from ..explain.words import Explanation
 from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site
@@ -51,6 +52,7 @@ class JaxAdapter:
     """What else is known of arrays."""
 
     framework, module, zeros, functions = "jax", "jnp", ZEROS, FUNCTIONS
+    dialect = JAX
     unused, left, rebinds = "unused", "left_jax", False
 
     def __init__(self, recording: Any) -> None:

@@ -17,6 +17,7 @@ from ..bridges.tensorflow_ops import handle_of, is_custom, is_dataset, name_of, 
 from ..bridges.tensorflow_texts import OF_KERAS, TEXT
 from ..explain.caller import asking_frame
 from ..explain.families import CLASSES, STEPS, ZEROS
+from ..explain.fixes.dialects import TENSORFLOW
 from ..explain.owners import living
 from ..explain.value_texts import FUNCTIONS
 from ..explain.words import Explanation
@@ -96,6 +97,7 @@ class TensorFlowAdapter:
     """What else is known of tensors, variables and tapes."""
 
     framework, module, zeros, classes, functions = "tensorflow", "tf", ZEROS, CLASSES, FUNCTIONS
+    dialect = TENSORFLOW
     unused, left, rebinds = "independent", "left_through_numpy", True
 
     def __init__(self, recording: Any, end: int | None, source: Any) -> None:

@@ -15,6 +15,7 @@ from ..bridges.recording import Number
 from ..bridges.torch_texts import CLASSES, FUNCTIONS, HIDES, SAMPLES, TEXT, ZEROS
 from ..bridges.torch_value import array_of
 from ..explain.caller import asking_frame
+from ..explain.fixes.dialects import TORCH
 from ..explain.owners import living
 from ..explain.words import Explanation
 from ..picture.reading import spaces
@@ -55,6 +56,7 @@ class TorchAdapter:
     """What else is known of tensors."""
 
     framework, module, zeros, classes, functions = "torch", "torch", ZEROS, CLASSES, FUNCTIONS
+    dialect = TORCH
     unused, left, rebinds = "unused", "left_torch", False
 
     def __init__(self, recording: Any) -> None:
