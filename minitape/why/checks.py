@@ -56,7 +56,8 @@ SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
 
 def beside(q: Question, said: list[Finding]) -> list[Finding]:
     """What alone blocks another way from the source to the target, and is meant to carry its gradient."""
-    after, before = q.forward(q.used, True), q.back(q.ends, True)
+    mended = {one.row for one in said if one.row is not None}
+    after, before = q.forward(q.used, True), q.back(q.ends, True, mended)
     known = {(one.cause, one.site) for one in said}
     for row in sorted(before):
         for one in q.rows[row].given:

@@ -17,7 +17,7 @@ from ..engine.tensor.variable import UnreadVariable
 from ..engine.values import nest
 from ..explain.caller import asking_names
 from ..explain.causes import SHARED
-from ..explain.families import CLASSES, OPERATIONS, ZEROS
+from ..explain.families import CLASSES, LAYERS, OPERATIONS, ZEROS
 from ..explain.fixes.dialects import TAPE
 from ..explain.owners import Owners, variables_of
 from ..explain.replay import MOST, replay, starts_of, swept
@@ -154,7 +154,8 @@ def _row(rules: TapeRules, at: int, node: TapeNode, given: list[Given]) -> Row:
 class TapeAdapter:
     """What else is known of values, and how a tape's programs say things."""
 
-    framework, module, zeros, classes, dialect = "tensorflow", "tf", ZEROS, CLASSES, TAPE
+    framework, module, zeros, classes, cancels = "tensorflow", "tf", ZEROS, CLASSES, LAYERS
+    dialect = TAPE
     unused, left, rebinds = "independent", "left_through_numpy", True
 
     def __init__(self, rules: TapeRules, rows: list[Row], at: dict[Hashable, int], exits: list[Exit]) -> None:

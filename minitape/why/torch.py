@@ -55,7 +55,8 @@ def read(recording: Any, target: Any, source: Any) -> Question:
 class TorchAdapter:
     """What else is known of tensors."""
 
-    framework, module, zeros, classes, functions = "torch", "torch", ZEROS, CLASSES, FUNCTIONS
+    framework, module, functions = "torch", "torch", FUNCTIONS
+    zeros, classes, cancels = ZEROS, CLASSES, frozenset[str]()
     dialect = TORCH
     unused, left, rebinds = "unused", "left_torch", False
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+from typing import Any
+
+import numpy as np
+
 from ..common.texts import paragraph
 from ..explain.caller import in_brackets
 from ..explain.fixes.table import offer
-from ..explain.sentences import fill
+from ..explain.sentences import between, fill
 from ..explain.texts import TEXT
 from ..explain.value_texts import ARRIVED, FUNCTIONS, OF_TAPE, OF_TENSORFLOW
 from ..explain.words import Explanation, not_all
@@ -21,6 +26,7 @@ LEFT_BY = {
     "__index__": "an index",
     "__complex__": "complex()",
 }
+COMPARES = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
 MOST = 5  # further breaks in an answer
 
 
@@ -34,12 +40,39 @@ def explanation(q: Question, found: Finding, texts: dict[str, tuple[str, str]] =
     return answer
 
 
+def operation(q: Question, row: int) -> str:
+    """What an operation is called; a comparison as the program writes it."""
+    at = text.at(q.rows[row].site) if q.rows[row].op in COMPARES else None
+    written = [ast.unparse(n) for n in ([] if at is None else at.nodes) if isinstance(n, ast.Compare)]
+    return written[0] if len(written) == 1 and len(written[0]) <= 60 else q.rows[row].op
+
+
+def values(q: Question, found: Finding) -> str:
+    """The numbers at which an operation goes wrong, as the sentence of a cause has them."""
+    row = None if found.row is None else q.rows[found.row]
+    arrays = [] if row is None else [a for one in row.inputs if (a := q.rows[one].array) is not None]
+    if found.cause == "nan_forward" or (found.cause, found.kind) == ("nan_backward", "hidden"):
+        result = None if row is None else row.array
+        if result is None or np.isfinite(result).all():
+            return fill("NaN or an infinity")
+        lost = np.argmin(np.isfinite(result))
+        given = [np.broadcast_to(a, result.shape).flat[lost] for a in arrays if a.shape in (result.shape, ())]
+        value = f"{result.flat[lost]:.4g}".replace("nan", "NaN")
+        said = fill(" and ").join(f"{number:.4g}" for number in given)
+        return fill("{value} at {given}", value=value, given=said) if said and len(given) == len(arrays) else value
+    if len(arrays) != 1 or not arrays[0].size:
+        return ""
+    return fill(" ({place})", place=between(arrays[0].min(), arrays[0].max(), ".4g"))
+
+
 def in_words(q: Question, found: Finding, texts: dict[str, tuple[str, str]]) -> Explanation:
     """The sentences of a cause."""
-    message, fix = texts.get(f"{found.cause} {found.kind}".strip()) or texts[found.cause]
+    key = f"{found.cause} {found.kind}".strip()
+    key = key.replace("nan_backward hidden", "nan_forward hidden")  # a value that is not finite, and masked later
+    message, fix = texts.get(key) or texts[found.cause]
     row = None if found.row is None else q.rows[found.row]
-    what = found.what or ("" if row is None else row.op)
-    function = getattr(q.adapter, "functions", FUNCTIONS).get(f"{found.cause} {found.kind}".strip(), "")
+    what = found.what or ("" if row is None else getattr(q.adapter, "called", operation)(q, row.row))
+    function = getattr(q.adapter, "functions", FUNCTIONS).get(key, "")
     fields = {
         "x": q.name,
         "line": in_brackets(*found.site),
@@ -52,7 +85,7 @@ def in_words(q: Question, found: Finding, texts: dict[str, tuple[str, str]]) -> 
         "used": "",
         "function": "stop_recording",
         "watched": "",
-        "values": "",
+        "values": values(q, found) if "{values}" in message else "",
         "functions": fill(function, what=what),
     }
     answer = Explanation(found.cause, fill(message, **fields), fill(fix, **fields), *found.site)
