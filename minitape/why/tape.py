@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..common.texts import paragraph
 from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import GradientTape
 from ..engine.recording.evidence import creation_of
@@ -32,7 +34,7 @@ from ..recording.sites import NOWHERE, Site
 from ..recording.tape import TapeRules, handle_of, name_given
 from ..recording.trace import COPIES, Trace
 from ..recording.values import ValueSummary
-from . import arrived, checks, suspects, text, words
+from . import arrived, checks, suspects, tape_words, text, words
 from .model import Exit, Finding, Given, Question, Row, breaks
 from .names import called
 from .steps import changed_by_others
@@ -255,6 +257,32 @@ class TapeAdapter:
         """Whether what a statement made again took the place of the source: in a loop, or in the block and before it."""
         return any(isinstance(s.node, text.LOOPS) for s in at.around) or self.in_block(when) != self.in_block(other)
 
+    def details(self, q: Question, found: Finding) -> dict[str, str]:
+        """The fields of a sentence that the text of the program fills."""
+        return tape_words.details(q, found)
+
+    def label(self, row: Row) -> str:
+        """What minitape calls the operation of a row."""
+        return self.rules.trace.label(row.extra)
+
+    def called(self, q: Question, row: int) -> str:
+        """What the program knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
+        label, at = self.label(q.rows[row]), text.at(q.rows[row].site)
+        if label == "function":
+            return fill("the tf.function")
+        place = getattr(q.rows[row].site, "place", None)
+        call = None if at is None or place is None else at.expression(place.span)
+        written = text.last_name(call.func) if isinstance(call, ast.Call) else ""
+        if not label or not written or written in (label, "__call__"):
+            return label or q.rows[row].op
+        return fill("{operation} in {function}(...)", operation=label, function=written)
+
+    def used_rows(self, source: Any) -> list[Site]:
+        """The lines of the operations that were computed from a source under the tape, in order."""
+        own = set(self.rules.tape._rows_of(source))
+        place = self.rules.last_use(source) if own else None
+        return [] if place is None else [placed(place)]
+
     def layer_of(self, variable: Any) -> Any:
         """The layer or module that has a variable."""
         return self.owners.of(variable)
@@ -411,7 +439,13 @@ def say(q: Question, found: Finding) -> Explanation:
     """A finding in a tape's words."""
     for one in (found, *found.others):
         one.cause = "nondifferentiable_op" if one.cause == "nondifferentiable" else one.cause
-    return words.explanation(q, found, words.VALUES)
+    answer = words.explanation(q, found, words.VALUES)
+    if answer.kind in ("zero", "nonfinite"):
+        lost = not all(arrived.finite(q, end) for end in q.ends)
+        spoilt = fill("The target is not finite.") if lost else fill("The gradient of {x} is not finite.", x=q.name)
+        zero = fill("The gradient of {x} is zero.", x=q.name)
+        answer.message = paragraph(zero if answer.kind == "zero" else spoilt, answer.message)
+    return answer
 
 
 # -- what arrived ----------------------------------------------------------------------------------

@@ -287,7 +287,7 @@ def keys_of(node: ast.AST, where: Statement) -> set[Key]:
 # -- where a value goes ----------------------------------------------------------------------------
 
 
-def flow(start: Statement, files: Iterable[str | None]) -> set[Statement]:
+def flow(start: Statement, files: Iterable[str | None], branches: bool = True) -> set[Statement]:
     """The statements that may read what left in one, or that run because of it: through names, attributes, lists,
     arguments and results of functions, branches. It knows no keys of dictionaries, and no objects apart.
     """
@@ -311,7 +311,7 @@ def flow(start: Statement, files: Iterable[str | None]) -> set[Statement]:
             if s not in reached
             and (
                 _reads(s.nodes, s, hot, functions)
-                or any(o in reached and isinstance(o.node, BRANCHES) for o in s.around)
+                or (branches and any(o in reached and isinstance(o.node, BRANCHES) for o in s.around))
             )
         ]
     return reached

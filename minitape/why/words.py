@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 import numpy as np
 
@@ -67,7 +66,9 @@ def values(q: Question, found: Finding) -> str:
 
 def in_words(q: Question, found: Finding, texts: dict[str, tuple[str, str]]) -> Explanation:
     """The sentences of a cause."""
-    key = f"{found.cause} {found.kind}".strip()
+    if hasattr(q.adapter, "details"):
+        found.fields = q.adapter.details(q, found)
+    key = f"{found.cause} {found.fields.get('kind', found.kind)}".strip()
     key = key.replace("nan_backward hidden", "nan_forward hidden")  # a value that is not finite, and masked later
     message, fix = texts.get(key) or texts[found.cause]
     row = None if found.row is None else q.rows[found.row]
@@ -88,6 +89,7 @@ def in_words(q: Question, found: Finding, texts: dict[str, tuple[str, str]]) -> 
         "values": values(q, found) if "{values}" in message else "",
         "functions": fill(function, what=what),
     }
+    fields |= {name: value for name, value in found.fields.items() if name in fields}
     answer = Explanation(found.cause, fill(message, **fields), fill(fix, **fields), *found.site)
     answer.beside = found.beside
     answer.name, answer._rows = q.name, [] if found.row is None else [found.row]

@@ -135,6 +135,6 @@ def _fix(question: Question, found: Finding, answer: Explanation) -> Fix | None:
     place = getattr(found.site, "place", None)
     call = None if place is None else statement.expression(place.span)
     row = None if found.row is None else question.rows[found.row]
-    spot = Spot(question, SHARED.get(found.cause, found.cause), statement, row, call)
+    spot = Spot(question, SHARED.get(found.cause, found.cause), statement, row, call, found.fields.get("instead", ""))
     answer.fix = words(spot) or answer.fix
     return first_fix(spot)
