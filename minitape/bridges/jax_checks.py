@@ -13,6 +13,7 @@ import numpy as np
 
 from ..engine.recording.frames import own_file
 from ..explain.caller import asking_frame
+from ..explain.fixes.dialects import JAX
 from ..explain.sentences import fill
 from ..explain.words import Explanation
 from ..picture.reading import spaces
@@ -63,6 +64,7 @@ class JaxAdapter:
 
     framework, module, functions = "jax", "jnp", FUNCTIONS
     zeros, classes, cancels = ZEROS, frozenset[str](), SHARES
+    dialect = JAX
     unused, left, rebinds = "unused", "left_jax", False
 
     def __init__(self, recording: Any) -> None:

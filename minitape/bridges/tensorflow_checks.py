@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from ..explain.caller import asking_frame
 from ..explain.families import CLASSES, LAYERS, STEPS, ZEROS
+from ..explain.fixes.dialects import TENSORFLOW
 from ..explain.owners import living
 from ..explain.sentences import fill
 from ..explain.value_texts import FUNCTIONS
@@ -98,6 +99,7 @@ class TensorFlowAdapter:
 
     framework, module, functions = "tensorflow", "tf", FUNCTIONS
     zeros, classes, cancels = ZEROS, CLASSES, LAYERS
+    dialect = TENSORFLOW
     unused, left, rebinds = "independent", "left_through_numpy", True
 
     def __init__(self, recording: Any, end: int | None, source: Any) -> None:

@@ -86,6 +86,8 @@ class Finding:
     other: str = ""
     others: list[Finding] = field(default_factory=list)
     intended: bool | None = None
+    fields: dict[str, str] = field(default_factory=dict)  # of its sentence, as far as they are known
+    sources: Sequence[Any] = ()  # other sources that it is about
     beside: bool = False  # of one of ``others`` that it blocks another way
 
 

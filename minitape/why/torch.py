@@ -15,6 +15,7 @@ from ..bridges.recording import Number
 from ..bridges.torch_texts import CLASSES, FUNCTIONS, HIDES, SAMPLES, TEXT, ZEROS
 from ..bridges.torch_value import array_of
 from ..explain.caller import asking_frame
+from ..explain.fixes.dialects import TORCH
 from ..explain.owners import living
 from ..explain.words import Explanation
 from ..picture.reading import spaces
@@ -56,6 +57,7 @@ class TorchAdapter:
 
     framework, module, functions = "torch", "torch", FUNCTIONS
     zeros, classes, cancels = ZEROS, CLASSES, frozenset[str]()
+    dialect = TORCH
     unused, left, rebinds = "unused", "left_torch", False
 
     def __init__(self, recording: Any) -> None:
