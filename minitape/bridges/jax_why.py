@@ -24,7 +24,7 @@ from .inquiry import Inquiry, Reasons
 from .jax_log import SHARES, STAIRS, places
 from .jax_origin import JaxLeaf, JaxOrigin, returned
 from .jax_texts import BENT, FUNCTIONS, TEXT, ZEROS
-from .suspects import is_alike
+from ..why.suspects import is_alike
 from .texts import ARRAY
 
 TRACED = ("Tracer", "traced", "concrete")  # what errors say that come of a number that is not there

@@ -18,7 +18,7 @@ from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site
 from . import arrived, checks, text, words
 from .model import Exit, Finding, Given, Question, Row
-from .suspects import alike
+from .suspects import is_alike
 
 TRACED = ("Tracer", "traced", "concrete")
 BENDS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consist of straight lines
@@ -263,7 +263,7 @@ def unused(q: Question) -> Finding | None:
             return _at(q, "closure", row, "held")
         roots = [np.asarray(root) for root in q.rows[row].extra.roots]
         if (
-            any(root.shape == np.shape(leaf.value) and alike(root, np.asarray(leaf.value)) for root in roots)
+            any(root.shape == np.shape(leaf.value) and is_alike(root, np.asarray(leaf.value)) for root in roots)
             and reader(q, row) is not NOWHERE
         ):
             return Finding("closure", reader(q, row), row, kind="held")

@@ -373,7 +373,7 @@ def value(rules: TapeRules, source: Any, depth: int = 0) -> Explanation:
         for one in checks.beside(q, [])
         if one.cause != "state" or q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0
     ]
-    run = suspects.Run(q.rows, [] if q.sweep is None else [q.sweep], list(q.exits), OPERATIONS, q.adapter)
+    run = suspects.Run(q.rows, [] if q.sweep is None else [q.sweep], list(q.exits), OPERATIONS, q.adapter.out)
     wrong = next(
         (
             one

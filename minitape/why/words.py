@@ -16,14 +16,25 @@ from .model import Finding, Question
 VALUES = OF_TAPE | ARRIVED | OF_TENSORFLOW | TEXT
 
 LEFT_BY = {
+    "": "a NumPy function",
     "__float__": "float()",
     "__int__": "int()",
     "__array__": "a NumPy function",
     "__index__": "an index",
     "__complex__": "complex()",
-}
+    "numpy_function": "tf.numpy_function",
+}  # how values leave, in words
 MOST = 5  # further breaks in an answer
 DEEP, MANY = 6, 2000  # of what holds what is looked at to find a name
+
+
+def left_by(how: str) -> str:
+    """How a value left, in words.
+
+    >>> left_by("__array__"), left_by("item")
+    ('a NumPy function', '.item()')
+    """
+    return fill(LEFT_BY[how]) if how in LEFT_BY else f".{how}()"
 
 
 def called(q: Question) -> str:
