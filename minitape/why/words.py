@@ -19,14 +19,25 @@ from .names import path_to as path_to
 VALUES = OF_TAPE | ARRIVED | OF_TENSORFLOW | TEXT
 
 LEFT_BY = {
+    "": "a NumPy function",
     "__float__": "float()",
     "__int__": "int()",
     "__array__": "a NumPy function",
     "__index__": "an index",
     "__complex__": "complex()",
-}
+    "numpy_function": "tf.numpy_function",
+}  # how values leave, in words
 COMPARES = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
 MOST = 5  # further breaks in an answer
+
+
+def left_by(how: str) -> str:
+    """How a value left, in words.
+
+    >>> left_by("__array__"), left_by("item")
+    ('a NumPy function', '.item()')
+    """
+    return fill(LEFT_BY[how]) if how in LEFT_BY else f".{how}()"
 
 
 def explanation(q: Question, found: Finding, texts: dict[str, tuple[str, str]] = TEXT) -> Explanation:
