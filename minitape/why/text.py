@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..engine.recording.frames import cells, lines_of, own_file, without_syntax_warnings
 from ..recording.sites import NOWHERE, Site
@@ -130,9 +130,6 @@ class Statement:
         return next(
             (s for s in reversed(self.around) if isinstance(s.node, kinds) and names_in(s.nodes) & {*names}), None
         )
-
-
-Hot = dict[Key, list[Statement]]
 
 
 def names_in(nodes: Iterable[ast.AST]) -> set[str]:
@@ -291,63 +288,143 @@ def key_of(name: str, where: Statement) -> Key:
     return next(((f, name) for f in where.functions if name in _locals(f)), (None, name))
 
 
-def keys_of(node: ast.AST, where: Statement) -> set[Key]:
+Holder = tuple[str, object]  # the class of an object, and the object, as far as they are known: an item of a dictionary
+
+
+def item_of(node: ast.AST) -> tuple[ast.expr | None, str]:
+    """``d`` and ``"key"`` of ``d["key"]`` and ``d.get("key")``, where d is a name and the key is written there."""
+    base: Any = getattr(node, "value", None) if isinstance(node, ast.Subscript) else None
+    key: Any = getattr(node, "slice", None)
+    if isinstance(node, ast.Call) and last_name(node.func) in ("get", "pop") and node.args:
+        base, key = getattr(node.func, "value", None), node.args[0]
+    known = isinstance(base, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str)
+    return (base, key.value) if known else (None, "")
+
+
+def keys_of(node: ast.AST, where: Statement) -> set[tuple[Key, Holder]]:
     """What a name, an attribute or an item that is bound or read is known by where values go."""
+    base, item = item_of(node)
+    if isinstance(base, ast.Name):
+        return {(key_of(base.id, where), ("", item))}
     if isinstance(node, ast.Name):
-        return {key_of(node.id, where)}
+        return {(key_of(node.id, where), ("", ""))}
     if isinstance(node, ast.Attribute):
-        return {(".", node.attr)}
+        return {((".", node.attr), _holder(node.value, where))}
     if isinstance(node, ast.Subscript):
         return keys_of(node.value, where)
     return set()
 
 
+def _holder(node: ast.expr, where: Statement) -> Holder:
+    """The class of the text, and the name, of an object that has an attribute."""
+    if not isinstance(node, ast.Name):
+        return "", ""
+    if node.id == "self":
+        return _alone(where.file, where.in_class), ""
+    key = key_of(node.id, where)
+    made = {
+        last_name(part.func) if isinstance(part, ast.Call) else ""
+        for s in _binding(where.file, node.id)
+        if key_of(node.id, s) == key
+        for target, part in zip(s.targets, parts_of(s), strict=True)
+        if last_name(target) == node.id
+    }
+    name = _alone(where.file, next(iter(made))) if len(made) == 1 and key[0] is None else ""
+    return (name, key) if name else ("", "")
+
+
+def parts_of(s: Statement) -> list[ast.expr | None]:
+    """The value of each of the targets of an assignment."""
+    parts = getattr(s.value, "elts", [])
+    return parts if len(parts) == len(s.targets) > 1 else [s.value] * len(s.targets)
+
+
+def _alone(file: str, name: str) -> str:
+    """The name of a class of the text that has no base and is none."""
+    classes = [s.node for s in statements(file) if isinstance(s.node, ast.ClassDef)]
+    bases = {last_name(b) for c in classes for b in c.bases if c.name == name} | {
+        c.name for c in classes if name in map(last_name, c.bases)
+    }
+    mine = any(c.name == name for c in classes) and not bases & {c.name for c in classes}
+    return name if mine else ""
+
+
 # -- where a value goes ----------------------------------------------------------------------------
 
 
+Hot = dict[Key, dict[Statement, set[Holder]]]  # what has the value: by which statement, as a part of what
+
+
+class Flow(NamedTuple):
+    """Where a value goes: the functions and classes of the text by name, what has the value, and who has met it."""
+
+    text: list[Statement]
+    functions: dict[str, list[Statement]]
+    hot: Hot
+    reached: set[Statement]
+
+
 def flow(start: Statement, files: Iterable[str | None], branches: bool = True) -> set[Statement]:
-    """The statements that may read what left in one, or that run because of it: through names, attributes, lists,
-    arguments and results of functions, branches. It knows no keys of dictionaries, and no objects apart.
+    """The statements that may read what left in one, or that run because of it: through names, attributes, items,
+    arguments, also those that a function fills, and results of functions, exceptions, branches.
     """
     text = [s for file in dict.fromkeys((start.file, *files)) if file and not own_file(file) for s in statements(file)]
-    functions: dict[str, list[Statement]] = {}
+    f = Flow(text, {}, {}, {start})
     for s in text:
         if isinstance(s.node, FUNCTIONS):
             for name in {s.node.name, s.in_class if s.node.name == "__init__" else s.node.name}:
-                functions.setdefault(name, []).append(s)
-    hot: Hot = {}
-    reached = {start}
+                f.functions.setdefault(name, []).append(s)
     waiting = [start]
     while waiting:
         for s in waiting:
-            for key in _given(s, s is start, hot, functions):
-                hot.setdefault(key, []).append(s)
-        reached.update(waiting)
+            for key, holder in _given(f, s, s is start):
+                f.hot.setdefault(key, {}).setdefault(s, set()).add(holder)
+        f.reached.update(waiting)
         waiting = [
             s
             for s in text
-            if s not in reached
+            if s not in f.reached
             and (
-                _reads(s.nodes, s, hot, functions)
-                or (branches and any(o in reached and isinstance(o.node, BRANCHES) for o in s.around))
+                _reads(f, s.nodes, s)
+                or (branches and any(o in f.reached and isinstance(o.node, BRANCHES) for o in s.around))
             )
         ]
-    return reached
+    return f.reached
 
 
-def _reads(nodes: Iterable[ast.AST], where: Statement, hot: Hot, functions: dict[str, list[Statement]]) -> bool:
+def _reads(f: Flow, nodes: Iterable[ast.AST], where: Statement) -> bool:
+    nodes = list(nodes)
+    within = {id(item_of(n)[0]) for n in nodes}  # of an item not the whole
     for n in nodes:
-        if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load):
-            for key in keys_of(n, where):
-                if any(not _bound_over(key, given, where) for given in hot.get(key, ())):
+        loads = isinstance(getattr(n, "ctx", None), ast.Load) and id(n) not in within
+        for key, holder in keys_of(n, where) if loads or (isinstance(n, ast.Call) and item_of(n)[1]) else ():
+            for given, holders in f.hot.get(key, {}).items():
+                if any(_meets(holder, one) for one in holders) and not _bound_over(key, given, where):
                     return True
-        if isinstance(n, ast.Call) and (name := last_name(n.func)):
-            known = name in functions or (
-                not isinstance(n.func, ast.Name) and ast.unparse(n.func).partition(".")[0] != "self"
+        if isinstance(n, ast.Name) and n.id in f.functions and loads and ("()", n.id) in f.hot:
+            return True  # it is called elsewhere: ``pool.map(f, ...)``
+        if isinstance(n, ast.Call):
+            names = _called(f, n)
+            known = any(name in f.functions for name in names) or (
+                not isinstance(n.func, ast.Name) and unparse(n.func).partition(".")[0] != "self"
             )
-            if ("()", name) in hot or (not known and ("()", "") in hot):
+            back = any((sort, name) in f.hot for name in names for sort in ("()", "fills"))
+            if back or (not known and ("()", "") in f.hot):
                 return True
     return False
+
+
+def _meets(one: Holder, other: Holder) -> bool:
+    """Whether two parts may be the same: what is not known may be."""
+    return all(a == b or a == "" or b == "" for a, b in zip(one, other, strict=True))
+
+
+def _called(f: Flow, call: ast.Call) -> list[str]:
+    """The names of what a call may call: of ``getattr(self, "visit_" + kind)(...)`` all that begin so."""
+    handler = call.func.args[1:] if isinstance(call.func, ast.Call) and last_name(call.func.func) == "getattr" else []
+    begin = next((n.value for part in handler for n in ast.walk(part) if isinstance(n, ast.Constant)), "")
+    name = last_name(call.func)
+    return [name] if name else [known for known in f.functions if begin and known.startswith(str(begin))]
 
 
 def _bound_over(key: Key, given: Statement, reader: Statement) -> bool:
@@ -374,34 +451,53 @@ def _binding(file: str, name: str) -> list[Statement]:
     return [s for s in statements(file) if name in s.binds and not isinstance(s.node, ast.AugAssign)]
 
 
-def _given(s: Statement, start: bool, hot: Hot, functions: dict[str, list[Statement]]) -> set[Key]:
+def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, Holder]]:
     """What gets the value in a statement that reads it."""
-    found: set[Key] = set()
+    found: set[tuple[Key, Holder]] = set()
+    plain = set[Key]()
     for target in s.targets:
         found |= keys_of(target, s)
     if isinstance(s.node, FUNCTIONS):
-        found |= {(s.node, a.arg) for a in (*s.node.args.args, *s.node.args.kwonlyargs)}
+        plain |= {(s.node, a.arg) for a in (*s.node.args.args, *s.node.args.kwonlyargs)}
     if isinstance(s.node, ast.Return) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in s.nodes):
-        found |= {("()", s.function), (".", s.function)} | ({("()", "")} if s.function in CALLED else set())
-        outer = {f.name for f in s.functions[1:]}  # as a decorator of others
-        found |= {
+        plain |= {("()", s.function)} | ({("()", "")} if s.function in CALLED else set())
+        found.add(((".", s.function), ("", "")))
+        outer = {one.name for one in s.functions[1:]}  # as a decorator of others
+        plain |= {
             ("()", name)
-            for name, made in functions.items()
-            for f in made
-            for d in f.node.decorator_list
+            for name, made in f.functions.items()
+            for one in made
+            for d in one.node.decorator_list
             if last_name(getattr(d, "func", d)) in outer
         }
+    if isinstance(s.node, ast.Raise):
+        caught = [(o, h.name) for o in f.text for h in getattr(o.node, "handlers", ()) if h.name]
+        plain |= {key_of(name, o) for o, name in caught}
     for call in s.calls:
         values = [*call.args, *(k.value for k in call.keywords)]
-        read = [v for v in values if start or _reads(ast.walk(v), s, hot, functions)]
+        read = [v for v in values if start or _reads(f, ast.walk(v), s)]
         name = last_name(call.func)
         if isinstance(call.func, ast.Attribute) and name in KEEPS and read:
             found |= keys_of(call.func.value, s)
-        if isinstance(s.node, ast.Expr) and s.node.value is call and read and not LOOKS(name):
+        if name and isinstance(s.node, ast.Expr) and s.node.value is call and read and not LOOKS(name):
             found |= {key for v in call.args[:1] for key in keys_of(v, s)}
-        for function in functions.get(name, ()):
+        for function in (one for known in _called(f, call) for one in f.functions.get(known, ())):
             names = [a.arg for a in function.node.args.args]
             names = names[1:] if names[:1] == ["self"] else names
             pairs = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
-            found |= {(function.node, name) for name, v in pairs if v in read}
-    return found
+            starred = any(isinstance(v, ast.Starred) and v in read for v in call.args)
+            plain |= {(function.node, name) for name, v in pairs if v in read}
+            plain |= {(function.node, name) for name in names if starred}
+            filled = {key[1] for key in f.hot if key[0] is function.node and ("fills", function.node.name) in f.hot}
+            found |= {key for name, v in pairs if name in filled for key in keys_of(v, s)}
+    inner = {getattr(root, "id", "") for target in s.targets if (root := _root(target)) is not target}
+    inner |= {root_name(c.func) for c in s.calls if last_name(c.func) in KEEPS}
+    if s.functions and inner & {a.arg for a in s.functions[0].args.args} - {"self"}:
+        plain.add(("fills", s.function))
+    return found | {(key, ("", "")) for key in plain}
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node
