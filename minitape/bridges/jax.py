@@ -76,7 +76,7 @@ class JaxRecording(Recording):
         self.unreached: set[int] = set()  # those of them that no adjoint came to: their gradient is zero
 
     def _why(self, target: Any, source: Any) -> Any:
-        from .jax_why import why
+        from .jax_checks import why
 
         if self.failure is not None:
             raise RuntimeError(
@@ -248,7 +248,7 @@ def _traced(recording: JaxRecording, function: Any, args: tuple, numbers: tuple[
     Where the program compiles the function, JAX traces all leaves. Else those only that are arrays or floats; and where
     that is refused, those that are differentiated, whose values are known then, as in ``jax.grad``.
     """
-    from .jax_why import site_of_error
+    from .jax_checks import site_of_error
 
     leaves, tree = jax.tree_util.tree_flatten(args)
     arguments = [number for number, argument in enumerate(args) for _ in jax.tree_util.tree_leaves(argument)]

@@ -56,7 +56,8 @@ SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
 
 def beside(q: Question, said: list[Finding]) -> list[Finding]:
     """What alone blocks another way from the source to the target, and is meant to carry its gradient."""
-    after, before = q.forward(q.used, True), q.back(q.ends, True)
+    mended = {one.row for one in said if one.row is not None}
+    after, before = q.forward(q.used, True), q.back(q.ends, True, mended)
     known = {(one.cause, one.site) for one in said}
     for row in sorted(before):
         for one in q.rows[row].given:
@@ -118,9 +119,9 @@ def way_to_exit(q: Question, exit: Exit) -> list:
     return way_to(Question(q.adapter, q.rows, q.own, [exit.row], q.source), {*q.own})
 
 
-def came_back(q: Question, exit: Exit) -> bool:
+def came_back(q: Question, exit: Exit, branches: bool = True) -> bool:
     """Whether the text, or the values, bring what left to something that the target was computed from."""
-    return flows_back(q, exit) or equal_leaf(q, exit)
+    return flows_back(q, exit, branches) or equal_leaf(q, exit)
 
 
 def _later(q: Question, exit: Exit) -> list[Row]:
@@ -131,13 +132,19 @@ def _later(q: Question, exit: Exit) -> list[Row]:
     ]
 
 
-def flows_back(q: Question, exit: Exit) -> bool:
+def only_decides(q: Question, found: Finding) -> bool:
+    """Whether a value that left came back nowhere, and decided no more than what ran."""
+    exits = [exit for exit in q.exits if (exit.row, exit.site) == (found.row, found.site)]
+    return bool(exits) and text.at(exits[0].site) is not None and not came_back(q, exits[0], branches=False)
+
+
+def flows_back(q: Question, exit: Exit, branches: bool = True) -> bool:
     """Whether the text brings it there; where there is none, it may."""
     start = text.at(exit.site)
     sites = {site for row in _later(q, exit) for site in (row.site, *row.way)}
     if start is None:
         return True
-    reached = text.flow(start, [site[0] for site in sites])
+    reached = text.flow(start, [site[0] for site in sites], branches)
     return any(
         (at := text.at(site)) in reached and (at is not start or not isinstance(at.node, ast.Expr)) for site in sites
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -86,6 +86,8 @@ class Finding:
     other: str = ""
     others: list[Finding] = field(default_factory=list)
     intended: bool | None = None
+    fields: dict[str, str] = field(default_factory=dict)  # of its sentence, as far as they are known
+    sources: Sequence[Any] = ()  # other sources that it is about
     beside: bool = False  # of one of ``others`` that it blocks another way
 
 
@@ -123,14 +125,15 @@ class Question:
         """The way from the source to the target with the fewest breaks: rows, each with what it was given."""
         return way_to(self, set(self.own))
 
-    def back(self, rows: Iterable[int], open_only: bool = False) -> set[int]:
-        """These rows, and what they were computed from."""
+    def back(self, rows: Iterable[int], open_only: bool = False, mended: Container[int] = ()) -> set[int]:
+        """These rows, and what they were computed from; on open ways, as if some rows were ``mended``."""
         seen, stack = set[int](), list(rows)
         while stack:
             row = stack.pop()
             if row not in seen:
                 seen.add(row)
-                stack += [one.row for one in self.rows[row].given if not (open_only and one.why)]
+                closed = open_only and row not in mended
+                stack += [one.row for one in self.rows[row].given if not (closed and one.why)]
         return seen
 
     def forward(self, rows: Iterable[int], open_only: bool = False) -> set[int]:

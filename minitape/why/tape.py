@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Hashable, Iterable
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..common.texts import paragraph
+from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import GradientTape
 from ..engine.recording.evidence import creation_of
 from ..engine.recording.rows import operation_of
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
+from ..engine.values import nest
 from ..explain.caller import asking_names
 from ..explain.causes import SHARED
-from ..explain.families import CLASSES, OPERATIONS, ZEROS
+from ..explain.families import CLASSES, LAYERS, OPERATIONS, ZEROS
+from ..explain.fixes.dialects import TAPE
 from ..explain.owners import Owners, variables_of
-from ..explain.replay import replay, starts_of, swept
+from ..explain.replay import MOST, replay, starts_of, swept
 from ..explain.sentences import fill
 from ..explain.texts import TEXT
+from ..explain.value_texts import RELEASED
 from ..explain.words import Explanation
 from ..recording.bodies import outermost
 from ..recording.nodes import Break, CodePlace, TapeNode, is_leaf, is_state, placed, way_of
 from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site
 from ..recording.tape import TapeRules, handle_of, name_given
-from ..recording.trace import COPIES
+from ..recording.trace import COPIES, Trace
 from ..recording.values import ValueSummary
-from . import arrived, checks, suspects, text, words
+from . import arrived, checks, suspects, tape_words, text, words
 from .model import Exit, Finding, Given, Question, Row, breaks
+from .names import called
+from .steps import changed_by_others
+
+if TYPE_CHECKING:
+    from ..engine.types import End, Structure
 
 FUNCTION = ("function", "PartitionedCall", "StatefulPartitionedCall")
 
@@ -43,29 +55,20 @@ OUT = {
 }
 
 
-def read(rules: TapeRules, source: Any) -> Question:
-    """The rows of all that led to the targets, to the source, and to what left."""
+def recorded(tape: GradientTape, targets: list[End], sources: list[End]) -> TapeAdapter:
+    """The rows of all that led to the targets, to the sources, and to what left: read once for all sources."""
+    rules = TapeRules(tape, targets, sources)
     trace = rules.trace
-    trace.look_for(source)
+    trace.look_for(*sources)
     left = [note for note in rules.leaving if not _too_late(rules, note)]
     ends = [trace.of_ref(note.value) for note in left]
-    found: dict[Hashable, list] = {}
-    order: list[TapeNode] = []
-    waiting = [(node, False) for node in (*rules.starts, *trace.of(source), *ends)]
-    while waiting:
-        node, done = waiting.pop()
-        if done:
-            order.append(node)
-        elif node.key not in found:
-            found[node.key] = trace.edges(node)
-            waiting += [(node, True), *((one, False) for one, _ in found[node.key] if one.key not in found)]
-    number = {node.key: at for at, node in enumerate(order)}
+    trace.keep(node.row for node in ends if node.record is rules.record)
+    found = walk(rules, [*rules.starts, *(node for source in sources for node in trace.of(source)), *ends])
+    number = {node.key: at for at, node in enumerate(found)}
     rows = [
-        _row(rules, at, node, [_given(number[one.key], b) for one, b in found[node.key]])
-        for at, node in enumerate(order)
+        _row(rules, at, node, [_given(number[one.key], b) for one, b in edges])
+        for at, (node, edges) in enumerate(found.items())
     ]
-    names = set(trace.names(handle_of(source)))
-    own = [at for at, node in enumerate(order) if not names.isdisjoint(trace.stands_for(node))]
     exits = [
         Exit(
             number[node.key],
@@ -76,9 +79,36 @@ def read(rules: TapeRules, source: Any) -> Question:
         )
         for note, node in zip(left, ends, strict=True)
     ]
-    adapter = TapeAdapter(rules)
-    adapter.at = number
-    return Question(adapter, rows, own, [number[node.key] for node in rules.starts], source, exits=exits[::-1])
+    return TapeAdapter(rules, rows, number, exits[::-1])
+
+
+def walk(rules: TapeRules, roots: list[TapeNode]) -> dict[TapeNode, list[tuple[TapeNode, Break | None]]]:
+    """All that some nodes were computed from, each with that, in the order of time."""
+    found: dict[Hashable, list[tuple[TapeNode, Break | None]]] = {}
+    times: dict[TapeNode, tuple[int, int]] = {}
+    known: dict[Hashable, tuple[int, int]] = {}
+    waiting = [(node, False) for node in roots[::-1]]
+    while waiting:
+        node, done = waiting.pop()
+        if done:
+            begin = outermost(node)
+            own = begin.record is rules.record
+            when = (begin.row, 0) if own else (-1, 0 if begin.origin is None else begin.origin.when)
+            given = [known[one.key] for one, _ in found[node.key] if one.key in known]
+            times[node] = known[node.key] = max([when, *given])
+        elif node.key not in found:
+            found[node.key] = rules.trace.edges(node)
+            waiting += [(node, True), *((one, False) for one, _ in found[node.key] if one.key not in found)]
+    return {node: found[node.key] for node in sorted(times, key=times.__getitem__)}
+
+
+def question(asked: TapeAdapter, source: Any) -> Question:
+    """The question about one source."""
+    names = set(asked.rules.trace.names(handle_of(source)))
+    own = sorted({row for name in names for row in asked.standing.get(name, ())})
+    q = Question(asked, asked.rows, own, [asked.at[node.key] for node in asked.rules.starts], source, exits=asked.exits)
+    q.name = called(q)
+    return q
 
 
 def _too_late(rules: TapeRules, note: Any) -> bool:
@@ -126,12 +156,37 @@ def _row(rules: TapeRules, at: int, node: TapeNode, given: list[Given]) -> Row:
 class TapeAdapter:
     """What else is known of values, and how a tape's programs say things."""
 
-    framework, module, zeros, classes = "tensorflow", "tf", ZEROS, CLASSES
-    at: dict[Hashable, int]  # the rows by the key of their node
+    framework, module, zeros, classes, cancels = "tensorflow", "tf", ZEROS, CLASSES, LAYERS
+    dialect = TAPE
     unused, left, rebinds = "independent", "left_through_numpy", True
 
-    def __init__(self, rules: TapeRules) -> None:
-        self.rules, self.owners = rules, Owners()
+    def __init__(self, rules: TapeRules, rows: list[Row], at: dict[Hashable, int], exits: list[Exit]) -> None:
+        self.rules, self.rows, self.at, self.exits, self.owners = rules, rows, at, exits, Owners()
+        self.standing: dict[Hashable, list[int]] = {}  # the rows that stand for a tensor or variable
+        for row in rows:
+            for name in rules.trace.stands_for(row.extra):
+                self.standing.setdefault(name, []).append(row.row)
+
+    @cached_property
+    def sweep(self) -> BackwardPass | None:
+        """The sweep to all sources that have a gradient, run once more; None where it cannot be."""
+        sources = [source for source in self.rules.sources if self.rules.connected(source)]
+        return _sweep(self, starts_of(self.rules), replay(self.rules, sources))
+
+    @cached_property
+    def suspects(self) -> list[suspects.Suspicion]:
+        """What is wrong with gradients that are there."""
+        if len(self.rules.record) > MOST:
+            return []
+        run = suspects.Run(self.rows, [] if self.sweep is None else [self.sweep], self.exits, OPERATIONS, self.out)
+        return [
+            one for check in (suspects.broadcast, suspects.activation_twice, suspects.in_part) for one in check(run)
+        ]
+
+    def asked_for(self, source: Any) -> bool:
+        """Whether the tape was asked for the gradient of a source."""
+        asked = [*self.rules.tape.questions, *filter(None, [self.rules.tape.last])]
+        return any(source is one for question in asked for one in question.sources)
 
     def names(self) -> Iterable[tuple[str, Any]]:
         """The names of the program, and what they hold."""
@@ -201,6 +256,32 @@ class TapeAdapter:
     def anew(self, q: Question, row: Row, at: text.Statement, when: int, other: int) -> bool:
         """Whether what a statement made again took the place of the source: in a loop, or in the block and before it."""
         return any(isinstance(s.node, text.LOOPS) for s in at.around) or self.in_block(when) != self.in_block(other)
+
+    def details(self, q: Question, found: Finding) -> dict[str, str]:
+        """The fields of a sentence that the text of the program fills."""
+        return tape_words.details(q, found)
+
+    def label(self, row: Row) -> str:
+        """What minitape calls the operation of a row."""
+        return self.rules.trace.label(row.extra)
+
+    def called(self, q: Question, row: int) -> str:
+        """What the program knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
+        label, at = self.label(q.rows[row]), text.at(q.rows[row].site)
+        if label == "function":
+            return fill("the tf.function")
+        place = getattr(q.rows[row].site, "place", None)
+        call = None if at is None or place is None else at.expression(place.span)
+        written = text.last_name(call.func) if isinstance(call, ast.Call) else ""
+        if not label or not written or written in (label, "__call__"):
+            return label or q.rows[row].op
+        return fill("{operation} in {function}(...)", operation=label, function=written)
+
+    def used_rows(self, source: Any) -> list[Site]:
+        """The lines of the operations that were computed from a source under the tape, in order."""
+        own = set(self.rules.tape._rows_of(source))
+        place = self.rules.last_use(source) if own else None
+        return [] if place is None else [placed(place)]
 
     def layer_of(self, variable: Any) -> Any:
         """The layer or module that has a variable."""
@@ -344,45 +425,48 @@ CHECKS = (
 )
 
 
-def ask(rules: TapeRules, source: Any) -> Explanation:
+def ask(q: Question) -> Explanation:
     """Why one source has no gradient."""
-    q = read(rules, source)
-    q.name = words.called(q)
-    return say(q, next(finding for check in CHECKS if (finding := check(q)) is not None))
+    return say(q, found_by(q))
+
+
+def found_by(q: Question) -> Finding:
+    """What the first check finds."""
+    return next(finding for check in CHECKS if (finding := check(q)) is not None)
 
 
 def say(q: Question, found: Finding) -> Explanation:
     """A finding in a tape's words."""
     for one in (found, *found.others):
         one.cause = "nondifferentiable_op" if one.cause == "nondifferentiable" else one.cause
-    return words.explanation(q, found, words.VALUES)
+    answer = words.explanation(q, found, words.VALUES)
+    if answer.kind in ("zero", "nonfinite"):
+        lost = not all(arrived.finite(q, end) for end in q.ends)
+        spoilt = fill("The target is not finite.") if lost else fill("The gradient of {x} is not finite.", x=q.name)
+        zero = fill("The gradient of {x} is zero.", x=q.name)
+        answer.message = paragraph(zero if answer.kind == "zero" else spoilt, answer.message)
+    return answer
 
 
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def value(rules: TapeRules, source: Any, depth: int = 0) -> Explanation:
+def value(q: Question) -> Explanation:
     """Why a gradient that is there is zero, not finite or wrong; what else blocks it where it is not."""
-    q = read(rules, source)
-    q.sweep, q.name = _sweep(q, starts_of(rules), replay(rules, [source])), words.called(q)
-    found = inside(q, depth) if q.sweep is not None else None
+    q.sweep = q.adapter.sweep
+    with np.errstate(all="ignore"):
+        found = inside(q, 0)
     if found is not None:
         return say(q, found)
+    changed = changed_by_others(q.source) if q.adapter.asked_for(q.source) else None
+    if changed is not None:
+        return say(q, changed)
     cuts = [
         one
         for one in checks.beside(q, [])
         if one.cause != "state" or q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0
     ]
-    run = suspects.Run(q.rows, [] if q.sweep is None else [q.sweep], list(q.exits), OPERATIONS, q.adapter.out)
-    wrong = next(
-        (
-            one
-            for check in (suspects.broadcast, suspects.activation_twice, suspects.in_part)
-            for one in check(run)
-            if one.row in q.after
-        ),
-        None,
-    )
+    wrong = next((one for one in q.adapter.suspects if one.row in q.after), None)
     answer = (
         Explanation("connected", fill(TEXT["connected"][0], x=q.name), "")
         if wrong is None
@@ -394,7 +478,7 @@ def value(rules: TapeRules, source: Any, depth: int = 0) -> Explanation:
 
 def inside(q: Question, depth: int) -> Finding | None:
     """The same as a finding; of a call of a function what is to blame in it."""
-    found = arrived.nan(q) or arrived.zero(q)
+    found = (arrived.nan(q) or arrived.zero(q)) if q.sweep is not None else None
     if found is None or found.row is None or q.rows[found.row].op not in FUNCTION:
         return found
     node = q.rows[found.row].extra
@@ -405,8 +489,8 @@ def inside(q: Question, depth: int) -> Finding | None:
     inner, inputs, starts, steps = again
     for one, given in zip(inputs, node.record.call_at(node.row).inputs, strict=False):
         if one.dtype.differentiable and q.adapter.at.get((id(node.record), given)) in q.after:
-            inside_q = read(inner, one)
-            inside_q.sweep = _sweep(inside_q, starts, steps)
+            inside_q = question(recorded(inner.tape, inner.targets, inner.sources), one)
+            inside_q.sweep = _sweep(inside_q.adapter, starts, steps)
             better = inside(inside_q, depth + 1)
             if better is not None:
                 better.row = found.row
@@ -414,11 +498,11 @@ def inside(q: Question, depth: int) -> Finding | None:
     return found
 
 
-def _sweep(q: Question, starts: dict, steps: Iterable | None) -> BackwardPass | None:
+def _sweep(asked: TapeAdapter, starts: dict, steps: Iterable | None) -> BackwardPass | None:
     """A sweep that runs once more, by our rows."""
     if steps is None:
         return None
-    record, at = q.adapter.rules.record, q.adapter.at
+    record, at = asked.rules.record, asked.at
     sweep = BackwardPass([at[id(record), row] for row in starts if (id(record), row) in at])
     for row, adjoint in starts.items():
         sweep.arrive(at.get((id(record), row), -1), ValueSummary(adjoint))
@@ -438,14 +522,51 @@ def cut_to_zero(q: Question) -> Finding | None:
     return broken(q) if any(row.extra.caller is not None for row in q.rows) else None
 
 
-def answer(source: Any, tape: GradientTape, rules: TapeRules) -> Explanation:
+def answer(asked: TapeAdapter, source: Any) -> Explanation:
     """Why one source has no gradient, or what is to be said of one that is there."""
-    if not rules.connected(source):
-        found = ask(rules, source)
+    q = question(asked, source)
+    if not asked.rules.connected(source):
+        found = ask(q)
     else:
-        q = read(rules, source)
         cut = cut_to_zero(q) if breaks(q.way) else None
-        found = say(q, cut) if cut is not None else value(rules, source)
+        found = say(q, cut) if cut is not None else value(q)
         found.connected = True
-    found._tape = tape
+    found._tape = asked.rules.tape
     return found
+
+
+def explain_nonfinite(tape: GradientTape, target: Structure, sources: Structure) -> Explanation:
+    """See ``GradientTape.explain_nonfinite``."""
+    try:
+        flat = [leaf_of(source) for source in nest.flatten(sources)]
+        asked = recorded(tape, [leaf_of(one) for one in nest.flatten(target)], flat)
+        questions = [question(asked, source) for source in flat]
+        for q in questions:
+            q.sweep = asked.sweep if asked.rules.connected(q.source) else None
+        found = next(((q, one) for q in questions if q.sweep is not None and (one := arrived.nan(q))), None)
+        lost = next((end for end in questions[0].ends if not arrived.finite(questions[0], end)), None)
+        if found is None and lost is not None:
+            found = questions[0], arrived.origin(questions[0], lost)
+        if found is not None:
+            answer = say(*found)
+            answer.cause = "nonfinite_gradient" if lost is None else "nonfinite_value"
+            return answer
+    except Exception as error:
+        text = fill("The sweep cannot be run again: {error}", error=f"{type(error).__name__}: {error}")
+        return Explanation("nonfinite_released", text, "")
+    if asked.sweep is None:
+        fix = "Use a persistent tape, or ask before `gradient`."
+        return Explanation("nonfinite_released", fill(RELEASED), fill(fix))
+    return Explanation("finite", fill("Every adjoint of this sweep is finite."), "")
+
+
+def inside_python(tape: GradientTape, target: End, source: End) -> Break | None:
+    """What breaks the way to an input of a ``tf.py_function`` inside of it; None where nothing does."""
+    asked = recorded(tape, [target], [source])
+    if asked.rules.connected(source):
+        return None
+    found = found_by(question(asked, source))
+    return Break(found.cause, getattr(found.site, "place", None), found.what)
+
+
+Trace.inside_python = staticmethod(inside_python)

@@ -16,7 +16,8 @@ from ..bridges.tensorflow_open import open_call, seeds_of, traced_again
 from ..bridges.tensorflow_ops import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
 from ..bridges.tensorflow_texts import OF_KERAS, TEXT
 from ..explain.caller import asking_frame
-from ..explain.families import CLASSES, STEPS, ZEROS
+from ..explain.families import CLASSES, LAYERS, STEPS, ZEROS
+from ..explain.fixes.dialects import TENSORFLOW
 from ..explain.owners import living
 from ..explain.value_texts import FUNCTIONS
 from ..explain.words import Explanation
@@ -95,7 +96,9 @@ def apart(way: list[Site], other: list[Site]) -> Site:
 class TensorFlowAdapter:
     """What else is known of tensors, variables and tapes."""
 
-    framework, module, zeros, classes, functions = "tensorflow", "tf", ZEROS, CLASSES, FUNCTIONS
+    framework, module, functions = "tensorflow", "tf", FUNCTIONS
+    zeros, classes, cancels = ZEROS, CLASSES, LAYERS
+    dialect = TENSORFLOW
     unused, left, rebinds = "independent", "left_through_numpy", True
 
     def __init__(self, recording: Any, end: int | None, source: Any) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any
 
 from ..engine.recording.frames import cells, lines_of, own_file, without_syntax_warnings
 from ..recording.sites import NOWHERE, Site
+
+unparse = lru_cache(10_000)(ast.unparse)
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
@@ -28,11 +31,17 @@ class Statement:
     file: str
     around: tuple[Statement, ...]
     order: int
+    block: int  # the same for statements that run one after the other
 
     @property
     def line(self) -> int:
         """Its first line."""
         return self.node.lineno
+
+    @property
+    def last(self) -> int:
+        """Its last line."""
+        return self.node.end_lineno or self.node.lineno
 
     @property
     def site(self) -> Site:
@@ -41,7 +50,7 @@ class Statement:
 
     def covers(self, site: Site) -> bool:
         """Whether a place is in it."""
-        return site[0] == self.file and site[1] is not None and self.line <= site[1] <= (self.node.end_lineno or 0)
+        return site[0] == self.file and site[1] is not None and self.line <= site[1] <= self.last
 
     @property
     def functions(self) -> list[ast.FunctionDef]:
@@ -58,18 +67,18 @@ class Statement:
         """The class around it."""
         return next((s.node.name for s in reversed(self.around) if isinstance(s.node, ast.ClassDef)), "")
 
+    @property
+    def loops(self) -> list[Statement]:
+        """The loops around it, in the same function."""
+        return [s for s in self.around if isinstance(s.node, LOOPS) and s.functions == self.functions]
+
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """The syntax of its own expressions: of a compound statement its header."""
-        inner = {
-            id(s)
-            for name in ("body", "orelse", "finalbody", "handlers", "cases")
-            for s in getattr(self.node, name, ()) or ()
-        }
-        found, stack = [], [self.node]
-        while stack:
-            found.append(node := stack.pop())
-            stack += [one for one in ast.iter_child_nodes(node) if node is not self.node or id(one) not in inner]
+        """The syntax of its own expressions, the outer ones first: of a compound statement its header."""
+        found: list[ast.AST] = [self.node]
+        for node in found:
+            inner = (ast.stmt, ast.ExceptHandler, ast.match_case) if node is self.node else ()
+            found += [one for one in ast.iter_child_nodes(node) if not isinstance(one, inner)]
         return found
 
     @cached_property
@@ -82,7 +91,7 @@ class Statement:
     @cached_property
     def binds(self) -> list[str]:
         """The texts of that."""
-        return [ast.unparse(n) for n in self.targets]
+        return [unparse(n) for n in self.targets]
 
     @cached_property
     def value(self) -> ast.expr | None:
@@ -94,7 +103,7 @@ class Statement:
         """The names, attributes and items that it reads."""
         kinds = (ast.Name, ast.Attribute, ast.Subscript)
         again = self.binds if isinstance(self.node, ast.AugAssign) else []
-        return {ast.unparse(n) for n in self.nodes if isinstance(n, kinds) and isinstance(n.ctx, ast.Load)} | {*again}
+        return {unparse(n) for n in self.nodes if isinstance(n, kinds) and isinstance(n.ctx, ast.Load)} | {*again}
 
     @property
     def calls(self) -> list[ast.Call]:
@@ -104,6 +113,16 @@ class Statement:
     def call_of(self, *names: str) -> ast.Call | None:
         """Its first call of something with one of these last names."""
         return next((n for n in self.calls if last_name(n.func) in names), None)
+
+    def expression(self, span: tuple[int | None, ...]) -> ast.expr | None:
+        """The expression whose text has a span (first and last line, first and last column).
+
+        Of a chain of calls over several lines Python only knows where it ends.
+        """
+        first, last, left, right = span
+        found = [n for n in self.nodes if isinstance(n, ast.expr) and (n.end_lineno, n.end_col_offset) == (last, right)]
+        exact = [n for n in found if (n.lineno, n.col_offset) == (first, left)]
+        return next((n for n in (*exact, *found) if n in exact or isinstance(n, ast.Call)), None)
 
     def within(self, *names: str) -> Statement | None:
         """The innermost block or decorated function around it that names one of these."""
@@ -143,24 +162,53 @@ def enters(s: Statement, parts: Iterable[ast.AST], start: Statement) -> bool:
     )
 
 
-def statements(file: str | None) -> list[Statement]:
-    """The statements of a file, or of all cells of a notebook in their order; none where there is no text."""
-    known = cells()
-    files = sorted(known, key=known.__getitem__) if file in known else [file or ""]
-    return _parsed(tuple((name, "".join(lines_of(name))) for name in files))
+@dataclass
+class Program:
+    """The text of a file, or of all cells of a notebook in their order."""
+
+    statements: list[Statement] = field(default_factory=list)
+    lines: dict[Site, Statement] = field(default_factory=dict)  # the innermost statement of each
+    functions: dict[str, list[ast.FunctionDef]] = field(default_factory=dict)
+    imported: dict[str, str] = field(default_factory=dict)  # name -> its module
+
+
+_programs: dict[str, tuple[dict[str, int], list[str], Program]] = {}
+
+
+def program(file: str | None) -> Program:
+    """The text that a file is, or is a cell of; empty where there is none."""
+    name, known = file or "", cells()
+    lines = lines_of(name)
+    kept = _programs.get(name)
+    if kept is None or kept[1] is not lines or kept[0] != known:
+        files = sorted(known, key=known.__getitem__) if name in known else [name]
+        kept = known, lines, _parsed(tuple((name, "".join(lines_of(name))) for name in files))
+        _programs[name] = kept
+    return kept[2]
 
 
 @lru_cache(64)
-def _parsed(texts: tuple[tuple[str, str], ...]) -> list[Statement]:
-    found: list[Statement] = []
+def _parsed(texts: tuple[tuple[str, str], ...]) -> Program:
+    found = Program()
 
-    def visit(body: Iterable[ast.AST], file: str, around: tuple[Statement, ...]) -> None:
+    def visit(body: Iterable[ast.stmt], file: str, around: tuple[Statement, ...]) -> None:
+        block = len(found.statements) if around else -1  # the cells of a notebook run one after the other
         for node in body:
-            if isinstance(node, ast.stmt):
-                found.append(one := Statement(node, file, around, len(found)))
-                visit(ast.iter_child_nodes(node), file, (*around, one))
-            elif isinstance(node, (ast.ExceptHandler, ast.match_case)):
-                visit(node.body, file, around)
+            one = Statement(node, file, around, len(found.statements), block)
+            found.statements.append(one)
+            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+            found.lines.update(dict.fromkeys(((file, line) for line in range(first, one.last + 1)), one))
+            if isinstance(node, FUNCTIONS):
+                found.functions.setdefault(node.name, []).append(node)
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                module = getattr(node, "module", None)
+                found.imported.update(
+                    (a.asname or (a.name if module else a.name.split(".")[0]), module or a.name) for a in node.names
+                )
+            for name in ("body", "orelse", "finalbody"):
+                visit(getattr(node, name, None) or (), file, (*around, one))
+            for part in getattr(node, "handlers", ()) or getattr(node, "cases", ()):
+                visit(part.body, file, (*around, one))
 
     for file, text in texts:
         try:
@@ -171,10 +219,34 @@ def _parsed(texts: tuple[tuple[str, str], ...]) -> list[Statement]:
     return found
 
 
+def statements(file: str | None) -> list[Statement]:
+    """The statements of a file, or of all cells of a notebook in their order; none where there is no text."""
+    return program(file).statements
+
+
 def at(site: Site) -> Statement | None:
     """The innermost statement at a place."""
-    found = [s for s in statements(site[0]) if s.covers(site)]
-    return max(found, key=lambda s: (len(s.around), s.order), default=None)
+    return program(site[0]).lines.get((site[0], site[1]))
+
+
+def parsed(text: str) -> Any:
+    """The syntax of an expression."""
+    return ast.parse(text, mode="eval").body
+
+
+def rewritten(node: ast.AST, swap: Callable[[ast.AST], ast.AST | None]) -> Any:
+    """A copy of a syntax tree with some of its nodes swapped for others."""
+    found = swap(node)
+    if found is not None:
+        return found
+    new = type(node)()
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            value = rewritten(value, swap)
+        elif isinstance(value, list):
+            value = [rewritten(v, swap) if isinstance(v, ast.AST) else v for v in value]
+        setattr(new, name, value)
+    return new
 
 
 def bound_by(text: str, like: Statement) -> list[Statement]:
@@ -226,7 +298,7 @@ def keys_of(node: ast.AST, where: Statement) -> set[Key]:
 # -- where a value goes ----------------------------------------------------------------------------
 
 
-def flow(start: Statement, files: Iterable[str | None]) -> set[Statement]:
+def flow(start: Statement, files: Iterable[str | None], branches: bool = True) -> set[Statement]:
     """The statements that may read what left in one, or that run because of it: through names, attributes, lists,
     arguments and results of functions, branches. It knows no keys of dictionaries, and no objects apart.
     """
@@ -250,7 +322,7 @@ def flow(start: Statement, files: Iterable[str | None]) -> set[Statement]:
             if s not in reached
             and (
                 _reads(s.nodes, s, hot, functions)
-                or any(o in reached and isinstance(o.node, BRANCHES) for o in s.around)
+                or (branches and any(o in reached and isinstance(o.node, BRANCHES) for o in s.around))
             )
         ]
     return reached

@@ -17,6 +17,7 @@ from ..bridges.rows import exits_of, rows_of
 from ..bridges.torch_texts import CLASSES, FUNCTIONS, HIDES, SAMPLES, TEXT, ZEROS
 from ..bridges.torch_value import array_of
 from ..explain.caller import asking_frame
+from ..explain.fixes.dialects import TORCH
 from ..explain.owners import living
 from ..explain.words import Explanation
 from ..picture.reading import spaces
@@ -51,7 +52,9 @@ def read(recording: Any, target: Any, source: Any) -> Question:
 class TorchAdapter:
     """What else is known of tensors."""
 
-    framework, module, zeros, classes, functions = "torch", "torch", ZEROS, CLASSES, FUNCTIONS
+    framework, module, functions = "torch", "torch", FUNCTIONS
+    zeros, classes, cancels = ZEROS, CLASSES, frozenset[str]()
+    dialect = TORCH
     unused, left, rebinds = "unused", "left_torch", False
 
     def __init__(self, recording: Any) -> None:

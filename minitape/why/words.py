@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import ast
+
+import numpy as np
 
 from ..common.texts import paragraph
 from ..explain.caller import in_brackets
-from ..explain.sentences import fill
+from ..explain.fixes.table import offer
+from ..explain.sentences import between, fill
 from ..explain.texts import TEXT
 from ..explain.value_texts import ARRIVED, FUNCTIONS, OF_TAPE, OF_TENSORFLOW
 from ..explain.words import Explanation, not_all
-from . import fixes, text
 from .model import Finding, Question
+from .names import path_to as path_to
 
 VALUES = OF_TAPE | ARRIVED | OF_TENSORFLOW | TEXT
 
@@ -24,8 +27,8 @@ LEFT_BY = {
     "__complex__": "complex()",
     "numpy_function": "tf.numpy_function",
 }  # how values leave, in words
+COMPARES = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
 MOST = 5  # further breaks in an answer
-DEEP, MANY = 6, 2000  # of what holds what is looked at to find a name
 
 
 def left_by(how: str) -> str:
@@ -37,78 +40,51 @@ def left_by(how: str) -> str:
     return fill(LEFT_BY[how]) if how in LEFT_BY else f".{how}()"
 
 
-def called(q: Question) -> str:
-    """How the program reaches the source: by a name, or through what holds it."""
-    made = [
-        at
-        for site in reversed(getattr(q.adapter, "made_at", lambda thing: [])(q.source))
-        if (at := text.at(site)) is not None
-    ]
-    bound = made[0].binds if made and made[0].value is not None else []
-    known = {name for name, value in q.adapter.names() if q.adapter.handle(value) is q.source}
-    own = bound[0] if len(bound) == 1 and bound[0].isidentifier() and (not known or bound[0] in known) else ""
-    return (
-        own
-        or path_to(q, q.source)
-        or next((q.rows[row].name for row in q.own if q.rows[row].name), "")
-        or fill("the source")
-    )
-
-
-def path_to(q: Question, wanted: Any) -> str:
-    """A name of an object, or of what holds it with what leads on: ``trainer.net[0].weight``; empty where unknown."""
-    level = [(name, value) for name, value in q.adapter.names() if not name.startswith("_")]
-    seen = set[int]()
-    for _ in range(DEEP):
-        inner: list[tuple[str, Any]] = []
-        for name, value in level:
-            if q.adapter.handle(value) is wanted:
-                return name
-            if id(value) not in seen:
-                seen.add(id(value))
-                inner += [(name + part, one) for part, one in parts_of(value)]
-        level = inner[:MANY]
-    return ""
-
-
-def parts_of(value: Any) -> list[tuple[str, Any]]:
-    """What a list, a dictionary or an object holds."""
-    if isinstance(value, dict):
-        return [(f"[{key!r}]", one) for key, one in list(value.items())[:MANY]]
-    if isinstance(value, (list, tuple)):
-        return [(f"[{at}]", one) for at, one in enumerate(value[:MANY])]
-    held = getattr(value, "__dict__", {})
-    if (
-        type(value).__module__ in ("builtins", "numpy")
-        or isinstance(value, type)
-        or not isinstance(held, dict)
-        or "__file__" in held
-    ):
-        return []
-    parts = [
-        (f"[{name}]" if name.isdigit() else f".{name}", one)
-        for slot in ("_parameters", "_modules", "_buffers")
-        for name, one in held.get(slot, {}).items()
-    ]
-    return parts + [(f".{name}", one) for name, one in held.items() if not name.startswith("_")]
-
-
 def explanation(q: Question, found: Finding, texts: dict[str, tuple[str, str]] = TEXT) -> Explanation:
     """An answer, with those of further breaks."""
     answer = in_words(q, found, texts)
     answer.others = [in_words(q, other, texts) for other in found.others[:MOST]]
     if not answer.connected:
         answer.fix = paragraph(answer.fix, not_all(answer))
-    fixes.offer(q, found, answer)
+    offer(q, found, answer)
     return answer
+
+
+def operation(q: Question, row: int) -> str:
+    """What an operation is called; a comparison as the program writes it."""
+    at = text.at(q.rows[row].site) if q.rows[row].op in COMPARES else None
+    written = [ast.unparse(n) for n in ([] if at is None else at.nodes) if isinstance(n, ast.Compare)]
+    return written[0] if len(written) == 1 and len(written[0]) <= 60 else q.rows[row].op
+
+
+def values(q: Question, found: Finding) -> str:
+    """The numbers at which an operation goes wrong, as the sentence of a cause has them."""
+    row = None if found.row is None else q.rows[found.row]
+    arrays = [] if row is None else [a for one in row.inputs if (a := q.rows[one].array) is not None]
+    if found.cause == "nan_forward" or (found.cause, found.kind) == ("nan_backward", "hidden"):
+        result = None if row is None else row.array
+        if result is None or np.isfinite(result).all():
+            return fill("NaN or an infinity")
+        lost = np.argmin(np.isfinite(result))
+        given = [np.broadcast_to(a, result.shape).flat[lost] for a in arrays if a.shape in (result.shape, ())]
+        value = f"{result.flat[lost]:.4g}".replace("nan", "NaN")
+        said = fill(" and ").join(f"{number:.4g}" for number in given)
+        return fill("{value} at {given}", value=value, given=said) if said and len(given) == len(arrays) else value
+    if len(arrays) != 1 or not arrays[0].size:
+        return ""
+    return fill(" ({place})", place=between(arrays[0].min(), arrays[0].max(), ".4g"))
 
 
 def in_words(q: Question, found: Finding, texts: dict[str, tuple[str, str]]) -> Explanation:
     """The sentences of a cause."""
-    message, fix = texts.get(f"{found.cause} {found.kind}".strip()) or texts[found.cause]
+    if hasattr(q.adapter, "details"):
+        found.fields = q.adapter.details(q, found)
+    key = f"{found.cause} {found.fields.get('kind', found.kind)}".strip()
+    key = key.replace("nan_backward hidden", "nan_forward hidden")  # a value that is not finite, and masked later
+    message, fix = texts.get(key) or texts[found.cause]
     row = None if found.row is None else q.rows[found.row]
-    what = found.what or ("" if row is None else row.op)
-    function = getattr(q.adapter, "functions", FUNCTIONS).get(f"{found.cause} {found.kind}".strip(), "")
+    what = found.what or ("" if row is None else getattr(q.adapter, "called", operation)(q, row.row))
+    function = getattr(q.adapter, "functions", FUNCTIONS).get(key, "")
     fields = {
         "x": q.name,
         "line": in_brackets(*found.site),
@@ -121,9 +97,10 @@ def in_words(q: Question, found: Finding, texts: dict[str, tuple[str, str]]) -> 
         "used": "",
         "function": "stop_recording",
         "watched": "",
-        "values": "",
+        "values": values(q, found) if "{values}" in message else "",
         "functions": fill(function, what=what),
     }
+    fields |= {name: value for name, value in found.fields.items() if name in fields}
     answer = Explanation(found.cause, fill(message, **fields), fill(fix, **fields), *found.site)
     answer.beside = found.beside
     answer.name, answer._rows = q.name, [] if found.row is None else [found.row]

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import traceback
 from collections.abc import Iterable
 from typing import Any
 
+import jax
 import numpy as np
 
-from ..bridges.jax_log import STAIRS
-from ..bridges.jax_origin import JaxOrigin, returned
-from ..bridges.jax_texts import BENT, FUNCTIONS, TEXT, ZEROS
 from ..engine.recording.frames import own_file
 from ..explain.caller import asking_frame
+from ..explain.fixes.dialects import JAX
+from ..explain.sentences import fill
 from ..explain.words import Explanation
 from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site
-from . import arrived, checks, text, words
-from .model import Exit, Finding, Given, Question, Row
-from .suspects import is_alike
+from ..why import arrived, checks, text, words
+from ..why.arrived import at_row
+from ..why.model import Exit, Finding, Given, Question, Row, way_to
+from ..why.suspects import is_alike
+from .checkup import Checkup
+from .jax_log import SHARES, STAIRS, places
+from .jax_origin import JaxOrigin, returned
+from .jax_texts import BENT, FUNCTIONS, TEXT, ZEROS
+from .texts import ARRAY
 
 TRACED = ("Tracer", "traced", "concrete")
 BENDS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consist of straight lines
 GROWS = set("exp exp2 expm1 cosh sinh pow integer_pow".split())
+# written without a call
+SIGNS = set("add sub mul div pow integer_pow neg dot_general rem gt ge lt le eq ne".split())
+WHOLE = {"softmax", "log_softmax", "logsumexp"}  # functions of shares, whose steps no question is about
+ASKED = re.compile(r"problem arose with the `(\w+)` function")
 NUMBERS = "int float round item tolist range".split()
 
 
@@ -50,7 +62,9 @@ def read(recording: Any, target: Any, source: Any, own: list[int]) -> Question:
 class JaxAdapter:
     """What else is known of arrays."""
 
-    framework, module, zeros, functions = "jax", "jnp", ZEROS, FUNCTIONS
+    framework, module, functions = "jax", "jnp", FUNCTIONS
+    zeros, classes, cancels = ZEROS, frozenset[str](), SHARES
+    dialect = JAX
     unused, left, rebinds = "unused", "left_jax", False
 
     def __init__(self, recording: Any) -> None:
@@ -72,14 +86,28 @@ class JaxAdapter:
         """Whether it is a number that the program wrote."""
         return False
 
+    def called(self, q: Question, row: int) -> str:
+        """An operation by the name of the function that the line calls, where that does nothing else: ``sqrt in
+        norm(...)``.
+        """
+        one, at, name = q.rows[row], text.at(q.rows[row].site), words.operation(q, row)
+        calls = {text.last_name(call.func) for call in ([] if at is None else at.calls)} - {""}
+        alone = calls.pop() if len(calls) == 1 and one.op not in SIGNS else name
+        written = next((scope for scope in one.scope if scope in calls | {alone}), alone)
+        around = one.scope[: one.scope.index(written) + 1] if written in one.scope else ()
+        same = sum(other.scope[: len(around)] == around and other.site == one.site for other in q.rows)
+        if same == 1 or written in WHOLE or written in name or name in written:
+            return written
+        return fill("{operation} in {function}(...)", operation=name, function=written)
+
+    def rule(self, row: Row) -> Site:
+        """The line on which a rule of the program's own returns."""
+        return returned(row.extra.custom) if row.extra.custom else NOWHERE
+
     def made(self, row: int) -> Site:
         """The line that made an argument."""
         leaf = next((leaf for leaf in self.recording.given if leaf.row == row), None)
         return NOWHERE if leaf is None else self.origin.leaf_line(leaf)
-
-
-def _at(q: Question, cause: str, row: int, kind: str = "", what: str = "") -> Finding:
-    return Finding(cause, q.rows[row].site, row, what, kind)
 
 
 # -- what JAX refuses ------------------------------------------------------------------------------
@@ -94,25 +122,19 @@ def refused(q: Question) -> Finding | None:
     site, called = site_of_error(error)
     site = site if recording.stopped is NOWHERE else recording.stopped
     for kind, cause in (
-        ("UnexpectedTracer", "leaked_tracer"),
-        ("TracerBoolConversion", "branch"),
-        ("NonConcreteBooleanIndex", "boolean_index"),
+        (jax.errors.UnexpectedTracerError, "leaked_tracer"),
+        (jax.errors.TracerBoolConversionError, "branch"),
+        (jax.errors.NonConcreteBooleanIndexError, "boolean_index"),
     ):
-        if type(error).__name__.startswith(kind):
+        if isinstance(error, kind):
             return Finding(cause, site)
     said = str(error)
     if "size argument" in said:
-        return Finding("boolean_index", site, kind="size", what=f"{called}()")
+        return Finding("boolean_index", site, kind="size", what=asks(error, called))
     if any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACED):
-        return Finding(
-            "left_jax",
-            site,
-            what="A NumPy function"
-            if "ArrayConversion" in type(error).__name__
-            else f"{called}()"
-            if called
-            else "This line",
-        )
+        at = text.at(site)
+        math = [ast.unparse(call.func) for call in ([] if at is None else at.calls) if text.root_name(call) == "math"]
+        return Finding("left_jax", site, what=f"{math[0]}()" if math else asks(error, called))
     for word, cause in (("while_loop", "while_loop"), ("callback", "callback"), ("scalar-output", "not_scalar")):
         if word in said:
             return Finding(
@@ -125,6 +147,16 @@ def refused(q: Question) -> Finding | None:
         kind=next((kind for word, kind in kinds.items() if word in said), ""),
         what=said.partition("\n")[0],
     )
+
+
+def asks(error: Exception, called: str) -> str:
+    """What wanted a number: JAX says it, or the error came up in a function of its own."""
+    if isinstance(error, jax.errors.TracerArrayConversionError):
+        return fill("A NumPy function")
+    if isinstance(error, jax.errors.TracerIntegerConversionError):
+        return fill("range() or an index")
+    found = ASKED.search(str(error))
+    return f"{found[1] if found else called}()" if found or called else fill("This line")
 
 
 def result(q: Question) -> Finding | None:
@@ -156,7 +188,7 @@ def way_back(q: Question) -> Finding | None:
     for word, cause in (("while", "while_loop"), ("callback", "callback")):
         row = next((row for row in sorted(q.behind) if word in q.rows[row].op and q.rows[row].tracked), None)
         if row is not None:
-            return _at(q, cause, row)
+            return at_row(q, cause, row)
     said = str(error).partition("\n")[0]
     rules = [row for row in sorted(q.behind) if q.rows[row].extra.custom and q.rows[row].tracked]
     return (
@@ -185,7 +217,11 @@ def whole_numbers(q: Question) -> Finding | None:
     for row in recording.chosen if recording.error is not None else q.own:
         if row in recording.chosen and not q.rows[row].tracked:
             return Finding(
-                "integer_dtype", q.adapter.made(row), row, q.rows[row].dtype, other=q.rows[row].name or "An argument"
+                "integer_dtype",
+                q.adapter.made(row),
+                row,
+                q.rows[row].dtype,
+                other=q.rows[row].name or fill("An argument"),
             )
     return None
 
@@ -260,7 +296,7 @@ def unused(q: Question) -> Finding | None:
     for row in sorted(q.behind) if leaf is not None else ():
         at = text.at(q.rows[row].site) if len(key) == 1 and q.rows[row].kind == "operation" else None
         if at is not None and any(name.endswith(f"[{key[0]}]") for name in at.reads):
-            return _at(q, "closure", row, "held")
+            return at_row(q, "closure", row, "held")
         roots = [np.asarray(root) for root in q.rows[row].extra.roots]
         if (
             any(root.shape == np.shape(leaf.value) and is_alike(root, np.asarray(leaf.value)) for root in roots)
@@ -269,7 +305,7 @@ def unused(q: Question) -> Finding | None:
             return Finding("closure", reader(q, row), row, kind="held")
     bent = [row for row in sorted(q.after) if q.rows[row].op in BENDS]
     if bent and any("transpose(" in scope for row in q.after for scope in q.rows[row].scope):
-        return _at(q, "zero_derivative", bent[0], "second")
+        return at_row(q, "zero_derivative", bent[0], "second")
     made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
     return (
         Finding("unused", dropped(q, max(made)), max(made), kind="dropped") if made else Finding("unused", origin.head)
@@ -278,7 +314,6 @@ def unused(q: Question) -> Finding | None:
 
 def dropped(q: Question, row: int) -> Site:
     """The statement that has the value of a row, and does not return it."""
-    from ..bridges.jax_log import places
 
     calls = [
         part for call in q.adapter.recording.log.calls if row in call.rows for part in getattr(call.compute, "args", ())
@@ -304,7 +339,7 @@ def zero_rule(q: Question) -> Finding | None:
         if q.rows[row].extra.custom:
             return rule(q, row)
         if "while" in q.rows[row].op:
-            return _at(q, "while_loop", row)
+            return at_row(q, "while_loop", row)
     return None
 
 
@@ -318,18 +353,12 @@ def nan(q: Question) -> Finding | None:
     found = arrived.nan(q)
     if found is None or found.row is None:
         return found
-    row = q.rows[found.row]
-    large = [
-        at
-        for at in q.back(row.inputs)
-        if q.rows[at].op in GROWS
-        and not arrived.finite(q, at)
-        and all(arrived.finite(q, one) for one in q.rows[at].inputs)
-    ]
+    row, grows = q.rows[found.row], (at for at in sorted(q.back(q.rows[found.row].inputs)) if q.rows[at].op in GROWS)
+    large = [at for at in grows if not arrived.finite(q, at) and all(arrived.finite(q, n) for n in q.rows[at].inputs)]
     if large and found.cause == "nan_forward":
-        return _at(q, "nan_forward", min(large))
+        return at_row(q, "nan_forward", large[0])
     if row.extra.bad is not NOWHERE and all(arrived.finite(q, one) for one in row.inputs):
-        return Finding("nan_forward", row.extra.bad, found.row, "An operation")
+        return Finding("nan_forward", row.extra.bad, found.row, fill("An operation"))
     if found.cause == "nan_input":
         found.site = q.adapter.made(found.row) if row.kind == "source" else found.site
     return found
@@ -338,45 +367,46 @@ def nan(q: Question) -> Finding | None:
 def zero(q: Question) -> Finding | None:
     """What made zeros, with what JAX calls it."""
     found = arrived.zero(q)
-    row = None if found is None or found.row is None else q.rows[found.row]
-    if found is None or row is None:
+    if found is None or found.row is None:
         return found
-    if row.op in ("max", "min"):
-        steps = [
-            at
-            for at in sorted(q.after & q.behind)
-            if any(one.why == "zero_derivative" for one in q.rows[at].given) or stairs(q, at)
-        ]
-        if steps:
-            return _at(q, "zero_derivative", steps[0], what=stairs(q, steps[0]))
-        other = [q.rows[one] for one in row.inputs if q.rows[one].kind == "constant" and q.rows[one].value.facts()[0]]
-        clips = any("clip" in name for name in (*row.scope, checks.line_of(row.site)))
-        zeros = row.name in ("max 0.0", "0.0 max") or q.adapter.recording.entries[row.row].label in (
-            "max 0.0",
-            "0.0 max",
-        )
-        return _at(q, "saturated" if clips else "dead_relu" if other or zeros else "not_selected", row.row)
-    if stairs(q, row.row):
-        return _at(q, "zero_derivative", row.row, what=stairs(q, row.row))
+    row = q.rows[found.row]
+    step = next((at for at in sorted(q.after & q.behind) if is_step(q, at)), None) if row.op in arrived.CLIPS else None
+    if step is not None or stairs(q, row.row):
+        at = row.row if step is None else step
+        return at_row(q, "zero_derivative", at, what=stairs(q, at))
+    if found.cause == "not_selected" and q.adapter.recording.entries[row.row].label in ("max 0.0", "0.0 max"):
+        return at_row(q, "dead_relu", row.row)
     if row.op == "select_n":
         curve = next((name for name in row.scope if name in BENT), "")
         asked = [q.rows[one] for one in row.inputs if q.rows[one].op in ("gt", "ge", "lt", "le")]
-        if curve or (asked and {*asked[0].inputs} & {*row.inputs}):
-            return _at(q, "saturated" if curve else "dead_relu", row.row, what=curve or "where")
-    if row.extra.custom and not arrived.family(q, row.row):
-        return rule(q, row.row)
+        written = asked and {*asked[0].inputs} & {*row.inputs} and arrived.is_off(q, row.row)
+        if curve or written:
+            return at_row(q, "saturated" if curve else "dead_relu", row.row, what=curve or "where")
     return found
+
+
+def is_step(q: Question, row: int) -> bool:
+    """Whether a row is constant in steps, and alone cuts its way: its gradient would be zero there for any value."""
+    steps = stairs(q, row) or any(one.why == "zero_derivative" for one in q.rows[row].given)
+    return bool(steps) and not any(one.why for _, one in way_to(q, {row}))
 
 
 CHECKS = (refused, whole_numbers, result, no_argument, broken, left, unused, way_back, zero_rule, nan, zero)
 
 
-def ask(recording: Any, target: Any, source: Any, own: list[int]) -> Explanation:
-    """Why one array has no gradient, or what is wrong with one that is there."""
+def why(recording: Any, target: Any, source: Any) -> Explanation:
+    """The explanation of one gradient; see ``Recording.explain``. Of a tree, that of its worst leaf."""
+    own = recording.rows_of(source)
+    if own[1:]:
+        page = Checkup(recording, target).page(recording.named(own))
+        return next(iter(page.problems or page.values()))
     q = read(recording, target, source, own)
-    q.name = next((q.rows[row].name for row in own if q.rows[row].name), "") or words.path_to(q, source) or "the array"
+    q.name = next((q.rows[row].name for row in own), "") or words.path_to(q, source) or fill(ARRAY)
     if isinstance(source, str) and not own and recording.ran:
         names = ", ".join(row.name for row in q.rows if row.name and row.kind == "source")
         raise ValueError(f"explain() knows no argument {source!r}. There are: {names}.")
+    known = bool(own) or isinstance(source, str) or hasattr(source, "shape")
+    if not known and not q.adapter.origin.reads(lambda name, value: name == q.name and value is source):
+        raise TypeError(f"explain() takes an array or the name of an argument as its source, but received {source!r}.")
     found = next((finding for check in CHECKS if (finding := check(q)) is not None), Finding("connected"))
     return words.explanation(q, found, TEXT)
