@@ -23,7 +23,7 @@ from ..explain.suspects import OperationNames, PathChecks, Suspicion
 from ..recording.rows import BackwardPass
 from ..recording.sites import Site
 from ..recording.values import numbers_of
-from .inquiry import left_by
+from ..why.words import left_by
 
 VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operation
 REPEATED = 5  # so often an operation is a loop, or a deep net

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def read(recording: Any, target: Any, source: Any) -> Question:
             e.kind,
             given,
             e.site,
-            (lambda e=e: e.extra.asked),
+            partial(getattr, e.extra, "asked"),
             list(e.extra.way) or [e.site],
             e.value,
             e.dtype,
@@ -83,7 +84,7 @@ def read(recording: Any, target: Any, source: Any) -> Question:
     return Question(adapter, rows, own, [] if end is None else [end], source, target, exits, adapter.sweep)
 
 
-def apart(way: list[Site], other: list[Site]) -> Site:
+def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
     """The statement at which two ways through calls part."""
     where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
     keeps = [
@@ -482,10 +483,10 @@ def inside(q: Question, row: int) -> Finding | None:
     seeds = seeds_of(recording, entry.call, q.sweep)
     if not any(seed is not None for seed in seeds):
         seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
-    found = open_call(recording, entry.call, watched, seeds)
-    if found is None:
+    opened = open_call(recording, entry.call, watched, seeds)
+    if opened is None:
         return None
-    inner, given, ends = found
+    inner, given, ends = opened
     targets = [row for sweep in inner.sweeps for row in sweep.target]
     target = ends[entry.output]
     if inner.row_of(target) not in targets:
@@ -496,6 +497,7 @@ def inside(q: Question, row: int) -> Finding | None:
         ends[output] for output in _results(q, row)
     ]
     # or a constant that TensorFlow wrote into the graph
+    found: Finding | None = None
     asked = asked or ([q.source] if inner.log.rows_of(q.source) else [])
     for tensor in asked:
         inner_q = question(inner, target, tensor, q.name)
@@ -504,7 +506,7 @@ def inside(q: Question, row: int) -> Finding | None:
         found.row = row
         if found.cause != "connected":
             break
-    return found if asked else None
+    return found
 
 
 # -- through Python --------------------------------------------------------------------------------
@@ -555,7 +557,7 @@ def left_by(q: Question, exit: Exit) -> Finding:
     keras = next(
         (name for call in (at.calls if at is not None else ()) if (name := text.last_name(call.func)) in OF_KERAS), ""
     )
-    what = f"{keras}()" if keras else words.LEFT_BY.get(exit.how, f".{exit.how}()" if exit.how else "a NumPy function")
+    what = f"{keras}()" if keras else words.left_by(exit.how)
     return Finding(
         "left_through_numpy",
         exit.site,
@@ -723,7 +725,8 @@ def _inner(q: Question, found: Finding | None) -> Finding | None:
     if row.op in PYTHON:
         return _at(q, "left_through_numpy", row.row, "python", PYTHON[row.op])
     if row.extra.function is not None:
-        return inside(q, row.row) or found
+        deeper = inside(q, row.row)
+        return found if deeper is None or deeper.cause == "connected" else deeper
     return found
 
 

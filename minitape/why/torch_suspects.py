@@ -65,7 +65,7 @@ class Training(TorchAdapter):
 
     def out(self, how: str) -> str:
         """How a value left, in words."""
-        return words.LEFT_BY.get(how, f".{how}()")
+        return words.left_by(how)
 
     def key(self, source: Any) -> int:
         """What a source is known by."""

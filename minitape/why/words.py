@@ -13,17 +13,20 @@ from ..explain.sentences import between, fill
 from ..explain.texts import TEXT
 from ..explain.value_texts import ARRIVED, FUNCTIONS, OF_TAPE, OF_TENSORFLOW
 from ..explain.words import Explanation, not_all
+from . import text
 from .model import Finding, Question
 from .names import path_to as path_to
 
 VALUES = OF_TAPE | ARRIVED | OF_TENSORFLOW | TEXT
 
 LEFT_BY = {
+    "": "a NumPy function",
     "__float__": "float()",
     "__int__": "int()",
     "__array__": "a NumPy function",
     "__index__": "an index",
     "__complex__": "complex()",
+    "numpy_function": "tf.numpy_function",
 }
 COMPARES = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
 MOST = 5  # further breaks in an answer
@@ -37,6 +40,15 @@ def explanation(q: Question, found: Finding, texts: dict[str, tuple[str, str]] =
         answer.fix = paragraph(answer.fix, not_all(answer))
     offer(q, found, answer)
     return answer
+
+
+def left_by(how: str) -> str:
+    """How a value left, in words.
+
+    >>> left_by("__array__"), left_by("item")
+    ('a NumPy function', '.item()')
+    """
+    return fill(LEFT_BY[how]) if how in LEFT_BY else f".{how}()"
 
 
 def operation(q: Question, row: int) -> str:
