@@ -24,6 +24,7 @@ CANCELS = ("zero_cancels", "zero_sum")
 ASIDE = ("cut", "paused", "outside")  # how a value goes into a target, and gets no gradient
 
 if TYPE_CHECKING:
+    from ..why.suspects import Run
     from .recording import Recording
 
 
@@ -49,14 +50,13 @@ class Checkup:
         """The page of a model."""
         answers = {name: self.answer(name, source) for name, source in parts.items()}
         well = {name.rpartition(".")[0] for name, a in answers.items() if a.kind in ("connected", "suspect")}
-        held = self.checks.trained_keys
-        copies = self.checks.copies(
-            [] if held else [(a.key(), parts[name]) for name, a in answers.items() if a.kind in ASIDE]
-        )
+        held = self.run.trained
+        blocked = [] if held else [(a.key(), parts[name]) for name, a in answers.items() if a.kind in ASIDE]
+        copies = self.run.copies(blocked) if blocked else ()
         for name, answer in answers.items():
-            aside = bool(held) and self.checks.key(parts[name]) not in held
+            aside = bool(held) and self.run.key(parts[name]) not in held
             if answer.kind == "connected":  # it would get a gradient, which nothing asks for
-                answer.intended = aside and self.checks.asks
+                answer.intended = aside and self.run.asks
             elif answer.connected:  # a bias whose sum cancels, as before a normalization, while its layer learns
                 answer.intended |= answer.cause in CANCELS and name.rpartition(".")[0] in well
             elif answer.kind != "error":
@@ -97,8 +97,7 @@ class Checkup:
         """The same answer, or what is wrong with a gradient that is there."""
         if answer.kind not in MAY_BE:
             return answer
-        found = self.checks.of(source, self.recording.rows_of(source))
-        said = [one.explanation(answer.name, self.recording.framework) for one in found]
+        said = [one.explanation(answer.name, self.recording.framework) for one in self.run.suspects(source)]
         if not said or MAY_BE[answer.kind] not in ("", said[0].cause):
             return answer
         other: Explanation = said[0].with_beside(said[1:])
@@ -127,12 +126,12 @@ class Checkup:
         """Whether the last backward pass ended in an error, and a source was used for its target."""
         failed = self.recording.failed if self.target is None else []
         rows = set(self.recording.rows_of(source))
-        return any(not rows.isdisjoint(self.checks.behind(row)) for row in failed)
+        return any(not rows.isdisjoint(self.run.behind(row)) for row in failed)
 
     @cached_property
-    def checks(self) -> Any:
-        """What finds gradients that are there and wrong; None where there is nothing to look at."""
-        return self.recording.suspect_checks()
+    def run(self) -> Run:
+        """What the checks of gradients that are there and wrong read."""
+        return self.recording.suspect_run()
 
     def _reached_by(self, source: Any) -> BackwardPass | None:
         """The last backward pass that reached a source."""

@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import wraps
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -40,6 +40,9 @@ from .jax_origin import JaxLeaf, JaxOrigin, keys  # noqa: E402
 from .jax_run import JaxRun, JaxValues, concrete, jit_disabled  # noqa: E402
 from .jax_sweep import Back, JaxForward  # noqa: E402
 from .recording import Number, Recording  # noqa: E402
+
+if TYPE_CHECKING:
+    from ..why.suspects import Run
 
 
 class JaxRecording(Recording):
@@ -99,10 +102,10 @@ class JaxRecording(Recording):
         """Leaves by name."""
         return {self.entries[row].name or f"[{row}]": Number(row) for row in rows}
 
-    def suspect_checks(self) -> Any:
-        from .jax_suspects import JaxSuspectChecks
+    def suspect_run(self) -> Run:
+        from .jax_suspects import run_of
 
-        return JaxSuspectChecks(self)
+        return run_of(self)
 
     def target_number(self, sweep: Any) -> Number | None:
         return None

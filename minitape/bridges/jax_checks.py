@@ -21,7 +21,7 @@ from ..recording.sites import NOWHERE, Site
 from ..why import arrived, checks, text, words
 from ..why.arrived import at_row
 from ..why.model import Exit, Finding, Given, Question, Row, way_to
-from ..why.suspects import alike
+from ..why.suspects import is_alike
 from .checkup import Checkup
 from .jax_log import SHARES, STAIRS, places
 from .jax_origin import JaxOrigin, returned
@@ -299,7 +299,7 @@ def unused(q: Question) -> Finding | None:
             return at_row(q, "closure", row, "held")
         roots = [np.asarray(root) for root in q.rows[row].extra.roots]
         if (
-            any(root.shape == np.shape(leaf.value) and alike(root, np.asarray(leaf.value)) for root in roots)
+            any(root.shape == np.shape(leaf.value) and is_alike(root, np.asarray(leaf.value)) for root in roots)
             and reader(q, row) is not NOWHERE
         ):
             return Finding("closure", reader(q, row), row, kind="held")

@@ -1,4 +1,4 @@
-"""What is wrong with gradients that are there, in JAX: what :mod:`suspects` finds in the rows."""
+"""What is wrong with gradients that are there, in JAX: what :mod:`minitape.why.suspects` finds in the rows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..explain.suspects import OperationNames, Suspicion
+from ..explain.families import OperationNames
 from ..recording.values import numbers_of
-from .suspects import EXPLODED, VANISHED, SuspectChecks, size_of
+from ..why.model import Row
+from ..why.suspects import EXPLODED, VANISHED, Run, Suspicion, is_alike, size_of, suspicion
+from ..why.words import left_by
+from .rows import exits_of, rows_of
 
 NAMES = OperationNames(
     compare={"sub"},
@@ -27,44 +30,61 @@ NAMES = OperationNames(
 OF_LOGITS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}  # how those of jax.nn begin
 
 
-class JaxSuspectChecks(SuspectChecks):
-    """The checks of one recording of JAX."""
+def run_of(recording: Any) -> Run:
+    """The rows and the backward pass of a recording, as the checks read them."""
+    return Run(
+        rows_of(recording, lambda entry: lambda: None),
+        [sweep for sweep in recording.sweeps if sweep.adjoints],
+        exits_of(recording),
+        NAMES,
+        left_by,
+        recording.made_up,
+        recording=recording,
+        checks=(along_scan,),
+        rows_of=recording.rows_of,
+        operand=operand,
+        logits=logits_of,
+        alike=are_alike,
+    )
 
-    def __init__(self, recording: Any) -> None:
-        super().__init__(recording, NAMES)
 
-    def are_alike(self, one: int, other: int) -> bool:
-        """The same lines use both: values that begin with the same formula are alike, too."""
-        sites = [{self.entries[reader].site for reader in self.readers.get(row, ())} for row in (one, other)]
-        return sites[0] == sites[1] and super().are_alike(one, other)
+def are_alike(run: Run, one: int, other: int) -> bool:
+    """Whether two leaves have nearly the same values and the same lines use both: values that begin with the same
+    formula are alike, too.
+    """
+    sites = [{run.rows[reader].site for reader in run.readers.get(row, ())} for row in (one, other)]
+    return sites[0] == sites[1] and is_alike(run.numbers(one), run.numbers(other))
 
-    def operand(self, entry: Any, row: int) -> int:
-        while self.entries[row].op in ("broadcast_in_dim", "reshape") and self.entries[row].site == entry.site:
-            row = self.entries[row].inputs[0]
-        return row
 
-    def along_depth(self) -> Iterator[Suspicion]:
-        """The same; or a long scan, which is one row, sends on far more than its steps add up, or almost nothing from
-        its end to what it began with.
-        """
-        yield from super().along_depth()
-        for entry in self.operations(["scan"]):
-            call = next(call for call in self.recording.log.calls if entry.row in call.rows)
-            given = call.compute.args[0].params
-            if "num_carry" not in given:
-                continue  # a function of the program's that has this name
-            arrived = [self.adjoint(row) for row in call.rows]
-            came = sum(float(np.abs(one).sum()) for one in arrived if one is not None)
-            first, carried, n = given["num_consts"], given["num_carry"], given["length"]
-            ends = arrived[0] if all(one is None for one in arrived[carried:]) else None  # nothing reads the steps
-            for row, port, product, _ in self.on_path[entry.row].edges.get(entry.call, ()):
-                sent = size_of(numbers_of(product))
-                less = first <= port < first + carried and 0 < sent < VANISHED * size_of(ends)
-                if less or EXPLODED * n * came < sent < math.inf:
-                    fields = {"what": "scan", "from_": came, "to": sent, "n": n, "ratio": sent / came}
-                    alone = self.behind(row)
-                    yield Suspicion("vanishing" if less else "exploding", entry.site, fields, entry.row, alone=alone)
+def operand(run: Run, row: Row, given: int) -> int:
+    """What the program gave to an operation, before jax.numpy made its shape fit."""
+    while run.rows[given].op in ("broadcast_in_dim", "reshape") and run.rows[given].site == row.site:
+        given = run.rows[given].inputs[0]
+    return given
 
-    def logits_of(self, entry: Any) -> int | None:
-        given, name = entry.inputs[0], OF_LOGITS[entry.op]
-        return given if name in entry.scope and name not in self.entries[given].scope else None
+
+def logits_of(run: Run, row: Row) -> int | None:
+    """The row that a function of jax.nn takes for logits; None where the operation does not begin one."""
+    given, name = row.inputs[0], OF_LOGITS[row.op]
+    return given if name in row.scope and name not in run.rows[given].scope else None
+
+
+def along_scan(run: Run) -> Iterator[Suspicion]:
+    """A long scan, which is one row, sends on far more than its steps add up, or almost nothing from its end to what
+    it began with.
+    """
+    for row in run.operations(["scan"]):
+        call = next(call for call in run.recording.log.calls if row.row in call.rows)
+        given = call.compute.args[0].params
+        if "num_carry" not in given:
+            continue  # a function of the program's that has this name
+        arrived = [run.adjoint(at) for at in call.rows]
+        came = sum(float(np.abs(one).sum()) for one in arrived if one is not None)
+        first, carried, n = given["num_consts"], given["num_carry"], given["length"]
+        ends = arrived[0] if all(one is None for one in arrived[carried:]) else None  # nothing reads the steps
+        for at, port, product, _ in run.on_path[row.row].edges.get(row.call, ()):
+            sent = size_of(numbers_of(product))
+            less = first <= port < first + carried and 0 < sent < VANISHED * size_of(ends)
+            if less or EXPLODED * n * came < sent < math.inf:
+                fields = {"what": "scan", "from_": came, "to": sent, "n": n, "ratio": sent / came}
+                yield suspicion(row, "vanishing" if less else "exploding", alone=run.behind(at), **fields)

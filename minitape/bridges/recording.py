@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import cached_property
 from itertools import count, takewhile
 from time import perf_counter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from ..recording.values import numbers_of
 from .checkup import Checkup, several
 from .kept_values import as_size, bytes_kept
 from .model_page import names_in
+
+if TYPE_CHECKING:
+    from ..why.suspects import Run
 
 MOST = 20_000  # rows
 THUMBS = 400  # large values that a snapshot shows as pictures, too
@@ -203,6 +206,7 @@ class Recording:
         self.watched: dict[int, int] = {}
         self.watchers: list[Callable[[], None]] = []
         self._rules: dict[int, KnownRule | None] = {}
+        self.rows_read: list[Any] | None = None  # as explain reads them, once it is closed
         self._began, self._took = perf_counter(), 0.0
         self._open = True
 
@@ -415,9 +419,9 @@ class Recording:
         """The recording of a compiled step that gave a source its gradient, and what stands for the source there."""
         return None
 
-    def suspect_checks(self) -> Any:
-        """What finds gradients that are there and wrong; None where there is nothing to look at."""
-        return None
+    def suspect_run(self) -> Run:
+        """What the checks of gradients that are there and wrong read."""
+        raise NotImplementedError(f"explain() is not there for recordings of {self.framework!r}.")
 
     @property
     def problems(self) -> list:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -45,6 +45,9 @@ from .tensorflow_ops import handle_of  # noqa: E402
 from .tensorflow_value import unrecorded  # noqa: E402
 from .tensorflow_watch import TensorFlowWatcher  # noqa: E402
 from .texts import NOT_FINITE, ZERO  # noqa: E402
+
+if TYPE_CHECKING:
+    from ..why.suspects import Run
 
 
 class TensorFlowRecording(Recording):
@@ -86,10 +89,10 @@ class TensorFlowRecording(Recording):
 
         return parts_of(self, model)
 
-    def suspect_checks(self) -> Any:
-        from .tensorflow_suspects import TensorFlowSuspectChecks
+    def suspect_run(self) -> Run:
+        from .tensorflow_suspects import run_of
 
-        return TensorFlowSuspectChecks(self)
+        return run_of(self)
 
     def inside_of(self, source: Any) -> tuple[Recording, Any] | None:
         from .tensorflow_open import rerun_of

@@ -45,6 +45,8 @@ from .torch_mode import TorchWatcher  # noqa: E402
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..why.suspects import Run
+
 
 class TorchRecording(Recording):
     """What a block of PyTorch computed.
@@ -79,10 +81,10 @@ class TorchRecording(Recording):
 
         return parts_of(model) | in_lists(self, model) if isinstance(model, torch.nn.Module) else None
 
-    def suspect_checks(self) -> Any:
-        from ..why.torch_suspects import Training
+    def suspect_run(self) -> Run:
+        from ..why.torch_suspects import run_of
 
-        return Training(self)
+        return run_of(self)
 
     def rows_of(self, source: Any) -> list[int]:
         return self.log.rows_of(source) if isinstance(source, torch.Tensor) else []

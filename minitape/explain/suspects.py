@@ -16,6 +16,7 @@ from ..recording.sites import Site
 from ..recording.values import numbers_of
 from .caller import in_brackets
 from .causes import KINDS
+from .families import OperationNames
 from .sentences import fill
 from .source import statement_at
 from .statement import unparse
@@ -32,21 +33,6 @@ FLAT = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentia
 DERIVED = ("create_graph", "not_recorded")  # why no gradient passes a gradient that is used further
 MODERATE = 4.0  # a factor that leaves probabilities far from what logits are
 IS_LOSS = re.compile("entropy|logit|loss|bce|nll|criterion|softm|sigm|logsumexp|softplus", re.I).search
-
-
-class OperationNames(NamedTuple):
-    """What a framework calls the operations that the checks look for."""
-
-    compare: Collection[str]  # of two values, element by element
-    losses: Collection[str]  # of which the result is one number
-    sums: Collection[str]  # of all elements
-    shapes: Collection[str]  # change no number
-    adds: Collection[str]
-    factors: Collection[str]
-    of_logits: dict[str, str]  # losses, and what they apply themselves
-    activations: dict[str, str]  # operations, and what people call them
-    normalize: Collection[str]  # whose results have a sum or a mean that does not depend on the input
-    saturate: Collection[str]
 
 
 class Suspicion(NamedTuple):

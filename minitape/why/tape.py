@@ -178,7 +178,7 @@ class TapeAdapter:
         """What is wrong with gradients that are there."""
         if len(self.rules.record) > MOST:
             return []
-        run = suspects.Run(self.rows, [] if self.sweep is None else [self.sweep], self.exits, OPERATIONS, self)
+        run = suspects.Run(self.rows, [] if self.sweep is None else [self.sweep], self.exits, OPERATIONS, self.out)
         return [
             one for check in (suspects.broadcast, suspects.activation_twice, suspects.in_part) for one in check(run)
         ]

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from ..engine.recording.frames import cells, lines_of, own_file, without_syntax_warnings
-from ..recording.sites import Site
+from ..recording.sites import NOWHERE, Site
 
 unparse = lru_cache(10_000)(ast.unparse)
 
@@ -259,6 +259,17 @@ def bound_by(text: str, like: Statement) -> list[Statement]:
         for s in found
         if (not own or s.in_class == like.in_class) and (not text.isidentifier() or key_of(text, s) == alike)
     ]
+
+
+def attribute_site(owner: object, name: str) -> Site:
+    """The line that gives an object an attribute, in the text of its class."""
+    for kind in type(owner).__mro__:
+        codes = (getattr(value, "__code__", None) for value in vars(kind).values())
+        for s in statements(next((code.co_filename for code in codes if code is not None), None)):
+            method = [arg.arg for function in s.functions[:1] for arg in function.args.args[:1]]
+            if s.in_class == kind.__name__ and method and f"{method[0]}.{name}" in s.binds:
+                return s.site
+    return NOWHERE
 
 
 @lru_cache(512)

@@ -6,12 +6,14 @@ import ast
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
 from ..bridges.recording import Number
+from ..bridges.rows import exits_of, rows_of
 from ..bridges.torch_texts import CLASSES, FUNCTIONS, HIDES, SAMPLES, TEXT, ZEROS
 from ..bridges.torch_value import array_of
 from ..explain.caller import asking_frame
@@ -21,7 +23,7 @@ from ..explain.words import Explanation
 from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site, last_return, text_of
 from . import arrived, checks, text, words
-from .model import Exit, Finding, Given, Question, Row
+from .model import Exit, Finding, Question, Row
 
 CAUSES = {
     "opaque": "unknown",
@@ -32,24 +34,19 @@ CAUSES = {
 }
 
 
+def rows_read(recording: Any) -> list[Row]:
+    """The rows of a recording."""
+    return rows_of(recording, lambda entry: entry.extra.ref, CAUSES)
+
+
 def read(recording: Any, target: Any, source: Any) -> Question:
-    """The rows of a recording; of those of a leaf also what its values were made with."""
-    rows = []
-    for e in recording.entries:
-        why = CAUSES.get(e.extra.why, e.extra.why)
-        given = [Given(row, why) for row in dict.fromkeys([*e.inputs, *e.extra.came])]
-        row = Row(
-            e.row, e.op, e.kind, given, e.site, e.extra.ref, [e.site], e.value, e.dtype, e.shape, e.differentiable
-        )
-        row.number, row.name, row.scope, row.call, row.extra = e.row, e.name or "", e.scope, e.call, e.extra
-        rows.append(row)
-    exits = [Exit(one.row, one.how, one.site, one.before) for one in recording.left]
-    end, log = recording.row_of(target), recording.log
-    own = log.rows_of(source)
-    sweep = next((s for s in reversed(recording.sweeps) if end in s.target), None)
+    """A question about the rows of a recording; of those of a leaf also what its values were made with."""
+    rows, own, end = [*rows_read(recording)], recording.log.rows_of(source), recording.row_of(target)
     for row in own:
-        rows[row].given = [one._replace(why="") for one in rows[row].given]
-    return Question(TorchAdapter(recording), rows, own, [] if end is None else [end], source, target, exits, sweep)
+        rows[row] = replace(rows[row], given=[one._replace(why="") for one in rows[row].given])
+    sweep = next((s for s in reversed(recording.sweeps) if end in s.target), None)
+    ends = [] if end is None else [end]
+    return Question(TorchAdapter(recording), rows, own, ends, source, target, exits_of(recording), sweep)
 
 
 class TorchAdapter:

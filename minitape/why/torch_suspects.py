@@ -1,135 +1,121 @@
-"""What optimizers, steps and draws show in PyTorch."""
+"""What is wrong with gradients that are there, in PyTorch: what optimizers, steps and draws show, beside what
+:mod:`suspects` finds in the rows.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..bridges.suspects import steps_said
-from ..bridges.torch_suspects import NAMES
+from ..bridges.rows import exits_of
 from ..bridges.torch_training import SAMPLE, TrainingEvent, equal_samples, numbers
-from ..explain.caller import in_brackets
+from ..explain.caller import asking_frame, in_brackets
+from ..explain.families import OperationNames
 from ..explain.owners import living
-from ..explain.suspects import Suspicion
+from ..explain.sentences import fill
+from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site, text_of
 from ..recording.values import numbers_of
-from . import suspects, text, words
-from .suspects import Run, alike
-from .torch import TorchAdapter, read
+from . import text
+from .model import Row
+from .suspects import Run, Suspicion, steps_said
+from .torch import rows_read
+from .words import left_by
+
+_SOFTMAX, _SIGMOID = "softmax", "sigmoid"
+NAMES = OperationNames(
+    compare={"sub", "sub_", "rsub"},
+    losses={"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"},
+    sums={"sum", "mean", "nanmean", "nansum"},
+    shapes=set(
+        "view reshape squeeze unsqueeze getitem expand expand_as flatten contiguous to float double half view_as "
+        "clone unflatten movedim transpose permute T".split()
+    ),
+    adds=set("add sub rsub iadd isub add_ sub_ radd".split()),
+    factors={"mul", "div", "true_divide", "rmul", "imul", "mul_"},
+    of_logits={
+        "cross_entropy": _SOFTMAX,
+        "binary_cross_entropy_with_logits": _SIGMOID,
+        "multilabel_soft_margin_loss": _SIGMOID,
+        "log_softmax": _SOFTMAX,
+        "logsumexp": _SOFTMAX,
+        "logsigmoid": _SIGMOID,
+        "softplus": _SIGMOID,
+    },
+    activations={"softmax": _SOFTMAX, "sigmoid": _SIGMOID, "sigmoid_": _SIGMOID}
+    | {name: name for name in "tanh relu gelu silu elu leaky_relu softplus hardsigmoid".split()},
+    normalize={"softmax", "layer_norm", "instance_norm", "group_norm"},
+    saturate={"sigmoid", "tanh", "softmax", "hardtanh"},
+)
+Found = dict[tuple, set[int]]  # the parameters of which the same is said
 
 
-class Training(TorchAdapter):
-    """What is known of a training loop; a page asks it."""
+def run_of(recording: Any) -> Run:
+    """The rows, backward passes and steps of a recording, as the checks read them."""
+    rows, training = rows_read(recording), recording.log.training
+    sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
+    reached = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind == "variable"}
+    alive = (rows[row].thing() for row in reached)
+    with_gradient = {id(tensor): tensor for tensor in alive if tensor is not None and tensor.requires_grad}
+    held = in_optimizers()
+    return Run(
+        rows,
+        sweeps,
+        exits_of(recording),
+        NAMES,
+        left_by,
+        recording=recording,
+        checks=(scaled, accumulated, not_applied, not_optimized, sampled),
+        rows_of=recording.rows_of,
+        steps_of=training.steps_of,
+        with_gradient=with_gradient,
+        # a step was taken, or they hold what got a gradient
+        trained=held if training.steps or not held.isdisjoint(with_gradient) else (),
+    )
 
-    asks = False
 
-    def __init__(self, recording: Any) -> None:
-        super().__init__(recording)
-        self.training = self.log.training
-        q = read(recording, None, torch.zeros(0))
-        self.run = Run(q.rows, [sweep for sweep in recording.sweeps if sweep.adjoints], list(q.exits), NAMES, self)
+def in_optimizers() -> set[int]:
+    """The ids of all parameters in the groups of the optimizers that are alive."""
+    return {id(p) for one in living(torch.optim.Optimizer) for group in one.param_groups for p in group["params"]}
 
-    @cached_property
-    def found(self) -> list[Suspicion]:
-        """What is suspect, the surest first."""
-        return suspects.all_of(self.run, (scaled, accumulated, not_applied, not_optimized, sampled))
 
-    def of(self, source: Any, rows: Iterable[int]) -> Suspicion | None:
-        """What is suspect about the gradient of a source."""
-        own = set(rows)
-        reached = (
-            one
-            for one in self.found
-            if id(source) in one.sources
-            or (one.row is not None and not own.isdisjoint(one.alone or self.run.behind(one.row)))
-        )
-        return next(reached, None)
+# -- optimizers ------------------------------------------------------------------------------------
 
-    def with_gradient(self, run: Run) -> dict[int, Any]:
-        """The live parameters that got a gradient, by id."""
-        rows = {row for sweep in run.sweeps for row in sweep.adjoints if run.rows[row].kind == "variable"}
-        return {id(one): one for row in rows if (one := run.rows[row].thing()) is not None and one.requires_grad}
 
-    def rows_of(self, source: Any) -> list[int]:
-        """All rows of a parameter."""
-        return self.log.rows_of(source)
+def _samples(run: Run, key: int, parameter: Any) -> Iterator[tuple[TrainingEvent, bool, Any]]:
+    """The events that concern a parameter: each, whether it is a step of its own, and ``.grad`` then."""
+    for event in run.recording.log.training.events:
+        held = event.kind == "step" and key in (event.rates or ())
+        if key in event.samples or held:
+            yield event, held, numbers(event.samples.get(key))
 
-    def steps_of(self, source: Any) -> list:
-        """The steps that changed it."""
-        return self.training.steps_of(source)
 
-    def out(self, how: str) -> str:
-        """How a value left, in words."""
-        return words.left_by(how)
+def _arrived(run: Run, event: TrainingEvent, parameter: Any) -> np.ndarray | None:
+    """What a backward pass brought to a parameter, as far as samples go."""
+    sweeps, rows = run.recording.sweeps[event.sweep :][:1], run.recording.log.leaf_rows(parameter)
+    came = [numbers_of(sweep.adjoints.get(row)) for sweep in sweeps for row in rows]
+    known = [array for array in came if array is not None]
+    return np.sum(known, axis=0).reshape(-1)[:SAMPLE] if known else None
 
-    def key(self, source: Any) -> int:
-        """What a source is known by."""
-        return id(source)
 
-    @cached_property
-    def held(self) -> set[int]:
-        """What optimizers that are alive hold."""
-        return {id(p) for one in living(torch.optim.Optimizer) for group in one.param_groups for p in group["params"]}
-
-    @property
-    def trained_keys(self) -> set[int]:
-        """What the program trains, as far as it says so."""
-        return (
-            self.held if self.training.steps or not self.with_gradient(self.run).keys().isdisjoint(self.held) else set()
-        )
-
-    def copies(self, sources: list) -> set:
-        """Those of some (key, source) that have nearly the values of one that gets a gradient."""
-        leaves = [
-            self.run.rows[row].array
-            for s in self.run.sweeps
-            for row, one in s.adjoints.items()
-            if self.run.rows[row].kind != "operation" and not one.facts()[0]
-        ]
-        return {
-            key
-            for key, source in sources
-            for row in self.rows_of(source)
-            if any(alike(self.run.rows[row].array, leaf) for leaf in leaves)
-        }
-
-    def behind(self, row: int) -> set[int]:
-        """The rows behind one."""
-        return self.run.behind(row)
-
-    def samples(self, key: int, parameter: Any) -> Iterator[tuple[TrainingEvent, bool, Any, Any]]:
-        """The events of a parameter: each, whether it is a step of its own, ``.grad`` then, and what had arrived."""
-        sweeps, rows = self.run.sweeps and self.recording.sweeps, self.log.leaf_rows(parameter)
-        for event in self.training.events:
-            held = event.kind == "step" and key in (event.rates or ())
-            if key in event.samples or held:
-                came = [
-                    array
-                    for row in rows
-                    if event.sweep < len(sweeps)
-                    and (array := numbers_of(sweeps[event.sweep].adjoints.get(row))) is not None
-                ]
-                yield (
-                    event,
-                    held,
-                    numbers(event.samples.get(key)),
-                    np.sum(came, axis=0).reshape(-1)[:SAMPLE] if came else None,
-                )
+def _is_changed(run: Run, parameter: Any) -> bool:
+    """Whether the program itself changed it."""
+    return len(run.recording.log.leaf_rows(parameter)) > 1
 
 
 def accumulated(run: Run) -> Iterator[Suspicion]:
     """A step used gradients that an earlier step had used already."""
-    bad: dict[Site, tuple[set, int]] = {}
-    for key, parameter in run.adapter.with_gradient(run).items():
+    bad: dict[Site, tuple[set[int], int]] = {}
+    for key, parameter in run.with_gradient.items():
         last, used, stale, count = None, False, False, 0
-        for event, held, now, came in run.adapter.samples(key, parameter):
+        for event, held, now in _samples(run, key, parameter):
             if event.kind == "pass":
-                used = used and not equal_samples(now, came)
+                came = _arrived(run, event, parameter)
+                used = used and not equal_samples(now, came)  # a new beginning
                 stale = used and last is not None and came is not None and equal_samples(now, last + came)
                 count = count + 1 if stale else 1
             elif held:
@@ -144,150 +130,184 @@ def accumulated(run: Run) -> Iterator[Suspicion]:
 
 def not_applied(run: Run) -> Iterator[Suspicion]:
     """No step used a gradient: none was taken, it was cleared before, or the rate is 0."""
-    adapter, passes = run.adapter, run.adapter.training.passes
-    found: dict[tuple, set[int]] = {}
-    for key, parameter in adapter.with_gradient(run).items():
-        steps, changed = adapter.steps_of(parameter), len(adapter.log.leaf_rows(parameter)) > 1
-        if not steps and len(list(adapter.training.passes_of(parameter))) > 1 and key in adapter.held and not changed:
-            found.setdefault((passes[-1].site, "", NOWHERE), set()).add(key)
-        before, clipped, lost = None, False, None
-        for event, held, now, _ in adapter.samples(key, parameter):
-            if event.kind == "pass":
-                before, clipped = now, False
-            clipped |= event.kind == "norm"
-            if held:
-                if (
-                    before is not None
-                    and before.any()
-                    and (now is None or not (now.any() or clipped))
-                    and key in event.samples
-                ):
-                    lost = event
-                before = None
+    log, found, held = run.recording.log, Found(), in_optimizers()
+    training = log.training
+    for key, parameter in run.with_gradient.items():
+        steps, passes = training.steps_of(parameter), list(training.passes_of(parameter))
+        lost = _lost(run, key, parameter)
+        if not steps and len(passes) > 1 and key in held and not _is_changed(run, parameter):
+            found.setdefault((training.passes[-1].site, "", NOWHERE, len(training.passes)), set()).add(key)
         if lost is not None:
-            rows = adapter.rows_of(parameter.grad)[-1:] if parameter.grad is not None else []
-            site = run.rows[rows[0]].site if rows else adapter.log.clearings.get(parameter, (NOWHERE, 0))[0]
-            found.setdefault((site, "cleared", lost.site), set()).add(key)
+            filled = log.rows_of(parameter.grad)[-1:]  # with zeros
+            site = run.rows[filled[0]].site if filled else log.clearings.get(parameter, (NOWHERE, 0))[0]
+            found.setdefault((site, "cleared", lost.site, 0), set()).add(key)
         elif len(steps) > 2 and not any((step.rates or {})[key] for step in steps):
-            found.setdefault((steps[-1].site, "rate", NOWHERE), set()).add(key)
-    for (site, kind, step), keys in found.items():
-        yield Suspicion("not_applied", site, {"n": len(passes), "other": in_brackets(*step)}, sources=keys, kind=kind)
+            found.setdefault((steps[-1].site, "rate", NOWHERE, len(training.steps)), set()).add(key)
+    for (site, kind, step, n), keys in found.items():
+        yield Suspicion("not_applied", site, {"n": n, "other": in_brackets(*step)}, sources=keys, kind=kind)
+
+
+def _lost(run: Run, key: int, parameter: Any) -> TrainingEvent | None:
+    """The last step that found no gradient, although a backward pass had come since the step before."""
+    had, clipped, lost = None, False, None
+    for event in run.recording.log.training.events:
+        held, sample = key in (event.rates or ()), numbers(event.samples.get(key))
+        if event.kind == "pass":
+            had, clipped = sample, False
+        clipped |= event.kind == "norm"  # a gradient of infinite norm is clipped to zeros
+        if held:
+            nothing = sample is None or not (sample.any() or clipped)
+            lost = event if had is not None and had.any() and key in event.samples and nothing else lost
+            had = None
+    return lost
 
 
 def not_optimized(run: Run) -> Iterator[Suspicion]:
     """A gradient is there, steps were taken, and no optimizer holds the parameter."""
-    adapter, steps = run.adapter, run.adapter.training.steps
-    taken = {key for step in steps for key in step.rates or ()}
-    another = not any(taken & event.samples.keys() for event in adapter.training.passes)
-    missing: dict[tuple, set[int]] = {}
-    for key, parameter in adapter.with_gradient(run).items() if steps else ():
-        beside = another or any(taken & event.samples.keys() for event in adapter.training.passes_of(parameter))
-        if key not in adapter.held | taken and beside and len(adapter.log.leaf_rows(parameter)) < 2:
-            missing.setdefault(_why(run, parameter, steps[-1], another), set()).add(key)
+    training, missing = run.recording.log.training, Found()
+    taken = {key for step in training.steps for key in step.rates or ()}
+    held = in_optimizers() | taken
+    of_another = not any(taken & event.samples.keys() for event in training.passes)  # they hold nothing that is trained
+    for key, parameter in run.with_gradient.items() if training.steps else ():
+        beside = of_another or any(taken & event.samples.keys() for event in training.passes_of(parameter))
+        if key not in held and beside and not _is_changed(run, parameter):
+            site, kind = _why_not_held(run, parameter, training.steps[-1])
+            site, kind = (NOWHERE, "another") if of_another and not kind else (site, kind)
+            missing.setdefault((site, kind), set()).add(key)
     for (site, kind), keys in missing.items():
-        steps_ = steps_said(len(steps))
-        yield Suspicion("not_optimized", site, {"what": "an optimizer", "steps": steps_}, sources=keys, kind=kind)
+        at = made_at(training.steps[-1]) if site is NOWHERE and kind != "model" else site
+        fields = {"what": fill("an optimizer"), "steps": steps_said(len(training.steps))}
+        yield Suspicion("not_optimized", at, fields, sources=keys, kind=kind)
 
 
-def _why(run: Run, parameter: Any, step: TrainingEvent, another: bool) -> tuple[Site, str]:
-    """The line that left a parameter out."""
-    log, at = run.adapter.log, text.at(step.site)
+def made_at(step: TrainingEvent) -> Site:
+    """The line that makes the optimizer of a step, as far as the text tells."""
+    at = text.at(step.site)
     calls = [] if at is None else [call.func for call in at.calls if isinstance(call.func, ast.Attribute)]
-    made = [s for call in calls for s in text.bound_by(ast.unparse(call.value), at)]
-    site = log.replacement_of(parameter)
+    made = text.bound_by(ast.unparse(calls[0].value), at) if at is not None and calls else []
+    return made[-1].site if made else step.site
+
+
+def _why_not_held(run: Run, parameter: Any, step: TrainingEvent) -> tuple[Site, str]:
+    """The line that left a parameter out."""
+    log = run.recording.log
+    site, roots = log.replacement_of(parameter), log.roots()
     if site is not NOWHERE:
         return site, "replaced"
-    path = next((path for root in log.roots() for path, p in root.named_parameters() if p is parameter), "")
-    for s in text.statements(made[-1].file) if made and path else ():
-        later = s.function == made[-1].function and s.order > made[-1].order
-        if later and any(path.startswith(name.partition(".")[2]) and "." in name for name in s.binds):
-            return s.site, "replaced"
-    for owner in (inner for root in log.roots() for inner in root.modules() if not path):
+    paths = ((root, path) for root in roots for path, p in root.named_parameters() if p is parameter)
+    root, path = next(paths, (None, ""))
+    if path or not roots:
+        site = _given_later(root, path, made_at(step))
+        return site, "" if site is NOWHERE else "replaced"
+    for owner in (inner for root in roots for inner in root.modules()):
         for name, value in vars(owner).items():
             if isinstance(value, (list, tuple, dict)) and any(p is parameter for p in _parameters_in(value)):
-                bound = [
-                    s
-                    for file in {row.site[0] for row in run.rows}
-                    for s in text.statements(file)
-                    if f"self.{name}" in s.binds and s.in_class == type(owner).__name__
-                ]
-                return (bound[0].site if bound else NOWHERE), "model"
-    return (made[-1].site if made else step.site), "another" if another else ""
+                return text.attribute_site(owner, name), "model"
+    return NOWHERE, ""
 
 
-def _parameters_in(value: Any) -> Iterator:
+def _parameters_in(value: Any) -> Iterator[torch.Tensor]:
     for part in value.values() if isinstance(value, dict) else value:
         if isinstance(part, torch.nn.Module):
             yield from part.parameters()
+        elif isinstance(part, torch.Tensor):
+            yield part
         elif isinstance(part, (list, tuple, dict)):
             yield from _parameters_in(part)
-        else:
-            yield part
+
+
+def _given_later(root: torch.nn.Module | None, path: str, made: Site) -> Site:
+    """The line below the one that made an optimizer that gives a model a parameter, or the layer that has it:
+    ``model.head = ...`` for ``head.weight``.
+    """
+    optimizer = text.at(made)
+    known = {name: value for space in reversed(spaces(asking_frame())) for name, value in list(space.items())}
+    parts = path.split(".")
+    attributes = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    for s in text.statements(made[0]) if optimizer is not None else ():
+        if s.functions[:1] == optimizer.functions[:1] and s.order > optimizer.order:
+            for holder, _, attribute in (bound.partition(".") for bound in s.binds):
+                if attribute in attributes and known.get(holder, root) is root:
+                    return s.site
+    return NOWHERE
 
 
 def scaled(run: Run) -> Iterator[Suspicion]:
     """A step, or the clipping before it, used the gradient of a loss that a scaler had made larger."""
     scales = [scaler.get_scale() for scaler in living(torch.amp.GradScaler) if scaler.is_enabled()]
-    found: dict[tuple, set[int]] = {}
-    for key, parameter in run.adapter.with_gradient(run).items() if scales else ():
-        before, scale, clipped = None, 1.0, NOWHERE
-        for event, held, now, _ in run.adapter.samples(key, parameter):
+    found = Found()
+    for key, parameter in run.with_gradient.items() if scales else ():
+        came, scale, clipped = None, 1.0, NOWHERE
+        for event, held, now in _samples(run, key, parameter):
             if event.kind == "pass":
-                before, scale, clipped = now, _scale(run, event, scales), NOWHERE
-            elif event.kind == "norm" and scale > 1 and equal_samples(now, before):
+                came, scale, clipped = now, _scale(run, event, scales), NOWHERE
+            elif event.kind == "norm" and scale > 1 and equal_samples(now, came):
                 clipped = event.site
-            elif held and scale > 1 and (clipped is not NOWHERE or equal_samples(now, before)):
-                found.setdefault(
-                    (event.site if clipped is NOWHERE else clipped, "clip" * (clipped is not NOWHERE), scale), set()
-                ).add(key)
+            elif held and scale > 1 and (clipped is not NOWHERE or equal_samples(now, came)):
+                where = (event.site, "") if clipped is NOWHERE else (clipped, "clip")
+                found.setdefault((*where, scale), set()).add(key)
     for (site, kind, scale), keys in found.items():
         yield Suspicion("scaled", site, {"ratio": scale}, sources=keys, kind=kind)
 
 
 def _scale(run: Run, event: TrainingEvent, scales: list[float]) -> float:
     """By how much the target of a backward pass was scaled."""
-    sweeps = run.adapter.recording.sweeps
-    row = run.rows[sweeps[event.sweep].target[-1]] if event.sweep < len(sweeps) and sweeps[event.sweep].target else None
-    factor = (
-        run.rows[row.inputs[1]].array if row is not None and row.op in NAMES.factors and len(row.inputs) == 2 else None
-    )
+    target = [row for sweep in run.recording.sweeps[event.sweep :][:1] for row in sweep.target]
+    row = run.rows[target[-1]] if target else None
+    if row is None or row.op not in NAMES.factors or len(row.inputs) != 2 or run.rows[row.inputs[1]].tracked:
+        return 1.0
+    factor = run.numbers(row.inputs[1])
     ratio = float(factor.reshape(-1)[0]) if factor is not None and factor.size == 1 else 1.0
     return ratio if any(ratio in (scale, 2 * scale, scale / 2) for scale in scales) else 1.0
+
+
+# -- draws -----------------------------------------------------------------------------------------
 
 
 def sampled(run: Run) -> Iterator[Suspicion]:
     """A draw that passes no gradient is used in the target by more than its probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
-        drawn = (
-            any(one.why == "no_grad" for one in row.given)
-            and ".sample(" in text_of(row.site)
-            and row.dtype.startswith(("float", "bfloat"))
-        )
-        if row.kind != "operation" or not drawn or not any(run.rows[one].tracked for one in row.inputs):
+        drawn = any(one.why == "no_grad" and run.rows[one.row].tracked for one in row.given)
+        real = row.kind == "operation" and row.dtype.startswith(("float", "bfloat"))
+        if not drawn or not real or ".sample(" not in text_of(row.site):
             continue
-        spoken, plain = set[int](), {row.row}
-        for later in run.rows[row.row + 1 :]:
-            given = plain.intersection(later.inputs)
-            if given:
-                speaks = _speaks(later) and not any(run.rows[one].tracked for one in given)
-                inside = any(len(other.scope) < len(later.scope) for other in run.rows if other.site == later.site)
-                (spoken if speaks and not inside else plain).add(later.row)
-            if any(one in spoken for one in later.inputs):
-                spoken.add(later.row)
-        weighted = any(
-            run.rows[at].op in NAMES.factors
-            and not _speaks(run.rows[at])
-            and any(one not in spoken and run.rows[one].shape for one in run.rows[at].inputs)
-            and any(one in spoken for one in run.rows[at].inputs)
-            for at in spoken
-        )
-        if not weighted and not plain.isdisjoint(targets):
+        spoken, plain = _uses(run, row)
+        if not plain.isdisjoint(targets) and not any(_is_weighted(run, run.rows[at], spoken) for at in spoken):
             behind = set().union(*(run.behind(one) for one in row.inputs))
             leaves = [run.rows[at].thing() for at in behind if run.rows[at].kind == "variable"]
             yield Suspicion("sampled", row.site, {}, sources={id(leaf) for leaf in leaves if leaf is not None})
 
 
-def _speaks(row: Any) -> bool:
+def _uses(run: Run, draw: Row) -> tuple[set[int], set[int]]:
+    """The rows that were computed from the probability of a draw, and those from the draw by other paths."""
+    spoken, plain = set[int](), {draw.row}
+    for later in run.rows[draw.row + 1 :]:
+        given = plain.intersection(later.inputs)
+        if given:
+            (spoken if _is_of_it(run, later, given) else plain).add(later.row)
+        if not spoken.isdisjoint(later.inputs):
+            spoken.add(later.row)
+    return spoken, plain
+
+
+def _is_of_it(run: Run, row: Row, draw: Iterable[int]) -> bool:
+    """Whether a row is of the probability of a draw: of no distribution that was made with it, and in no module that
+    the line calls.
+    """
+    if not _speaks(row) or any(run.rows[one].tracked for one in draw):
+        return False
+    return not any(len(other.scope) < len(row.scope) for other in run.rows if other.site == row.site)
+
+
+def _is_weighted(run: Run, row: Row, spoken: set[int]) -> bool:
+    """Whether a row multiplies what was computed from a probability with something else."""
+    if row.op not in NAMES.factors or len(row.inputs) < 2 or _speaks(row) or spoken.isdisjoint(row.inputs):
+        return False
+    return any(one not in spoken and run.rows[one].shape for one in row.inputs)
+
+
+def _speaks(row: Row) -> bool:
+    """Whether a row is of a line that asks for a probability, and no function of its own that the line calls."""
     line = text_of(row.site)
     return "log_prob(" in line and f"{row.op}(" not in line

@@ -13,7 +13,6 @@ from ..explain.sentences import between, fill
 from ..explain.texts import TEXT
 from ..explain.value_texts import ARRIVED, FUNCTIONS, OF_TAPE, OF_TENSORFLOW
 from ..explain.words import Explanation, not_all
-from . import text
 from .model import Finding, Question
 from .names import path_to as path_to
 
@@ -27,9 +26,18 @@ LEFT_BY = {
     "__index__": "an index",
     "__complex__": "complex()",
     "numpy_function": "tf.numpy_function",
-}
+}  # how values leave, in words
 COMPARES = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
 MOST = 5  # further breaks in an answer
+
+
+def left_by(how: str) -> str:
+    """How a value left, in words.
+
+    >>> left_by("__array__"), left_by("item")
+    ('a NumPy function', '.item()')
+    """
+    return fill(LEFT_BY[how]) if how in LEFT_BY else f".{how}()"
 
 
 def explanation(q: Question, found: Finding, texts: dict[str, tuple[str, str]] = TEXT) -> Explanation:
@@ -40,15 +48,6 @@ def explanation(q: Question, found: Finding, texts: dict[str, tuple[str, str]] =
         answer.fix = paragraph(answer.fix, not_all(answer))
     offer(q, found, answer)
     return answer
-
-
-def left_by(how: str) -> str:
-    """How a value left, in words.
-
-    >>> left_by("__array__"), left_by("item")
-    ('a NumPy function', '.item()')
-    """
-    return fill(LEFT_BY[how]) if how in LEFT_BY else f".{how}()"
 
 
 def operation(q: Question, row: int) -> str:
