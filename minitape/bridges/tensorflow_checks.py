@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,17 +17,19 @@ from ..explain.families import CLASSES, LAYERS, STEPS, ZEROS
 from ..explain.fixes.dialects import TENSORFLOW
 from ..explain.owners import living
 from ..explain.sentences import fill
-from ..explain.value_texts import FUNCTIONS
+from ..explain.value_texts import FUNCTIONS, TENSOR
 from ..explain.words import Explanation
 from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import numbers_of
 from ..why import arrived, checks, text, words
 from ..why.model import Exit, Finding, Given, Question, Row, breaks
+from ..why.names import path_to
 from .tensorflow_inside import has_tapes
 from .tensorflow_model import variables_of
 from .tensorflow_open import open_call, seeds_of, traced_again
 from .tensorflow_ops import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
+from .tensorflow_tapes import predictions
 from .tensorflow_texts import OF_KERAS, TEXT
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
@@ -102,6 +105,7 @@ class TensorFlowAdapter:
     zeros, classes, cancels = ZEROS, CLASSES, LAYERS
     dialect = TENSORFLOW
     unused, left, rebinds = "independent", "left_through_numpy", True
+    left_out = False  # Keras asked for no gradient of the source
 
     def __init__(self, recording: Any, end: int | None, source: Any) -> None:
         self.recording, self.log, own = recording, recording.log, handle_of(source)
@@ -250,7 +254,19 @@ def bound_at(q: Question, *makes: str) -> Site | None:
         if use is not None
         else []
     )
-    return made[0].site if len(made) == 1 else None
+    found = [s.site for s in made] + [
+        item for s in (text.statements(use.file) if use is not None else ()) if (item := item_line(s, name)) is not None
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def item_line(at: text.Statement, name: str) -> Site | None:
+    """The line of a dictionary's item that a name says: ``parts['w']``."""
+    value = at.value
+    for key, item in zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else ():
+        if key is not None and f"{at.binds[0]}[{ast.unparse(key)}]" == name:
+            return at.file, item.lineno
+    return None
 
 
 def said(q: Question, word: str) -> Site | None:
@@ -442,8 +458,11 @@ def no_rule(q: Question) -> Finding | None:
     if not q.used:
         return None
     if q.sweep is None:
-        rows = [row for row, _ in q.way if why_no_gradient(q.rows[row].extra.op or "Identity")]
-        row = next(iter(rows), None)
+        row = next((row for row, _ in q.way if why_no_gradient(q.rows[row].extra.op or "Identity")), None)
+        python = [row for row, _ in q.way if q.rows[row].op in PYTHON]  # TensorFlow may have raised an error
+        exits = (e for at in python for e in q.exits if min(q.rows[at].inputs) < e.row < at)
+        if row is None and (exit := next(exits, None)) is not None:
+            return left_by(q, exit)
     else:
         row = None if any(row in q.sweep.adjoints for row in q.used) else arrived.stopped(q)
     if row is None:
@@ -524,8 +543,16 @@ def left(q: Question) -> Finding | None:
         *unseen,
         *[e for e in q.exits if e.how == "__bool__"],
     ]
-    back = [e for e in exits if e.row in q.after and (e.how == "__bool__" or checks.came_back(q, e))]
+    back = [e for e in exits if e.row in q.after and (e.how == "__bool__" or checks.came_back(q, e) or to_keras(e))]
     return left_at(q, back[0]) if back else None
+
+
+def to_keras(exit: Exit) -> bool:
+    """Whether a loss that Keras was given returns what came of a value that left."""
+    at = text.at(exit.site)
+    if at is None or not at.functions or at.functions[0] not in [f for f, _ in predictions(text.program(at.file))]:
+        return False
+    return any(isinstance(s.node, ast.Return) and s.functions == at.functions for s in text.flow(at, []))
 
 
 def left_at(q: Question, exit: Exit) -> Finding:
@@ -618,6 +645,8 @@ def instead(q: Question) -> Finding | None:
             if (taken := q.rows[e.row].array) is not None and np.array_equal(taken, q.adapter.numbers(q.source))
         ]
         found.site = same[0] if same and not q.adapter.is_variable(q.source) else found.site
+        if not q.own and q.sweep is not None and not q.adapter.is_variable(q.source):
+            found.site = q.sweep.site  # it was made where it was asked for
         found.kind = found.kind or ("equal" if not q.adapter.is_variable(q.source) else "")
         return found
     branch = next((site for tensor, site in log.idle if tensor is handle), None)
@@ -737,16 +766,32 @@ def no_tape(q: Question) -> Finding | None:
     return None if seen else Finding("no_backward", kind="tape")
 
 
-CHECKS = (plain_target, whole_numbers, compiled, copied, not_tracked, broken, left, instead, unused, nan, zero, no_tape)
+def left_out(q: Question) -> Finding | None:
+    """Keras did not ask for the gradient of a variable that is not to be trained."""
+    return Finding("not_trainable", said(q, "trainable") or use_of(q), kind="left out") if q.adapter.left_out else None
 
 
-def answer(recording: Any, target: Any, source: Any, name: str = "") -> Finding:
-    """What the first check says that finds something."""
-    if not isinstance(handle_of(source), tf.Tensor):
-        raise TypeError(f"explain() takes a tensor or a variable as its source, but received {source!r}.")
-    q = question(recording, target, source, name)
-    if target is None:
-        return whole_numbers(q) or Finding("no_backward", kind="inside" if recording.log.traced else "")
+CHECKS = (
+    plain_target,
+    left_out,
+    whole_numbers,
+    compiled,
+    copied,
+    not_tracked,
+    broken,
+    left,
+    instead,
+    unused,
+    nan,
+    zero,
+    no_tape,
+)
+
+
+def answer(q: Question) -> Finding:
+    """What is to be said of a source."""
+    if q.target is None:
+        return whole_numbers(q) or Finding("no_backward", kind="inside" if q.adapter.log.traced else "")
     return first(q)
 
 
@@ -757,56 +802,42 @@ def first(q: Question) -> Finding:
 
 def question(recording: Any, target: Any, source: Any, name: str = "") -> Question:
     """The question with the name of its source."""
+    if not isinstance(handle_of(source), tf.Tensor):
+        raise TypeError(f"explain() takes a tensor or a variable as its source, but received {source!r}.")
     q = read(recording, target, source)
-    own = (
-        next(
-            (
-                path
-                for known, value in q.adapter.names()
-                if not known.startswith("_")
-                for path, part in variables_of(value, known)
-                if handle_of(part) is handle_of(source)
-            ),
-            "",
-        )
-        if q.adapter.is_variable(source)
-        else ""
+    handle, known = handle_of(source), [pair for pair in q.adapter.names() if not pair[0].startswith("_")]
+    parts = (
+        (pair for name, value in known for pair in variables_of(value, name)) if q.adapter.is_variable(source) else ()
     )
-    q.name = name or words.path_to(q, handle_of(source)) or own or name_of(source) or "the tensor"
+    of_layer = (path for path, part in parts if handle_of(part) is handle)
+    q.name = name or path_to(q, handle) or next(of_layer, "") or name_of(source) or fill(TENSOR)
     return q
 
 
 def ask(recording: Any, target: Any, source: Any) -> Explanation:
     """Why a gradient of TensorFlow is None, or what is wrong with it."""
-    return words.explanation(question(recording, target, source), answer(recording, target, source), TEXT)
+    q = question(recording, target, source)
+    return words.explanation(q, answer(q), TEXT)
 
 
 def ask_last(recording: Any, source: Any) -> Explanation:
-    """The same of the last backward pass that was asked for the source, also in a function that was traced only."""
-    own, log = handle_of(source), recording.log
-    asked = [(n, s) for n, s in enumerate(recording.sweeps, 1) if any(tensor() is own for tensor, _ in s.gave)]
+    """The same of the last backward pass that was asked for the source, also in a function that was traced only, or of
+    the one that was refused.
+    """
+    own, log, sweeps = handle_of(source), recording.log, list(enumerate(recording.sweeps, 1))
+    asked = [(number, sweep) for number, sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
     steps = [step for step in log.traced if any(handle_of(part) is own for part in tf.nest.flatten(step.sources))]
-    eager, traced = (asked or list(enumerate(recording.sweeps, 1)))[-1:], (steps or log.traced)[-1:]
-    if not asked and not steps and not getattr(source, "trainable", True) and recording.last_target() is not None:
-        q = question(recording, recording.last_target(), source)
-        return words.explanation(q, Finding("not_trainable", said(q, "trainable") or use_of(q), kind="left out"), TEXT)
-    if (
-        traced
-        and (not eager or eager[0][0] <= traced[0].before)
-        and (found := traced_again(recording, traced[0])) is not None
-    ):
-        inner, target, copies = found
-        q = question(recording, None, source)
-        one = answer(inner, target, copies.get(id(own), source), q.name)
-        if (
-            one.cause == "connected"
-            and not eager
-            and isinstance(variable_of(source), tf.Variable)
-            and not np.isfinite(variable_of(source).numpy()).all()
-        ):
-            one = Finding("nan_input", traced[0].step.site, other=q.name)
-        inner_q = question(inner, target, copies.get(id(own), source), q.name)
-        return words.explanation(inner_q, one, TEXT)
-    failed = log.failed[1] if log.failed is not None and log.failed[0] == len(recording.sweeps) else None
-    latest = failed if failed is not None else eager[0][1].target[-1] if eager else recording.last_target()
-    return ask(recording, None if latest is None else recording.entries[latest].extra.asked, source)
+    eager, traced = (asked or sweeps)[-1:], (steps or log.traced)[-1:]
+    inner = traced_again(recording, traced[0]) if traced and (not eager or eager[0][0] <= traced[0].before) else None
+    if inner is not None:
+        q = question(inner[0], inner[1], inner[2].get(id(own), source), question(recording, source, source).name)
+    else:
+        failed = log.failed is not None and log.failed[0] == len(sweeps)
+        latest = log.failed[1] if failed else eager[0][1].target[-1] if eager else recording.last_target()
+        q = question(recording, None if latest is None else recording.entries[latest].extra.asked, source)
+    q.adapter.left_out = not asked and not steps and not getattr(source, "trainable", True)
+    found, variable = answer(q), variable_of(source)
+    if found.cause == "connected" and traced and not eager and isinstance(variable, tf.Variable):
+        if not np.isfinite(variable.numpy()).all():  # by a step whose numbers are gone
+            found = Finding("nan_input", traced[0].step.site, other=q.name)
+    return words.explanation(q, found, TEXT)
