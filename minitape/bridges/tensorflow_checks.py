@@ -29,7 +29,7 @@ from .tensorflow_inside import has_tapes
 from .tensorflow_model import variables_of
 from .tensorflow_open import open_call, seeds_of, traced_again
 from .tensorflow_ops import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
-from .tensorflow_tapes import predictions
+from .tensorflow_tapes import numpy_call, predictions
 from .tensorflow_texts import OF_KERAS, TEXT
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
@@ -550,7 +550,7 @@ def left(q: Question) -> Finding | None:
 def to_keras(exit: Exit) -> bool:
     """Whether a loss that Keras was given returns what came of a value that left."""
     at = text.at(exit.site)
-    if at is None or not at.functions or at.functions[0] not in [f for f, _ in predictions(text.program(at.file))]:
+    if at is None or not at.functions or at.functions[0] not in dict(predictions(text.program(at.file), at)):
         return False
     return any(isinstance(s.node, ast.Return) and s.functions == at.functions for s in text.flow(at, []))
 
@@ -592,22 +592,6 @@ def left_by(q: Question, exit: Exit) -> Finding:
         what,
         OF_KERAS.get(keras, "") or "python" * (exit.how == "numpy_function"),
     )
-
-
-def numpy_call(site: Site) -> Site | None:
-    """The line on which a function of NumPy's is given what a line computed."""
-    start = text.at(site)
-    foreign = {
-        a.asname or a.name
-        for s in text.statements(site[0])
-        for a in getattr(s.node, "names", [])
-        if hasattr(a, "name") and a.name.partition(".")[0] in ("numpy", "scipy", "sklearn", "math")
-    }
-    for s in text.flow(start, []) if start is not None and foreign else ():
-        for call in s.calls:
-            if text.root_name(call.func) in foreign and text.enters(s, call.args, start):
-                return s.file, call.lineno
-    return None
 
 
 # -- another object --------------------------------------------------------------------------------
