@@ -254,9 +254,8 @@ def bound_at(q: Question, *makes: str) -> Site | None:
         if use is not None
         else []
     )
-    found = [s.site for s in made] + [
-        item for s in (text.statements(use.file) if use is not None else ()) if (item := item_line(s, name)) is not None
-    ]
+    items = [item for s in (text.statements(use.file) if use else ()) if (item := item_line(s, name)) is not None]
+    found = items or [s.site for s in made]
     return found[0] if len(found) == 1 else None
 
 
@@ -316,7 +315,7 @@ def not_tracked(q: Question) -> Finding | None:
             return None
     variable = leaf is not None and leaf.kind == "variable"
     uses = q.first_uses()
-    if variable and not trainable:
+    if leaf is not None and variable and not trainable:
         return _at(q, "not_trainable", leaf.row, site=said(q, "trainable") or use_of(q))
     if variable and uses and all(row.extra.why not in ("", "not_recorded") for row in uses):
         return None
@@ -396,12 +395,13 @@ def broken(q: Question) -> Finding | None:
         left_ = left_by(q, exit)
         left_.others = [found]
         return left_
-    deeper = inside(q, inside_[0].row) if inside_ else None
+    deeper = next((inside(q, one.row) for one in inside_ if one.row is not None), None)
     return found if deeper is None or deeper.cause == "connected" else deeper
 
 
 def _worded(q: Question, one: Finding) -> None:
     """A break in TensorFlow's words."""
+    assert one.row is not None
     row = q.rows[one.row]
     what = one.what
     one.what = ""
@@ -611,7 +611,8 @@ def instead(q: Question) -> Finding | None:
             found.row is not None
             and q.adapter.is_kept(q.rows[found.row].thing())
             and q.adapter.is_kept(handle)
-            and text.at(found.site).call_of("Variable") is None
+            and (at := text.at(found.site)) is not None
+            and at.call_of("Variable") is None
         ):
             found = None
         else:
