@@ -267,7 +267,8 @@ def equal_values(q: Question) -> Finding | None:
     ops = {q.rows[row].op for row in q.own if q.rows[row].kind == "operation"}
     tensor = not q.adapter.is_variable(q.source)
     watched = tensor and any(q.adapter.watched(q.rows[row]) for row in q.own)
-    again = [q.rows[row] for row in sorted(q.behind) if q.rows[row].op in ops]
+    unknown = tensor and not q.own  # such as a slice that is made where it is asked for
+    again = [q.rows[row] for row in sorted(q.behind) if unknown or q.rows[row].op in ops]
     for row in () if q.used else [*q.leaves(), *again]:
         theirs = row.array
         tells = theirs is not None and (

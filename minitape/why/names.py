@@ -88,7 +88,7 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
         return [(f"[{at}]", one) for at, one in enumerate(value[:MANY])]
     held = getattr(value, "__dict__", {})
     if (
-        type(value).__module__ in ("builtins", "numpy")
+        type(value).__module__.partition(".")[0] in ("builtins", "numpy", "minitape")
         or isinstance(value, type)
         or not isinstance(held, dict)
         or "__file__" in held
