@@ -18,7 +18,9 @@ def in_short(
     fields = dict.fromkeys(
         ("line", "code", "instead", "used", "function", "watched", "values", "functions", "other"), ""
     )
-    message, fix = (fill(text, x=name, **{**fields, "what": what or fill("the value")}) for text in TEXT[cause])
+    kind, plain = _kind(cause, what, source)
+    sentences = TEXT.get(f"{cause} {kind}") or TEXT[cause]
+    message, fix = (fill(text, x=name, **{**fields, "what": plain or fill("the value")}) for text in sentences)
     answer = Explanation(cause, message, fix)
     answer.name, answer._tape = name, tape
     if error is not None:
@@ -28,3 +30,14 @@ def in_short(
     elif cause not in ("connected", "independent"):
         answer.fix = paragraph(answer.fix, not_all(answer))
     return answer
+
+
+def _kind(cause: str, what: str, source: object) -> tuple[str, str]:
+    """The kind of what is neither a tensor nor a variable, and what it is."""
+    if what.startswith("the target is"):
+        return "target", fill("a plain {kind}", kind=what.rpartition(" ")[2])
+    if cause == "wrong_object":
+        if hasattr(source, "trainable") and hasattr(source, "value"):
+            return "layer", what
+        return "model" if hasattr(source, "trainable_variables") else "plain", what
+    return "None" if what == "None" else "", what

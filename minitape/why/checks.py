@@ -254,7 +254,7 @@ def related(q: Question) -> set[int]:
 def made_of_it(q: Question) -> Finding | None:
     """The source was computed from what the target was computed from, and was then not used."""
     named = related(q) if q.own and not q.used else set()
-    if not named:
+    if not named or not q.back(q.own).isdisjoint(q.ends):  # the two are swapped
         return None
     way = q.rows[q.own[0]].way or q.adapter.born(q.source)[1]
     return Finding("wrong_object", way[-1] if way else NOWHERE, q.own[0])

@@ -18,12 +18,12 @@ def called(q: Question) -> str:
     """How the program reaches the source: by a name, or through what holds it."""
     own = next((name for site in reversed(_made_at(q)) if (name := bound_at(site))), "")
     others = [value for name, value in q.adapter.names() if name == own.partition("[")[0]]
-    mine = own.isidentifier() and all(q.adapter.handle(value) is q.source for value in others)
+    mine = own.isidentifier() and all(q.adapter.handle(value) is q.adapter.handle(q.source) for value in others)
     item = "[" in own and not others
     return (
         (own if mine or item else "")
-        or path_to(q, q.source)
-        or own.removeprefix("self.") * own.startswith("self.")
+        or path_to(q, q.adapter.handle(q.source))
+        or own * (own[-1:] == "]")
         or next((q.rows[row].name for row in q.own if q.rows[row].name), "")
         or fill("the source")
     )
@@ -66,7 +66,7 @@ def path_to(q: Question, wanted: Any) -> str:
 
 def reach(names: Iterable[tuple[str, Any]], wanted: Any, handle: Callable[[Any], Any] = lambda value: value) -> str:
     """A name of an object, or of what holds it with what leads on: ``trainer.net[0].weight``; empty where unknown."""
-    level = [(name, value) for name, value in names if not name.startswith("_")]
+    level = [(name, value) for name, value in names if name.isidentifier() and not name.startswith("_")]
     seen = set[int]()
     for _ in range(DEEP):
         inner: list[tuple[str, Any]] = []
@@ -99,4 +99,5 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
         for slot in ("_parameters", "_modules", "_buffers")
         for name, one in held.get(slot, {}).items()
     ]
-    return parts + [(f".{name}", one) for name, one in held.items() if not name.startswith("_")]
+    shown = [(name[1:] if hasattr(type(value), name[1:]) else name, one) for name, one in held.items()]
+    return parts + [(f".{name}", one) for name, one in shown if not name.startswith("_")]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+import ast
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -120,7 +121,8 @@ def _too_late(rules: TapeRules, note: Any) -> bool:
     block = text.at(placed(CodePlace(begin[3]))) if begin is not None and begin[3] else None
     if begin is None or block is None or not note.stack or not inside or note.when < begin[2]:
         return False
-    return not any(block.covers(site) for site in CodePlace(note.stack).outer())
+    own = note.stack[-1][0] is begin[3][-1][0]  # not of another thread
+    return own and not any(block.covers(site) for site in CodePlace(note.stack).outer())
 
 
 def _given(row: int, b: Break | None) -> Given:
@@ -355,6 +357,7 @@ def broken(q: Question) -> Finding | None:
     if found is None or found.row is None:
         return found
     given = next(one for row, one in q.way if row == found.row and one.why)
+    rules = q.adapter.rules
     node, origin = q.rows[found.row].extra, q.rows[found.row].extra.origin
     at = text.at(found.site)
     if (
@@ -364,15 +367,20 @@ def broken(q: Question) -> Finding | None:
         and at.call_of("gradient")
     ):
         return Finding("independent")
+    if found.cause == "recording_paused" and node.record is rules.record:
+        found.site = _called_in_pause(rules, node, found.site)
+    if found.cause == "outside_tape":  # what has no derivative either
+        flat = [q.rows[row] for row, one in q.way if one.why == found.cause and is_flat(q.rows[row])]
+        found.others[:0] = [Finding("nondifferentiable_op", row.site, row.row, row.op) for row in flat]
+        if not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own):
+            use = q.first_uses()
+            found.others.append(Finding("not_watched", use[0].site if use else NOWHERE))
     if found.cause == "outside_tape" and given.what != "reset":
         if node.record is None and _paused(found.site):
             found.cause = "recording_paused"
         elif at is not None and set(at.binds) & at.reads and checks.held_variable(q, at):
             return Finding("rebound", at.site, found.row, at.binds[0])
-        block, way = text.at(q.adapter.block()), q.rows[found.row].way
-        called = [site for site, inner in pairwise(way) if _calls(text.at(site), text.at(inner))]
-        beside = [site for site in called if block is not None and text.at(site).functions == block.functions]
-        found.site = next(iter([*beside, *called]), found.site)
+        found.site = _called_from(q, q.rows[found.row].way) or found.site
     copied = (
         found.cause == "state" and origin is not None and origin.kind == "variable" and q.adapter.is_variable(q.source)
     )
@@ -382,14 +390,48 @@ def broken(q: Question) -> Finding | None:
     return found
 
 
-def _calls(outer: text.Statement | None, inner: text.Statement | None) -> bool:
-    """Whether a statement calls the function of another one, as far as the text tells."""
-    names = {inner.function, inner.in_class} if inner is not None else set()
-    return outer is not None and (
-        inner is None
-        or inner.function in text.CALLED
-        or any(text.last_name(call.func) in names for call in outer.calls)
-    )
+def is_flat(row: Row) -> bool:
+    """Whether the operation of a row has no derivative anywhere."""
+    node = row.extra
+    made = operation_of(node.record, node.row)[0] if node.record is not None else None
+    made = node.origin.detail if made is None and node.origin is not None and node.origin.kind == "op" else made
+    return bool(getattr(made, "flat", False))
+
+
+def _called_in_pause(rules: TapeRules, node: TapeNode, site: Site) -> Site:
+    """Of a helper that ran in a pause the line of the block that called it: rows know the innermost frame alone."""
+    event = rules.trace.paused(node.row)
+    begin = None if event is None or event.site is None else CodePlace((event.site,))
+    block, inner = text.at(placed(begin)), text.at(site)
+    if begin is None or block is None or not isinstance(block.node, ast.With) or block.covers(site):
+        return site
+    calls = [n for n in ast.walk(block.node) if isinstance(n, ast.Call) and block.line < n.lineno]
+    named = [n.lineno for n in calls if inner is not None and text.last_name(n.func) == inner.function]
+    lines = set(named or [n.lineno for n in calls])
+    return placed(begin.at(lines.pop()) if len(lines) == 1 else begin)
+
+
+def _called_from(q: Question, way: Sequence[Site]) -> Site | None:
+    """The call beside the block of the tape that returned what was computed on the way."""
+    block, found = text.at(q.adapter.block()), None
+    for outer, inner in reversed(list(pairwise(way))):
+        at, called = text.at(outer), text.at(inner)
+        if (
+            at is None
+            or called is None
+            or called.function in checks.RUN_ONCE
+            or (block is not None and block in at.around)
+        ):
+            break
+        drops = isinstance(at.node, ast.Expr) and not any(text.last_name(c.func) in text.KEEPS for c in at.calls)
+        names = {called.function, called.in_class}
+        calls = called.function in text.CALLED or any(text.last_name(c.func) in names for c in at.calls)
+        if drops or not calls or isinstance(at.node, ast.ClassDef):
+            break
+        found = outer
+        if block is not None and at.functions == block.functions:
+            break
+    return found
 
 
 def _label(q: Question, node: TapeNode) -> str:
@@ -408,7 +450,7 @@ def unused_layer(q: Question) -> Finding | None:
         return None
     frames = creation_of(owner)
     way = way_of(CodePlace(frames)) if frames else q.adapter.born(q.source)[1]
-    bound = (at.site for site in reversed(way) if (at := text.at(site)) is not None and at.binds)
+    bound = (at.site for site in reversed(way) if (at := text.at(site)) is not None and keeps(at))
     name = getattr(owner, "name", None)
     return Finding(
         "unused_layer",
@@ -422,6 +464,15 @@ def equal_values(q: Question) -> Finding | None:
     variable = q.adapter.is_variable(q.source)
     found = None if variable and q.adapter.layer_of(q.source) is not None else checks.equal_values(q)
     return found if found is not None and variable == (q.rows[found.row].kind == "variable") else None
+
+
+def keeps(at: text.Statement) -> bool:
+    """Whether a statement binds a name, or an attribute of its own object, that its function does not just return."""
+    returned = {
+        text.unparse(n.value) for f in at.functions[:1] for n in ast.walk(f) if isinstance(n, ast.Return) and n.value
+    }
+    own = all(name.removeprefix("self.").isidentifier() for name in at.binds)
+    return bool(at.binds) and own and returned.isdisjoint(at.binds)
 
 
 CHECKS = (
@@ -476,7 +527,8 @@ def value(q: Question) -> Explanation:
     cuts = [
         one
         for one in checks.beside(q, [])
-        if one.cause != "state" or q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0
+        if one.cause != "state"
+        or (one.row not in q.own and (q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0))
     ]
     wrong = next((one for one in q.adapter.suspects if one.row in q.after), None)
     answer = (
@@ -484,6 +536,7 @@ def value(q: Question) -> Explanation:
         if wrong is None
         else wrong.explanation(q.name, "tensorflow")
     )
+    answer.name = q.name
     answer.others = [one for one in say(q, Finding("independent", others=cuts)).others if one.line != answer.line]
     if wrong is None:
         answer.message = paragraph(answer.message, _sum_of(q.adapter.rules.targets))

@@ -20,7 +20,7 @@ from ..explain.sentences import fill
 from ..recording.nodes import CodePlace, is_state
 from . import checks, text
 from .model import Finding, Question, Row
-from .names import path_to
+from .names import bound_at, path_to
 
 Fields = dict[str, str]
 SHORT = 40  # the longest text of an expression in a sentence
@@ -76,8 +76,29 @@ class Break:
 
 def details(q: Question, found: Finding) -> Fields:
     """The fields of the sentence of a finding."""
-    look = LOOKS.get(found.cause)
-    return {} if look is None or found.kind not in ("", "again") else look(Break(q, found))
+    look, late = LOOKS.get(found.cause), {}
+    if not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own):
+        late = {"watched": fill(", after tape.watch({x})", x=q.name)}
+    return late if look is None or found.kind not in ("", "again", "trained") else late | look(Break(q, found))
+
+
+MAKERS = set(
+    "Variable add_weight constant convert_to_tensor ones zeros fill range eye linspace normal uniform cast".split()
+)
+
+
+def leaf(b: Break) -> Fields:
+    """What a value that was there before is called."""
+    made = text.last_name(b.call.func) if b.function else ""
+    name = bound_at(b.found.site) if b.call is None or made in MAKERS else ""
+    if b.call is not None and not name and b.row is not None:  # an array that came in here
+        names = dict(b.q.adapter.names())
+        held = ((n.id, names.get(n.id)) for n in ast.walk(b.call) if isinstance(n, ast.Name))
+        array = b.row.array
+        alike = (n for n, value in held if isinstance(value, np.ndarray) and array is not None)
+        name = next((n for n in alike if np.array_equal(names[n], array, equal_nan=array.dtype.kind == "f")), "")
+    variable = None if b.row is None else b.row.extra.variable
+    return {"other": (path_to(b.q, variable) if variable is not None else "") or name or b.found.other}
 
 
 def nondifferentiable(b: Break) -> Fields:
@@ -166,18 +187,16 @@ def outside(b: Break) -> Fields:
     within = block is not None and any(block.line < line <= block.last for line in lines)
     behind = block is not None and any(line > block.last for line in lines)
     record = None if b.row is None else b.row.extra.record
-    if record is not None:
-        spans = adapter.rules.trace.spans
-        if record is adapter.rules.record:
-            row = b.row.extra.row if b.row is not None else 0
-            fields["kind"] = "before" if row < spans[0][0] else "after" if row >= spans[-1][1] else ""
-        else:
-            fields["kind"] = "earlier" if within else "another"
-    elif begins and origin is not None:
+    if origin is not None and begins:
         if adapter.in_block(origin.when):
             fields["kind"] = "after" if len(begins) == 1 and behind else "elsewhere" if within else ""
         else:
             fields |= {"kind": "earlier"} if within else before(b, block)
+    elif record is not None and record is not adapter.rules.record:
+        fields["kind"] = "earlier" if within else "another"
+    elif record is not None and b.row is not None and (spans := adapter.rules.trace.spans):
+        row = b.row.extra.row
+        fields["kind"] = "before" if row < spans[0][0] else "after" if row >= spans[-1][1] else ""
     if fields["kind"] in ("", "before", "after"):
         fields["used"] = until(b)
     return fields
@@ -219,7 +238,7 @@ def paused(b: Break) -> Fields:
 
 def of_layer(b: Break) -> Fields:
     """A variable of a layer: the layer, and how to reach the variable."""
-    path = path_to(b.q, b.q.source)
+    path = path_to(b.q, b.q.adapter.handle(b.q.source))
     names = dict(b.q.adapter.names())
     models = (
         name
@@ -296,7 +315,7 @@ def wrong(b: Break) -> Fields:
     names, ours = dict(b.q.adapter.names()), b.q.adapter.numbers(b.q.source)
     for name in taken:
         held = names.get(name)
-        array = b.q.adapter.numbers(held) if held is not None and held is not b.q.source else None
+        array = held if isinstance(held, np.ndarray) else b.q.adapter.numbers(held) if held is not b.q.source else None
         if array is not None and ours is not None and np.array_equal(array, ours):
             return {"kind": "named", "code": name}
     return {}
@@ -397,4 +416,5 @@ LOOKS = {
     "wrong_object": wrong,
     "independent": absent,
     "unused_layer": unused,
+    "nan_input": leaf,
 }

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from ...why.text import last_name, parsed, unparse
+from .dialects import TAPE
 from .site import REBUILDS, SIMPLE, Change, Edit, Spot, is_call, is_index, is_module, operand, spelled
 
 MAKERS = (
@@ -184,6 +185,8 @@ def rebound(spot: Spot, node: Any) -> Change | None:
         return None
     sign = {ast.Sub: "-", ast.Add: "+"}.get(type(value.op))
     tf = spot.dialect.name == "tf"
+    if spot.dialect is TAPE:
+        return None  # its words know it
     return None if sign is None else assigned(names[0], value) if tf else f"{names[0]} {sign}= {unparse(value.right)}"
 
 

@@ -66,7 +66,7 @@ class Spot:
     @cached_property
     def path(self) -> str:
         """How the program reaches the source."""
-        return path_to(self.question, self.question.source) or self.question.name
+        return path_to(self.question, self.question.adapter.handle(self.question.source)) or self.question.name
 
     @property
     def program(self) -> Program:
