@@ -357,7 +357,8 @@ def _left_and_added(run: Run, adds: list[Row]) -> Iterator[Suspicion]:
     seen, files = set[Site](), {row.site[0] for row in run.rows if row.site[0]}
     for exit in run.exits if adds else ():
         row, start = run.rows[exit.row], text.at(exit.site)
-        passes = row.tracked and row.kind == "operation" and exit.how not in ("__bool__", "bool")
+        known = row.kind == "operation" or (run.recording is None and row.kind == "variable")
+        passes = row.tracked and known and exit.how not in ("__bool__", "bool")
         if passes and exit.site not in seen and start is not None:
             seen.add(exit.site)
             later = [at for row in adds if row.after(exit) and (at := text.at(row.site)) is not None]

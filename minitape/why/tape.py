@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ..engine.types import End, Structure
 
 FUNCTION = ("function", "PartitionedCall", "StatefulPartitionedCall")
+DEEP = 3  # calls inside of calls that are looked into
 
 OUT = {
     "": "no",
@@ -498,16 +499,28 @@ def found_by(q: Question) -> Finding:
     return next(finding for check in CHECKS if (finding := check(q)) is not None)
 
 
-def say(q: Question, found: Finding) -> Explanation:
-    """A finding in a tape's words."""
-    for one in (found, *found.others):
-        one.cause = "nondifferentiable_op" if one.cause == "nondifferentiable" else one.cause
-    answer = words.explanation(q, found, words.VALUES)
+def say_inside(q: Question, found: Finding) -> Explanation:
+    """What is zero or not finite, in words: of a call of a function what is to blame in it."""
+    within, deeper = inside(q, found)
+    answer = say(within, deeper)
+    if within is not q:
+        answer._rows = [q.rows[found.row].extra.row] if found.row is not None else []
     if answer.kind in ("zero", "nonfinite"):
         lost = not all(arrived.finite(q, end) for end in q.ends)
         spoilt = fill("The target is not finite.") if lost else fill("The gradient of {x} is not finite.", x=q.name)
         zero = fill("The gradient of {x} is zero.", x=q.name)
         answer.message = paragraph(zero if answer.kind == "zero" else spoilt, answer.message)
+    return answer
+
+
+def say(q: Question, found: Finding) -> Explanation:
+    """A finding in a tape's words."""
+    for one in (found, *found.others):
+        one.cause = "nondifferentiable_op" if one.cause == "nondifferentiable" else one.cause
+    answer = words.explanation(q, found, words.VALUES)
+    for one in (answer, *answer.others):
+        nodes = [q.rows[row].extra for row in one._rows]
+        one._rows = [node.row for node in nodes if node.record is q.adapter.rules.record]
     return answer
 
 
@@ -517,10 +530,9 @@ def say(q: Question, found: Finding) -> Explanation:
 def value(q: Question) -> Explanation:
     """Why a gradient that is there is zero, not finite or wrong; what else blocks it where it is not."""
     q.sweep = q.adapter.sweep
-    with np.errstate(all="ignore"):
-        found = by_rule(q) or lost(q) if q.sweep is None else inside(q, 0)
+    found = values(q)
     if found is not None:
-        return say(q, found)
+        return say_inside(q, found)
     changed = changed_by_others(q.source) if q.adapter.asked_for(q.source) else None
     if changed is not None:
         return say(q, changed)
@@ -583,31 +595,36 @@ def by_rule(q: Question) -> Finding | None:
     return None
 
 
-def inside(q: Question, depth: int) -> Finding | None:
-    """The same as a finding; of a call of a function what is to blame in it."""
-    found = (arrived.nan(q) or arrived.zero(q)) if q.sweep is not None else None
-    if found is None or found.row is None or q.rows[found.row].op not in FUNCTION:
-        return found
-    node = q.rows[found.row].extra
-    adjoint = q.sweep.adjoints.get(found.row)
-    again = swept(q.adapter.rules, node.row, adjoint.given) if adjoint is not None and depth < 3 else None
-    if again is None:
-        return found
+def values(q: Question) -> Finding | None:
+    """What is zero or not finite of a gradient that is there, by its sweep or without one."""
+    with np.errstate(all="ignore"):
+        return by_rule(q) or lost(q) if q.sweep is None else arrived.nan(q) or arrived.zero(q)
+
+
+def inside(q: Question, found: Finding, depth: int = 0) -> tuple[Question, Finding]:
+    """A finding, and what it is of: of a call of a function that is to blame what is to blame in it."""
+    node = None if found.row is None or q.rows[found.row].op not in FUNCTION else q.rows[found.row].extra
+    adjoint = None if node is None or q.sweep is None else q.sweep.adjoints.get(found.row)
+    again = swept(q.adapter.rules, node.row, adjoint.given) if adjoint is not None and depth < DEEP else None
+    if again is None or node is None:
+        return q, found
     inner, inputs, starts, steps = again
+    asked = recorded(inner.tape, inner.targets, inner.sources)
+    sweep = _sweep(asked, starts, steps)
     for one, given in zip(inputs, node.record.call_at(node.row).inputs, strict=False):
         if one.dtype.differentiable and q.adapter.at.get((id(node.record), given)) in q.after:
-            inside_q = question(recorded(inner.tape, inner.targets, inner.sources), one)
-            inside_q.sweep = _sweep(inside_q.adapter, starts, steps)
+            within = question(asked, one)
+            within.sweep, within.name = sweep, q.name
             if not inner.connected(one):
-                better: Finding | None = found_by(inside_q)
-                if better is not None and better.cause == "independent":
-                    better = Finding("independent", q.rows[found.row].site, kind="call")
-            else:
-                better = inside(inside_q, depth + 1) or (cut_to_zero(inside_q) if breaks(inside_q.way) else None)
-            if better is not None:
-                better.row = found.row
-                return better
-    return found
+                cut = found_by(within)
+                unused = Finding("independent", found.site, kind="call")  # it is in another branch
+                return (q, unused) if cut.cause == "independent" else (within, cut)
+            deeper = values(within)
+            if deeper is not None:
+                return inside(within, deeper, depth + 1)
+            if (cut_off := cut_to_zero(within)) is not None:
+                return within, cut_off
+    return q, found
 
 
 def _sweep(asked: TapeAdapter, starts: dict, steps: Iterable | None) -> BackwardPass | None:
@@ -631,7 +648,7 @@ def _sweep(asked: TapeAdapter, starts: dict, steps: Iterable | None) -> Backward
 
 def cut_to_zero(q: Question) -> Finding | None:
     """A gradient is there, and zero because all ways are cut: in the bodies of loops and branches."""
-    return broken(q) if any(row.extra.caller is not None for row in q.rows) else None
+    return broken(q) if breaks(q.way) and any(row.extra.caller is not None for row in q.rows) else None
 
 
 def answer(asked: TapeAdapter, source: Any) -> Explanation:
@@ -640,7 +657,7 @@ def answer(asked: TapeAdapter, source: Any) -> Explanation:
     if not asked.rules.connected(source):
         found = ask(q)
     else:
-        cut = cut_to_zero(q) if breaks(q.way) else None
+        cut = cut_to_zero(q)
         found = say(q, cut) if cut is not None else value(q)
         if found.kind not in ("connected", "zero", "nonfinite", "suspect"):
             found.message = paragraph(fill("The gradient of {x} is zero.", x=q.name), found.message)
@@ -662,7 +679,7 @@ def explain_nonfinite(tape: GradientTape, target: Structure, sources: Structure)
         if found is None and lost is not None:
             found = questions[0], arrived.origin(questions[0], lost)
         if found is not None:
-            answer = say(*found)
+            answer = say_inside(*found)
             answer.cause = "nonfinite_gradient" if lost is None else "nonfinite_value"
             return answer
     except Exception as error:
