@@ -23,7 +23,7 @@ from ..explain.words import Explanation
 from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site, last_return, text_of
 from . import arrived, checks, text, words
-from .model import Exit, Finding, Given, Question, Row
+from .model import Exit, Finding, Question, Row
 
 CAUSES = {
     "opaque": "unknown",

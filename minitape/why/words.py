@@ -13,6 +13,7 @@ from ..explain.sentences import between, fill
 from ..explain.texts import TEXT
 from ..explain.value_texts import ARRIVED, FUNCTIONS, OF_TAPE, OF_TENSORFLOW
 from ..explain.words import Explanation, not_all
+from . import text
 from .model import Finding, Question
 from .names import path_to as path_to
 
