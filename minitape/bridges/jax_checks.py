@@ -298,10 +298,9 @@ def unused(q: Question) -> Finding | None:
         if at is not None and any(name.endswith(f"[{key[0]}]") for name in at.reads):
             return at_row(q, "closure", row, "held")
         roots = [np.asarray(root) for root in q.rows[row].extra.roots]
-        if (
-            any(root.shape == np.shape(leaf.value) and is_alike(root, np.asarray(leaf.value)) for root in roots)
-            and reader(q, row) is not NOWHERE
-        ):
+        value = np.asarray(getattr(leaf, "value", None))
+        same = any(root.shape == value.shape and is_alike(root, value) for root in roots)
+        if same and reader(q, row) is not NOWHERE:
             return Finding("closure", reader(q, row), row, kind="held")
     bent = [row for row in sorted(q.after) if q.rows[row].op in BENDS]
     if bent and any("transpose(" in scope for row in q.after for scope in q.rows[row].scope):

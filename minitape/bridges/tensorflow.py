@@ -66,7 +66,7 @@ class TensorFlowRecording(Recording):
         self.log = TensorFlowLog(self)
 
     def _why(self, target: Any, source: Any) -> Any:
-        from ..why.tensorflow import ask, ask_last
+        from .tensorflow_checks import ask, ask_last
 
         if target is None:
             return ask_last(self, source)

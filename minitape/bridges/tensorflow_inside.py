@@ -23,9 +23,8 @@ from tensorflow.python.util import tf_stack
 
 from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.frames import own_file
-from ..explain.source import statement_at
-from ..explain.statement import last_name
 from ..recording.sites import NOWHERE, Site
+from ..why import text
 from .tensorflow_ops import changes_variable, handle_of, name_of, variable_of
 from .tensorflow_value import VariableValue
 
@@ -76,10 +75,10 @@ def exact(site: Site, op: str) -> Site:
     """Of a statement over several lines, which are one line of autograph's, the line of the call that made an
     operation.
     """
-    statement = statement_at(site)
+    statement = text.at(site)
     if statement is None or statement.line == statement.last:
         return site
-    lines = [node.lineno for node in statement.walk() if _makes(node, op)]
+    lines = [node.lineno for node in statement.nodes if _makes(node, op)]
     return (site[0], lines[0]) if len(lines) == 1 else site
 
 
@@ -87,7 +86,7 @@ def _makes(node: ast.AST, op: str) -> TypeGuard[ast.expr]:
     """Whether a piece of syntax looks like what makes an operation of a graph."""
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, OPERATORS.get(op, ()))
-    return isinstance(node, ast.Call) and _letters(last_name(node.func)) == CALLED.get(op, _letters(op))
+    return isinstance(node, ast.Call) and _letters(text.last_name(node.func)) == CALLED.get(op, _letters(op))
 
 
 def _letters(name: str) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 import tensorflow as tf
 
 from ..engine.recording.block import TemporaryAttributes
-from ..explain.source import statement_at
 from ..explain.values import OPAQUE
 from ..explain.words import mistaken
 from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
+from ..why import text
 from .changes import Block
 from .tensorflow_inside import READS, TWIN, Again, arguments, graphs_of, run_again
 from .tensorflow_ops import changes_variable, handle_of, is_dataset
@@ -120,7 +120,7 @@ def _batch(recording: Any, graph: Any) -> list:
             waiting += entries[at].inputs
     made = [entry for entry in map(entries.__getitem__, behind) if entry.kind == "operation" or entry.dtype in OPAQUE]
     by_keras = all(
-        entry.op in OF_ARRAYS and (statement := statement_at(entry.site)) is not None and statement.calls("fit")
+        entry.op in OF_ARRAYS and (statement := text.at(entry.site)) is not None and statement.call_of("fit")
         for entry in made
     )
     if row is None or not made or not by_keras:

@@ -127,7 +127,7 @@ OF_TAPE: Texts = {  # about a step, and calls of functions
         "The target does not use what {what}{line} made of it.",
         "Use that result in the target, or leave it out of the sources.",
     ),
-    "independent": (
+    "independent call": (
         "This call of {what}{line} did not use it.",
         "See whether the branch that uses it runs when you expect it to, or leave it out of the sources.",
     ),

@@ -51,11 +51,12 @@ def received(q: Question, row: int) -> np.ndarray | None:
 
 
 def stopped(q: Question) -> int | None:
-    """The last operation on the way to which an adjoint came, and that sent nothing on."""
-    rows = [row for row, _ in q.way]
-    for row, before in zip(reversed(rows), [*reversed(rows[:-1]), *q.used[:1]], strict=False):
+    """The last operation on the way to which an adjoint came, and that sent nothing on; of a list none is known."""
+    rows = [*q.used[:1], *(row for row, _ in q.way)]
+    for row, before in zip(reversed(rows), reversed(rows[:-1]), strict=False):
         sent = q.sweep.edges.get(q.rows[row].call)
-        if row in q.sweep.adjoints and (sent is None or before not in [edge[0] for edge in sent]):
+        known = row in q.sweep.adjoints and q.rows[before].dtype != "variant"
+        if known and (sent is None or (q.rows[before].tracked and before not in [edge[0] for edge in sent])):
             return row
     return None
 

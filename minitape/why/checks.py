@@ -8,9 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..explain.causes import row_of
+from ..recording.nodes import placed
 from ..recording.sites import NOWHERE, Site
 from . import text
 from .model import Exit, Finding, Question, Row, breaks, way_to
+from .names import bound_at
 
 RUN_ONCE = ("__init__", "__post_init__", "build")
 CUTS = ("stop_gradient", "integer_dtype", "nondifferentiable", "no_gradient_registered")  # before a value leaves
@@ -166,12 +168,20 @@ def equal_leaf(q: Question, exit: Exit) -> bool:
 
 def held_variable(q: Question, at: text.Statement) -> bool:
     """Whether another statement bound the same name to a variable."""
-    others = [s for name in at.binds for s in text.bound_by(name, at) if s is not at]
-    return any(s.call_of("Variable", "add_weight", "Parameter") for s in others)
+    others = [s.value for name in at.binds for s in text.bound_by(name, at) if s is not at]
+    made = [part for value in others for part in getattr(value, "elts", [value])]
+    known = ("Variable", "add_weight", "Parameter")
+    return any(isinstance(part, ast.Call) and text.last_name(part.func) in known for part in made)
+
+
+def on(at: text.Statement, site: Site) -> Site:
+    """The first line of a statement, with the place in it that is known."""
+    place = getattr(site, "place", None)
+    return at.site if place is None else placed(place.at(at.line))
 
 
 def moved_name(q: Question) -> Finding | None:
-    """A name that held a variable, or a watched tensor, was bound to what was computed from it: ``w = w - rate * g``."""
+    """A name that held a variable, or a watched tensor, was bound to what was computed of it: ``w = w - rate * g``."""
     row = q.rows[q.own[0]] if q.own else None
     for site in reversed(row.way if row is not None else ()):
         at = text.at(site)
@@ -188,7 +198,7 @@ def moved_name(q: Question) -> Finding | None:
             or from_state
             or any(s.covers(way[0]) for way in watched if way for s in earlier)
         ):
-            return Finding("rebound", at.site, row.row, at.binds[0])
+            return Finding("rebound", on(at, site), row.row, at.binds[0])
         return None
     return None
 
@@ -213,25 +223,25 @@ def bound_again(q: Question) -> Finding | None:
     if q.used:
         return None
     when, way = q.adapter.born(q.adapter.handle(q.source))
-    mine = [at for site in reversed(way) if (at := text.at(site)) is not None and at.binds]
-    mine = mine[: next((k + 1 for k, at in enumerate(mine) if at.function not in RUN_ONCE), len(mine))]
+    mine = [(at, site) for site in reversed(way) if (at := text.at(site)) is not None and at.binds]
+    mine = mine[: next((k + 1 for k, (at, _) in enumerate(mine) if at.function not in RUN_ONCE), len(mine))]
     for row in q.leaves():
         other, theirs = q.adapter.birth_of(row)
         if q.adapter.is_number(row) or other == when:
             continue
-        for at in mine:
-            for s in (s for site in reversed(theirs) if (s := text.at(site)) is not None and s.binds):
-                same = (
-                    s is at
-                    and q.adapter.is_variable(q.source) == (row.kind == "variable")
-                    and isinstance(at.value, ast.Call)
-                )
-                named = s is not at and any(s in text.bound_by(name, at) for name in at.binds if name not in RUN_ONCE)
+        for at, place in mine:
+            names = {*at.binds, bound_at(place)}
+            keyed = any(isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Constant) for t in at.targets)
+            for s, site in ((s, site) for site in reversed(theirs) if (s := text.at(site)) is not None and s.binds):
+                same = s is at and not keyed and isinstance(at.value, ast.Call)
+                same = same and q.adapter.is_variable(q.source) == (row.kind == "variable")
+                named = s is not at and any(s in text.bound_by(name, at) for name in names)
                 if (same and q.adapter.anew(q, row, at, when, other)) or named:
-                    return Finding("rebound", (s if other > when else at).site, row.row, at.binds[0])
-    statement = next(iter(mine), None)
+                    last = on(s, site) if other > when else on(at, place)
+                    return Finding("rebound", last, row.row, at.binds[0], "" if named else "again")
+    statement, place = next(iter(mine), (None, NOWHERE))
     if statement is not None and {*statement.binds} & statement.reads and related(q):
-        return Finding("rebound", statement.site, what=statement.binds[0])
+        return Finding("rebound", on(statement, place), what=statement.binds[0])
     return None
 
 
@@ -257,7 +267,8 @@ def equal_values(q: Question) -> Finding | None:
     ops = {q.rows[row].op for row in q.own if q.rows[row].kind == "operation"}
     tensor = not q.adapter.is_variable(q.source)
     watched = tensor and any(q.adapter.watched(q.rows[row]) for row in q.own)
-    again = [q.rows[row] for row in sorted(q.behind) if q.rows[row].op in ops]
+    unknown = tensor and not q.own  # such as a slice that is made where it is asked for
+    again = [q.rows[row] for row in sorted(q.behind) if unknown or q.rows[row].op in ops]
     for row in () if q.used else [*q.leaves(), *again]:
         theirs = row.array
         tells = theirs is not None and (

@@ -170,32 +170,38 @@ def way_to(q: Question, wanted: set[int]) -> list[tuple[int, Given]]:
                 row = before[row][0]
             return steps
         for one in q.rows[row].given:
-            place = q.rows[row].dtype.startswith("int") and not any(q.rows[end].tracked for end in q.ends)
-            total = cost + (
-                (OF_SHAPE if place else weight(one, before[row][1] if row in before else None)) if one.why else 0.0
-            )
+            total = cost + (weight(q, row, one, before[row][1] if row in before else None) if one.why else 0.0)
             if total < best.get(one.row, 1e9):
                 best[one.row], before[one.row] = total, (row, one)
                 heapq.heappush(heap, (total, one.row))
     return []
 
 
-def weight(one: Given, later: Given | None) -> float:
-    """What a break costs: a chain of the same kind counts once."""
-    if later is not None and one.why == later.why and row_of(one.why).weight != 0.5:
+def weight(q: Question, row: int, one: Given, later: Given | None) -> float:
+    """What a break costs: a chain of the same kind counts once, a place or a shape more than a number."""
+    kind = row_of(one.why)
+    early = later is not None and (one.why, later.why) == ("computed_before_tape", "not_recorded")
+    if early or (later is not None and one.why == later.why and kind.weight != 0.5):
         return AGAIN
-    return OF_SHAPE if one.what in SHAPES else row_of(one.why).weight
+    chooses = q.rows[row].dtype.startswith("int") and not any(q.rows[end].tracked for end in q.ends)
+    return OF_SHAPE if chooses or one.what in SHAPES else kind.weight
+
+
+def continues(before: Given, after: Given) -> bool:
+    """Whether a break has the reason of the one before it, nearer to the source: only the first is said. Both have the
+    same cause, the second is about whole numbers, or nobody recorded it because its input was computed too early.
+    """
+    if before.why == after.why:
+        return after.what != "gradient"
+    return (before.why, after.why) in (("nondifferentiable", "integer_dtype"), ("computed_before_tape", "not_recorded"))
 
 
 def breaks(steps: Iterable[tuple[int, Given]]) -> list[tuple[int, Given]]:
     """The breaks of a way, of each run of the same cause the first."""
     found: list[tuple[int, Given]] = []
-    why = ""
+    before = Given(-1)
     for row, one in steps:
-        again = (one.why == why and one.what != "gradient") or (
-            one.why == "integer_dtype" and why == "nondifferentiable"
-        )
-        if one.why and not again:
+        if one.why and not continues(before, one):
             found.append((row, one))
-        why = one.why
+        before = one
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,16 +16,42 @@ DEEP, MANY = 6, 2000  # of what holds what is looked at to find a name
 
 def called(q: Question) -> str:
     """How the program reaches the source: by a name, or through what holds it."""
-    made = [at for site in reversed(_made_at(q)) if (at := text.at(site)) is not None]
-    bound = made[0].binds if made and made[0].value is not None else []
-    known = {name for name, value in q.adapter.names() if q.adapter.handle(value) is q.source}
-    own = bound[0] if len(bound) == 1 and bound[0].isidentifier() and (not known or bound[0] in known) else ""
+    own = next((name for site in reversed(_made_at(q)) if (name := bound_at(site))), "")
+    others = [value for name, value in q.adapter.names() if name == own.partition("[")[0]]
+    mine = own.isidentifier() and all(q.adapter.handle(value) is q.source for value in others)
+    item = "[" in own and not others
     return (
-        own
+        (own if mine or item else "")
         or path_to(q, q.source)
+        or own.removeprefix("self.") * own.startswith("self.")
         or next((q.rows[row].name for row in q.own if q.rows[row].name), "")
         or fill("the source")
     )
+
+
+def bound_at(site: Site) -> str:
+    """The name that a statement gives what is made at a place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``."""
+    at, place = text.at(site), getattr(site, "place", None)
+    if at is None or at.value is None or not at.binds:
+        return ""
+    name, value = at.binds[0], at.value
+
+    def is_here(part: ast.expr) -> bool:
+        ends = (part.end_lineno or 0, part.end_col_offset or 0)
+        return place is not None and (part.lineno, part.col_offset) <= (place.line, place.column) < ends
+
+    if isinstance(value, ast.Call):  # made on the way into the call: ``x[0]`` in ``why = tape.explain(y, x[0])``
+        given = [*value.args, *(k.value for k in value.keywords)]
+        inside = [part for part in given if is_here(part)]
+        return text.unparse(inside[0]) if inside and isinstance(inside[0], ast.Subscript) else name
+    if isinstance(value, ast.Dict):
+        keys = [text.unparse(key) for key, part in zip(value.keys, value.values, strict=True) if key and is_here(part)]
+        return f"{name}[{keys[0]}]" if keys else name
+    parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+    k = next((k for k, part in enumerate(parts) if is_here(part)), None)
+    if k is None:
+        return name
+    return at.binds[k] if len(at.binds) == len(parts) > 1 else f"{name}[{k}]"
 
 
 def _made_at(q: Question) -> list[Site]:
@@ -61,7 +88,7 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
         return [(f"[{at}]", one) for at, one in enumerate(value[:MANY])]
     held = getattr(value, "__dict__", {})
     if (
-        type(value).__module__ in ("builtins", "numpy")
+        type(value).__module__.partition(".")[0] in ("builtins", "numpy", "minitape")
         or isinstance(value, type)
         or not isinstance(held, dict)
         or "__file__" in held

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Hashable, Iterable
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,10 +27,10 @@ from ..explain.sentences import fill
 from ..explain.texts import TEXT
 from ..explain.value_texts import RELEASED
 from ..explain.words import Explanation
-from ..recording.bodies import outermost
+from ..recording.bodies import outermost, own_shares
 from ..recording.nodes import Break, CodePlace, TapeNode, is_leaf, is_state, placed, way_of
 from ..recording.rows import BackwardPass
-from ..recording.sites import NOWHERE, Site
+from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.tape import TapeRules, handle_of, name_given
 from ..recording.trace import COPIES, Trace
 from ..recording.values import ValueSummary
@@ -112,8 +112,15 @@ def question(asked: TapeAdapter, source: Any) -> Question:
 
 
 def _too_late(rules: TapeRules, note: Any) -> bool:
-    own = note.record is not None and note.record() is rules.record
-    return own and all(node.record is rules.record and node.row < note.row for node in rules.starts)
+    """Whether a value left after the targets had been computed."""
+    inside = all(node.record is rules.record for node in rules.starts)
+    if note.record is not None:
+        return inside and note.record() is rules.record and all(node.row < note.row for node in rules.starts)
+    begin = rules.begins[-1] if rules.begins else None
+    block = text.at(placed(CodePlace(begin[3]))) if begin is not None and begin[3] else None
+    if begin is None or block is None or not note.stack or not inside or note.when < begin[2]:
+        return False
+    return not any(block.covers(site) for site in CodePlace(note.stack).outer())
 
 
 def _given(row: int, b: Break | None) -> Given:
@@ -254,7 +261,7 @@ class TapeAdapter:
         return OUT.get(how, how)
 
     def anew(self, q: Question, row: Row, at: text.Statement, when: int, other: int) -> bool:
-        """Whether what a statement made again took the place of the source: in a loop, or in the block and before it."""
+        """Whether what a statement made again took the place of the source: in a loop, or in the block and before."""
         return any(isinstance(s.node, text.LOOPS) for s in at.around) or self.in_block(when) != self.in_block(other)
 
     def details(self, q: Question, found: Finding) -> dict[str, str]:
@@ -267,12 +274,10 @@ class TapeAdapter:
 
     def called(self, q: Question, row: int) -> str:
         """What the program knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
-        label, at = self.label(q.rows[row]), text.at(q.rows[row].site)
+        label = self.label(q.rows[row])
         if label == "function":
             return fill("the tf.function")
-        place = getattr(q.rows[row].site, "place", None)
-        call = None if at is None or place is None else at.expression(place.span)
-        written = text.last_name(call.func) if isinstance(call, ast.Call) else ""
+        written = text.named_call(q.rows[row].site)
         if not label or not written or written in (label, "__call__"):
             return label or q.rows[row].op
         return fill("{operation} in {function}(...)", operation=label, function=written)
@@ -362,10 +367,10 @@ def broken(q: Question) -> Finding | None:
     if found.cause == "outside_tape" and given.what != "reset":
         if node.record is None and _paused(found.site):
             found.cause = "recording_paused"
-        elif at is not None and not at.binds == [] and set(at.binds) & at.reads and checks.held_variable(q, at):
+        elif at is not None and set(at.binds) & at.reads and checks.held_variable(q, at):
             return Finding("rebound", at.site, found.row, at.binds[0])
         block, way = text.at(q.adapter.block()), q.rows[found.row].way
-        called = [site for site, inner in zip(way, way[1:], strict=False) if _calls(text.at(site), text.at(inner))]
+        called = [site for site, inner in pairwise(way) if _calls(text.at(site), text.at(inner))]
         beside = [site for site in called if block is not None and text.at(site).functions == block.functions]
         found.site = next(iter([*beside, *called]), found.site)
     copied = (
@@ -412,6 +417,13 @@ def unused_layer(q: Question) -> Finding | None:
     )
 
 
+def equal_values(q: Question) -> Finding | None:
+    """Another object of the same kind with the same values was used; those of a layer are alike by chance."""
+    variable = q.adapter.is_variable(q.source)
+    found = None if variable and q.adapter.layer_of(q.source) is not None else checks.equal_values(q)
+    return found if found is not None and variable == (q.rows[found.row].kind == "variable") else None
+
+
 CHECKS = (
     checks.whole_numbers,
     not_tracked,
@@ -419,7 +431,7 @@ CHECKS = (
     checks.left,
     checks.bound_again,
     checks.made_of_it,
-    checks.equal_values,
+    equal_values,
     unused_layer,
     checks.independent,
 )
@@ -455,7 +467,7 @@ def value(q: Question) -> Explanation:
     """Why a gradient that is there is zero, not finite or wrong; what else blocks it where it is not."""
     q.sweep = q.adapter.sweep
     with np.errstate(all="ignore"):
-        found = inside(q, 0)
+        found = by_rule(q) or lost(q) if q.sweep is None else inside(q, 0)
     if found is not None:
         return say(q, found)
     changed = changed_by_others(q.source) if q.adapter.asked_for(q.source) else None
@@ -472,8 +484,50 @@ def value(q: Question) -> Explanation:
         if wrong is None
         else wrong.explanation(q.name, "tensorflow")
     )
-    answer.others = say(q, Finding("independent", others=cuts)).others
+    answer.others = [one for one in say(q, Finding("independent", others=cuts)).others if one.line != answer.line]
+    if wrong is None:
+        answer.message = paragraph(answer.message, _sum_of(q.adapter.rules.targets))
+    if answer.others:
+        single = "Another path is blocked, and the gradient lacks what would come along it."
+        several = "{n} other paths are blocked, and the gradient lacks what would come along them."
+        lacks = fill(single) if len(answer.others) == 1 else fill(several, n=len(answer.others))
+        answer.message = paragraph(answer.message, lacks)
     return answer
+
+
+def _sum_of(targets: list[End]) -> str:
+    """The sentence about a target with several elements."""
+    sizes = [t.shape.num_elements() for t in targets]
+    if None in sizes or sum(sizes) < 2:
+        return ""
+    if len(sizes) > 1:
+        return fill("There are {n} targets: this is the gradient of the sum of all their elements.", n=len(sizes))
+    return fill(
+        "The target has {n} elements: this is the gradient of their sum; tape.jacobian keeps them apart.", n=sizes[0]
+    )
+
+
+def lost(q: Question) -> Finding | None:
+    """Where the NaN or infinity of a target came up, of a sweep that cannot run again."""
+    end = next((end for end in q.ends if not arrived.finite(q, end)), None)
+    return None if end is None else arrived.origin(q, end)
+
+
+def by_rule(q: Question) -> Finding | None:
+    """A gradient of the program's own returns zeros for an input on the way: of a sweep that does not run it again."""
+    record = q.adapter.rules.record
+    for at, given in q.way:
+        node = q.rows[at].extra
+        if node.record is record and q.adapter.label(q.rows[at]) == "custom_gradient":
+            call = record.call_at(node.row)
+            shares = own_shares(record, call)
+            pairs = [] if shares is None else zip(shares, call.inputs, strict=False)
+            mine = [share for share, row in pairs if q.adapter.at.get((id(record), row)) == given.row]
+            if mine and not any(share is not None and np.any(share.array) for share in mine):
+                return Finding(
+                    "custom_rule", last_return(call.attrs["call"].grad_fn), at, text.named_call(q.rows[at].site)
+                )
+    return None
 
 
 def inside(q: Question, depth: int) -> Finding | None:
@@ -491,7 +545,12 @@ def inside(q: Question, depth: int) -> Finding | None:
         if one.dtype.differentiable and q.adapter.at.get((id(node.record), given)) in q.after:
             inside_q = question(recorded(inner.tape, inner.targets, inner.sources), one)
             inside_q.sweep = _sweep(inside_q.adapter, starts, steps)
-            better = inside(inside_q, depth + 1)
+            if not inner.connected(one):
+                better: Finding | None = found_by(inside_q)
+                if better is not None and better.cause == "independent":
+                    better = Finding("independent", q.rows[found.row].site, kind="call")
+            else:
+                better = inside(inside_q, depth + 1) or (cut_to_zero(inside_q) if breaks(inside_q.way) else None)
             if better is not None:
                 better.row = found.row
                 return better
@@ -530,6 +589,8 @@ def answer(asked: TapeAdapter, source: Any) -> Explanation:
     else:
         cut = cut_to_zero(q) if breaks(q.way) else None
         found = say(q, cut) if cut is not None else value(q)
+        if found.kind not in ("connected", "zero", "nonfinite", "suspect"):
+            found.message = paragraph(fill("The gradient of {x} is zero.", x=q.name), found.message)
         found.connected = True
     found._tape = asked.rules.tape
     return found

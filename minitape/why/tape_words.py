@@ -77,7 +77,7 @@ class Break:
 def details(q: Question, found: Finding) -> Fields:
     """The fields of the sentence of a finding."""
     look = LOOKS.get(found.cause)
-    return {} if look is None or found.kind in ("watch", "reset") else look(Break(q, found))
+    return {} if look is None or found.kind not in ("", "again") else look(Break(q, found))
 
 
 def nondifferentiable(b: Break) -> Fields:
@@ -241,7 +241,7 @@ def rebound(b: Break) -> Fields:
     said = names[0] if b.found.what == "of the variable" and names else b.found.what
     tensor = not b.q.adapter.is_variable(b.q.source)
     own = b.row is not None and b.row.row in b.q.own
-    if b.row is not None and not own and not tensor:
+    if b.row is not None and b.found.kind:
         later = b.row.when > b.q.adapter.born(b.q.source)[0]
         return {"kind": "inside" if later else "new", "what": said}
     name, instead = assignment(b)

@@ -229,6 +229,13 @@ def at(site: Site) -> Statement | None:
     return program(site[0]).lines.get((site[0], site[1]))
 
 
+def named_call(site: Site) -> str:
+    """The last name of what is called at a place whose columns are known."""
+    statement, place = at(site), getattr(site, "place", None)
+    call = None if statement is None or place is None else statement.expression(place.span)
+    return last_name(call.func) if isinstance(call, ast.Call) else ""
+
+
 def parsed(text: str) -> Any:
     """The syntax of an expression."""
     return ast.parse(text, mode="eval").body

@@ -253,7 +253,7 @@ def left(q: Question, exit: Exit) -> Finding:
     """A value left, or chose."""
     if exit.how == "__bool__":
         return _on(exit, "branch")
-    return _on(exit, "left_torch", words.LEFT_BY.get(exit.how, f".{exit.how}()" if exit.how else "a NumPy function"))
+    return _on(exit, "left_torch", words.left_by(exit.how))
 
 
 def _on(exit: Exit, cause: str, what: str = "") -> Finding:

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from ..bridges.tensorflow_inside import has_tapes
-from ..bridges.tensorflow_model import variables_of
-from ..bridges.tensorflow_open import open_call, seeds_of, traced_again
-from ..bridges.tensorflow_ops import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
-from ..bridges.tensorflow_texts import OF_KERAS, TEXT
 from ..explain.caller import asking_frame
 from ..explain.families import CLASSES, LAYERS, STEPS, ZEROS
 from ..explain.fixes.dialects import TENSORFLOW
 from ..explain.owners import living
-from ..explain.value_texts import FUNCTIONS
+from ..explain.sentences import fill
+from ..explain.value_texts import FUNCTIONS, TENSOR
 from ..explain.words import Explanation
 from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import numbers_of
-from . import arrived, checks, text, words
-from .model import Exit, Finding, Given, Question, Row, breaks
+from ..why import arrived, checks, text, words
+from ..why.model import Exit, Finding, Given, Question, Row, breaks
+from ..why.names import path_to
+from .tensorflow_inside import has_tapes
+from .tensorflow_model import variables_of
+from .tensorflow_open import open_call, seeds_of, traced_again
+from .tensorflow_ops import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
+from .tensorflow_tapes import numpy_call, predictions
+from .tensorflow_texts import OF_KERAS, TEXT
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
 STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
@@ -63,7 +68,7 @@ def read(recording: Any, target: Any, source: Any) -> Question:
             e.kind,
             given,
             e.site,
-            (lambda e=e: e.extra.asked),
+            partial(getattr, e.extra, "asked"),
             list(e.extra.way) or [e.site],
             e.value,
             e.dtype,
@@ -82,7 +87,7 @@ def read(recording: Any, target: Any, source: Any) -> Question:
     return Question(adapter, rows, own, [] if end is None else [end], source, target, exits, adapter.sweep)
 
 
-def apart(way: list[Site], other: list[Site]) -> Site:
+def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
     """The statement at which two ways through calls part."""
     where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
     keeps = [
@@ -100,6 +105,7 @@ class TensorFlowAdapter:
     zeros, classes, cancels = ZEROS, CLASSES, LAYERS
     dialect = TENSORFLOW
     unused, left, rebinds = "independent", "left_through_numpy", True
+    left_out = False  # Keras asked for no gradient of the source
 
     def __init__(self, recording: Any, end: int | None, source: Any) -> None:
         self.recording, self.log, own = recording, recording.log, handle_of(source)
@@ -175,15 +181,22 @@ class TensorFlowAdapter:
     def anew(self, q: Question, row: Row, at: text.Statement, *_: int) -> bool:
         """Whether what a statement made again took the place of the source."""
         makes = any(text.last_name(call.func)[:1].isupper() for call in at.calls)
-        return makes and not self.is_kept(row.thing())
+        return makes and not self.is_named(row.thing()) and not self.is_in_layer(handle_of(q.source))
 
-    def is_kept(self, thing: Any) -> bool:
-        """Whether a name of the program, or a layer that is alive, has a variable."""
+    def is_named(self, thing: Any) -> bool:
+        """Whether the program has a name for a variable, or for a list or dictionary that it is in."""
+        return any(self.handle(part) is thing for _, value in self.names() for part in _parts(value))
+
+    def is_in_layer(self, thing: Any) -> bool:
+        """Whether a layer or module that is alive has a variable."""
         gc.collect()
         layers = sys.modules.get("keras.src.layers.layer")
         owners = living(tf.Module, *([layers.Layer] if layers else []))
-        named = any(self.handle(part) is thing for _, value in self.names() for part in _parts(value))
-        return named or any(handle_of(part) is thing for owner in owners for part in owner.variables)
+        return any(handle_of(part) is thing for owner in owners for part in owner.variables)
+
+    def is_kept(self, thing: Any) -> bool:
+        """Whether a name of the program, or a layer that is alive, has a variable."""
+        return self.is_named(thing) or self.is_in_layer(thing)
 
 
 def _parts(value: Any) -> list:
@@ -241,7 +254,18 @@ def bound_at(q: Question, *makes: str) -> Site | None:
         if use is not None
         else []
     )
-    return made[0].site if len(made) == 1 else None
+    items = [item for s in (text.statements(use.file) if use else ()) if (item := item_line(s, name)) is not None]
+    found = items or [s.site for s in made]
+    return found[0] if len(found) == 1 else None
+
+
+def item_line(at: text.Statement, name: str) -> Site | None:
+    """The line of a dictionary's item that a name says: ``parts['w']``."""
+    value = at.value
+    for key, item in zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else ():
+        if key is not None and f"{at.binds[0]}[{ast.unparse(key)}]" == name:
+            return at.file, item.lineno
+    return None
 
 
 def said(q: Question, word: str) -> Site | None:
@@ -258,6 +282,15 @@ def said(q: Question, word: str) -> Site | None:
         ]
         if found and (near or len(found) == 1):
             return found[0].site
+    return None
+
+
+def copied(q: Question) -> Finding | None:
+    """The source was copied into a variable before the tape began, and that one was used."""
+    for row, one in q.way:
+        born = q.adapter.log.born_at(q.rows[row].thing())[1] if one.why == "variable_assign" else ()
+        if [*born][-1:] == [one.site] and (one.row in q.own or q.adapter.state(one.row)[0] == "before"):
+            return _at(q, "wrong_object", row, "copied", site=one.site)
     return None
 
 
@@ -282,7 +315,7 @@ def not_tracked(q: Question) -> Finding | None:
             return None
     variable = leaf is not None and leaf.kind == "variable"
     uses = q.first_uses()
-    if variable and not trainable:
+    if leaf is not None and variable and not trainable:
         return _at(q, "not_trainable", leaf.row, site=said(q, "trainable") or use_of(q))
     if variable and uses and all(row.extra.why not in ("", "not_recorded") for row in uses):
         return None
@@ -313,7 +346,9 @@ def _read_of(q: Question) -> Finding | None:
     )
     gave = [given for tensor, given in q.sweep.gave if tensor() is q.source] if read_ else []
     return (
-        Finding("wrong_object", q.sweep.site, q.used[0], kind="read", other=q.rows[q.used[0]].name or "the variable")
+        Finding(
+            "wrong_object", q.sweep.site, q.used[0], kind="read", other=q.rows[q.used[0]].name or fill("the variable")
+        )
         if gave and not any(gave)
         else None
     )
@@ -340,12 +375,6 @@ def _time(q: Question, row: int) -> Finding | None:
 
 def broken(q: Question) -> Finding | None:
     """What breaks the way; before it, what left and came back on an open one."""
-    for row, one in q.way:
-        copied = one.why == "variable_assign" and one.site == next(
-            reversed(q.adapter.born(q.rows[row].thing())[1]), None
-        )
-        if copied and (one.row in q.own or q.adapter.state(one.row)[0] == "before"):
-            return _at(q, "wrong_object", row, "copied", site=one.site)
     found = checks.broken(q) or no_rule(q)
     for one in [] if found is None else [found, *found.others]:
         _worded(q, one)
@@ -366,11 +395,13 @@ def broken(q: Question) -> Finding | None:
         left_ = left_by(q, exit)
         left_.others = [found]
         return left_
-    return (inside(q, inside_[0].row) if inside_ else None) or found
+    deeper = next((inside(q, one.row) for one in inside_ if one.row is not None), None)
+    return found if deeper is None or deeper.cause == "connected" else deeper
 
 
 def _worded(q: Question, one: Finding) -> None:
     """A break in TensorFlow's words."""
+    assert one.row is not None
     row = q.rows[one.row]
     what = one.what
     one.what = ""
@@ -427,8 +458,11 @@ def no_rule(q: Question) -> Finding | None:
     if not q.used:
         return None
     if q.sweep is None:
-        rows = [row for row, _ in q.way if why_no_gradient(q.rows[row].extra.op or "Identity")]
-        row = next(iter(rows), None)
+        row = next((row for row, _ in q.way if why_no_gradient(q.rows[row].extra.op or "Identity")), None)
+        python = [row for row, _ in q.way if q.rows[row].op in PYTHON]  # TensorFlow may have raised an error
+        exits = (e for at in python for e in q.exits if min(q.rows[at].inputs) < e.row < at)
+        if row is None and (exit := next(exits, None)) is not None:
+            return left_by(q, exit)
     else:
         row = None if any(row in q.sweep.adjoints for row in q.used) else arrived.stopped(q)
     if row is None:
@@ -468,10 +502,10 @@ def inside(q: Question, row: int) -> Finding | None:
     seeds = seeds_of(recording, entry.call, q.sweep)
     if not any(seed is not None for seed in seeds):
         seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
-    found = open_call(recording, entry.call, watched, seeds)
-    if found is None:
+    opened = open_call(recording, entry.call, watched, seeds)
+    if opened is None:
         return None
-    inner, given, ends = found
+    inner, given, ends = opened
     targets = [row for sweep in inner.sweeps for row in sweep.target]
     target = ends[entry.output]
     if inner.row_of(target) not in targets:
@@ -481,12 +515,17 @@ def inside(q: Question, row: int) -> Finding | None:
     asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after] + [
         ends[output] for output in _results(q, row)
     ]
-    for tensor in asked or ([q.source] if inner.log.rows_of(q.source) else []):
-        one = answer(inner, target, tensor, q.name)
-        if one.cause != "connected":
-            one.row = row
-            return one
-    return None
+    # or a constant that TensorFlow wrote into the graph
+    found: Finding | None = None
+    asked = asked or ([q.source] if inner.log.rows_of(q.source) else [])
+    for tensor in asked:
+        inner_q = question(inner, target, tensor, q.name)
+        found = first(inner_q)
+        found.what = found.what or ("" if found.row is None else words.operation(inner_q, found.row))
+        found.row = row
+        if found.cause != "connected":
+            break
+    return found
 
 
 # -- through Python --------------------------------------------------------------------------------
@@ -504,8 +543,16 @@ def left(q: Question) -> Finding | None:
         *unseen,
         *[e for e in q.exits if e.how == "__bool__"],
     ]
-    back = [e for e in exits if e.row in q.after and (e.how == "__bool__" or checks.came_back(q, e))]
+    back = [e for e in exits if e.row in q.after and (e.how == "__bool__" or checks.came_back(q, e) or to_keras(e))]
     return left_at(q, back[0]) if back else None
+
+
+def to_keras(exit: Exit) -> bool:
+    """Whether a loss that Keras was given returns what came of a value that left."""
+    at = text.at(exit.site)
+    if at is None or not at.functions or at.functions[0] not in dict(predictions(text.program(at.file), at)):
+        return False
+    return any(isinstance(s.node, ast.Return) and s.functions == at.functions for s in text.flow(at, []))
 
 
 def left_at(q: Question, exit: Exit) -> Finding:
@@ -537,7 +584,7 @@ def left_by(q: Question, exit: Exit) -> Finding:
     keras = next(
         (name for call in (at.calls if at is not None else ()) if (name := text.last_name(call.func)) in OF_KERAS), ""
     )
-    what = f"{keras}()" if keras else words.LEFT_BY.get(exit.how, f".{exit.how}()" if exit.how else "a NumPy function")
+    what = f"{keras}()" if keras else words.left_by(exit.how)
     return Finding(
         "left_through_numpy",
         exit.site,
@@ -545,22 +592,6 @@ def left_by(q: Question, exit: Exit) -> Finding:
         what,
         OF_KERAS.get(keras, "") or "python" * (exit.how == "numpy_function"),
     )
-
-
-def numpy_call(site: Site) -> Site | None:
-    """The line on which a function of NumPy's is given what a line computed."""
-    start = text.at(site)
-    foreign = {
-        a.asname or a.name
-        for s in text.statements(site[0])
-        for a in getattr(s.node, "names", [])
-        if hasattr(a, "name") and a.name.partition(".")[0] in ("numpy", "scipy", "sklearn", "math")
-    }
-    for s in text.flow(start, []) if start is not None and foreign else ():
-        for call in s.calls:
-            if text.root_name(call.func) in foreign and text.enters(s, call.args, start):
-                return s.file, call.lineno
-    return None
 
 
 # -- another object --------------------------------------------------------------------------------
@@ -580,15 +611,16 @@ def instead(q: Question) -> Finding | None:
             found.row is not None
             and q.adapter.is_kept(q.rows[found.row].thing())
             and q.adapter.is_kept(handle)
-            and text.at(found.site).call_of("Variable") is None
+            and (at := text.at(found.site)) is not None
+            and at.call_of("Variable") is None
         ):
             found = None
         else:
-            found.cause, found.other = "wrong_object", "a new one"
+            found.cause, found.other = "wrong_object", fill("a new one")
             return found
     made = checks.made_of_it(q)
     if made is not None:
-        made.kind, made.other = "made", "what it was made of"
+        made.kind, made.other = "made", fill("what it was made of")
         return made
     found = checks.equal_values(q) or _twin(q)
     if found is not None:
@@ -598,6 +630,8 @@ def instead(q: Question) -> Finding | None:
             if (taken := q.rows[e.row].array) is not None and np.array_equal(taken, q.adapter.numbers(q.source))
         ]
         found.site = same[0] if same and not q.adapter.is_variable(q.source) else found.site
+        if not q.own and q.sweep is not None and not q.adapter.is_variable(q.source):
+            found.site = q.sweep.site  # it was made where it was asked for
         found.kind = found.kind or ("equal" if not q.adapter.is_variable(q.source) else "")
         return found
     branch = next((site for tensor, site in log.idle if tensor is handle), None)
@@ -639,7 +673,7 @@ def _twin(q: Question) -> Finding | None:
                 "wrong_object",
                 site,
                 row.row,
-                other=row.name or "a variable",
+                other=row.name or fill("a variable"),
                 kind="cloned" if row.name == name and "/" in name else "",
             )
     return None
@@ -654,7 +688,8 @@ def unused(q: Question) -> Finding | None:
         return _at(q, "independent", max(made), "dropped")
     calls = [row for row in sorted(q.behind) if q.rows[row].extra.function is not None]
     for row in calls if not q.adapter.is_variable(q.source) else ():
-        if (found := inside(q, row)) is not None:
+        found = inside(q, row)
+        if found is not None and found.cause != "connected":
             return found
     handle = handle_of(q.source)
     layers = list(living(tf.keras.layers.Layer))
@@ -704,7 +739,8 @@ def _inner(q: Question, found: Finding | None) -> Finding | None:
     if row.op in PYTHON:
         return _at(q, "left_through_numpy", row.row, "python", PYTHON[row.op])
     if row.extra.function is not None:
-        return inside(q, row.row) or found
+        deeper = inside(q, row.row)
+        return found if deeper is None or deeper.cause == "connected" else deeper
     return found
 
 
@@ -715,71 +751,78 @@ def no_tape(q: Question) -> Finding | None:
     return None if seen else Finding("no_backward", kind="tape")
 
 
-CHECKS = (plain_target, whole_numbers, compiled, not_tracked, broken, left, instead, unused, nan, zero, no_tape)
+def left_out(q: Question) -> Finding | None:
+    """Keras did not ask for the gradient of a variable that is not to be trained."""
+    return Finding("not_trainable", said(q, "trainable") or use_of(q), kind="left out") if q.adapter.left_out else None
 
 
-def answer(recording: Any, target: Any, source: Any, name: str = "") -> Finding:
+CHECKS = (
+    plain_target,
+    left_out,
+    whole_numbers,
+    compiled,
+    copied,
+    not_tracked,
+    broken,
+    left,
+    instead,
+    unused,
+    nan,
+    zero,
+    no_tape,
+)
+
+
+def answer(q: Question) -> Finding:
+    """What is to be said of a source."""
+    if q.target is None:
+        return whole_numbers(q) or Finding("no_backward", kind="inside" if q.adapter.log.traced else "")
+    return first(q)
+
+
+def first(q: Question) -> Finding:
     """What the first check says that finds something."""
-    if not isinstance(handle_of(source), tf.Tensor):
-        raise TypeError(f"explain() takes a tensor or a variable as its source, but received {source!r}.")
-    q = question(recording, target, source, name)
-    if target is None:
-        return whole_numbers(q) or Finding("no_backward", kind="inside" if recording.log.traced else "")
     return next((found for check in CHECKS if (found := check(q)) is not None), Finding("connected"))
 
 
 def question(recording: Any, target: Any, source: Any, name: str = "") -> Question:
     """The question with the name of its source."""
+    if not isinstance(handle_of(source), tf.Tensor):
+        raise TypeError(f"explain() takes a tensor or a variable as its source, but received {source!r}.")
     q = read(recording, target, source)
-    own = (
-        next(
-            (
-                path
-                for known, value in q.adapter.names()
-                if not known.startswith("_")
-                for path, part in variables_of(value, known)
-                if handle_of(part) is handle_of(source)
-            ),
-            "",
-        )
-        if q.adapter.is_variable(source)
-        else ""
+    handle, known = handle_of(source), [pair for pair in q.adapter.names() if not pair[0].startswith("_")]
+    parts = (
+        (pair for name, value in known for pair in variables_of(value, name)) if q.adapter.is_variable(source) else ()
     )
-    q.name = name or words.path_to(q, handle_of(source)) or own or name_of(source) or "the tensor"
+    of_layer = (path for path, part in parts if handle_of(part) is handle)
+    q.name = name or path_to(q, handle) or next(of_layer, "") or name_of(source) or fill(TENSOR)
     return q
 
 
 def ask(recording: Any, target: Any, source: Any) -> Explanation:
     """Why a gradient of TensorFlow is None, or what is wrong with it."""
-    return words.explanation(question(recording, target, source), answer(recording, target, source), TEXT)
+    q = question(recording, target, source)
+    return words.explanation(q, answer(q), TEXT)
 
 
 def ask_last(recording: Any, source: Any) -> Explanation:
-    """The same of the last backward pass that was asked for the source, also in a function that was traced only."""
-    own, log = handle_of(source), recording.log
-    asked = [(n, s) for n, s in enumerate(recording.sweeps, 1) if any(tensor() is own for tensor, _ in s.gave)]
+    """The same of the last backward pass that was asked for the source, also in a function that was traced only, or of
+    the one that was refused.
+    """
+    own, log, sweeps = handle_of(source), recording.log, list(enumerate(recording.sweeps, 1))
+    asked = [(number, sweep) for number, sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
     steps = [step for step in log.traced if any(handle_of(part) is own for part in tf.nest.flatten(step.sources))]
-    eager, traced = (asked or list(enumerate(recording.sweeps, 1)))[-1:], (steps or log.traced)[-1:]
-    if not asked and not steps and not getattr(source, "trainable", True) and recording.last_target() is not None:
-        q = question(recording, recording.last_target(), source)
-        return words.explanation(q, Finding("not_trainable", said(q, "trainable") or use_of(q), kind="left out"), TEXT)
-    if (
-        traced
-        and (not eager or eager[0][0] <= traced[0].before)
-        and (found := traced_again(recording, traced[0])) is not None
-    ):
-        inner, target, copies = found
-        q = question(recording, None, source)
-        one = answer(inner, target, copies.get(id(own), source), q.name)
-        if (
-            one.cause == "connected"
-            and not eager
-            and isinstance(variable_of(source), tf.Variable)
-            and not np.isfinite(variable_of(source).numpy()).all()
-        ):
-            one = Finding("nan_input", traced[0].step.site, other=q.name)
-        inner_q = question(inner, target, copies.get(id(own), source), q.name)
-        return words.explanation(inner_q, one, TEXT)
-    failed = log.failed[1] if log.failed is not None and log.failed[0] == len(recording.sweeps) else None
-    latest = failed if failed is not None else eager[0][1].target[-1] if eager else recording.last_target()
-    return ask(recording, None if latest is None else recording.entries[latest].extra.asked, source)
+    eager, traced = (asked or sweeps)[-1:], (steps or log.traced)[-1:]
+    inner = traced_again(recording, traced[0]) if traced and (not eager or eager[0][0] <= traced[0].before) else None
+    if inner is not None:
+        q = question(inner[0], inner[1], inner[2].get(id(own), source), question(recording, source, source).name)
+    else:
+        failed = log.failed is not None and log.failed[0] == len(sweeps)
+        latest = log.failed[1] if failed else eager[0][1].target[-1] if eager else recording.last_target()
+        q = question(recording, None if latest is None else recording.entries[latest].extra.asked, source)
+    q.adapter.left_out = not asked and not steps and not getattr(source, "trainable", True)
+    found, variable = answer(q), variable_of(source)
+    if found.cause == "connected" and traced and not eager and isinstance(variable, tf.Variable):
+        if not np.isfinite(variable.numpy()).all():  # by a step whose numbers are gone
+            found = Finding("nan_input", traced[0].step.site, other=q.name)
+    return words.explanation(q, found, TEXT)
