@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..bridges.rows import exits_of
-from ..bridges.torch_training import SAMPLE, TrainingEvent, equal_samples, numbers
-from ..explain.caller import asking_frame, in_brackets
-from ..explain.families import OperationNames
-from ..explain.owners import living
-from ..explain.sentences import fill
-from ..picture.reading import spaces
-from ..recording.sites import NOWHERE, Site, text_of
-from ..recording.values import numbers_of
-from . import text
-from .model import Row
-from .suspects import Run, Suspicion, steps_said
-from .torch import rows_read
-from .words import left_by
+from ...explain.caller import asking_frame, in_brackets
+from ...explain.families import OperationNames
+from ...explain.owners import living
+from ...explain.sentences import fill
+from ...picture.reading import spaces
+from ...recording.sites import NOWHERE, Site, text_of
+from ...recording.values import numbers_of
+from ...why import text
+from ...why.model import Row
+from ...why.suspects import Run, Suspicion, steps_said
+from ...why.words import left_by
+from ..rows import exits_of
+from .adapter import rows_read
+from .training import SAMPLE, TrainingEvent, equal_samples, numbers
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
 NAMES = OperationNames(
