@@ -221,10 +221,12 @@ def _given_later(root: torch.nn.Module | None, path: str, made: Site) -> Site:
     ``model.head = ...`` for ``head.weight``.
     """
     optimizer = text.at(made)
+    if optimizer is None:
+        return NOWHERE
     known = {name: value for space in reversed(spaces(asking_frame())) for name, value in list(space.items())}
     parts = path.split(".")
     attributes = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
-    for s in text.statements(made[0]) if optimizer is not None else ():
+    for s in text.statements(optimizer.file):
         if s.functions[:1] == optimizer.functions[:1] and s.order > optimizer.order:
             for holder, _, attribute in (bound.partition(".") for bound in s.binds):
                 if attribute in attributes and known.get(holder, root) is root:
