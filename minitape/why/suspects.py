@@ -252,11 +252,11 @@ def activation_twice(run: Run) -> Iterator[Suspicion]:
             wanted, given = _logits_by_hand(run, row)
         if given is None:
             continue
-        made, fields = _unsigned(run, given), {"what": _loss_at(row.site), "one": wanted}
+        made, what = _unsigned(run, given), _loss_at(row.site)
         if run.activation(made) == wanted:
-            yield suspicion(row, "activation_twice", **fields, other=in_brackets(*made.site))
+            yield suspicion(row, "activation_twice", what=what, one=wanted, other=in_brackets(*made.site))
         elif wanted == "softmax" and are_probabilities(run.numbers(made.row)):
-            yield suspicion(row, "activation_twice", "numbers", **fields)
+            yield suspicion(row, "activation_twice", "numbers", what=what, one=wanted)
 
 
 def are_probabilities(values: np.ndarray | None) -> bool:
@@ -449,8 +449,8 @@ def underflow(run: Run) -> Iterator[Suspicion]:
     limit = float(np.finfo(np.float16).smallest_normal)
     half = [(at, run.adjoint(at)) for at in sorted(run.on_path, reverse=True) if run.rows[at].dtype == "float16"]
     small = [(at, came) for at, came in half if came is not None and came.size and largest(came) < limit]
-    began = next((at for at, came in small if largest(came)), None)  # what reads it sent the first of them
-    for at, came in small if began is not None else ():
+    began = next((at for at, came in small if largest(came)), -1)  # what reads it sent the first of them
+    for at, came in small if began >= 0 else ():
         before = max((largest(run.adjoint(reader)) for reader in run.readers.get(at, ())), default=0.0)
         lost = float((came == 0).mean())
         if 0 < before < limit and (lost >= 0.05 or largest(came) < limit / 16):

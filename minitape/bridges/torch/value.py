@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 import torch
 
-from .kept_values import SMALL, Bound, KeptValues
+from ..kept_values import SMALL, Bound, KeptValues
 
 
 class TorchValue(KeptValues):

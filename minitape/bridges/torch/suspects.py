@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..bridges.rows import exits_of
-from ..bridges.torch_training import SAMPLE, TrainingEvent, equal_samples, numbers
-from ..explain.caller import asking_frame, in_brackets
-from ..explain.families import OperationNames
-from ..explain.owners import living
-from ..explain.sentences import fill
-from ..picture.reading import spaces
-from ..recording.sites import NOWHERE, Site, text_of
-from ..recording.values import numbers_of
-from . import text
-from .model import Row
-from .suspects import Run, Suspicion, steps_said
-from .torch import rows_read
-from .words import left_by
+from ...explain.caller import asking_frame, in_brackets
+from ...explain.families import OperationNames
+from ...explain.owners import living
+from ...explain.sentences import fill
+from ...picture.reading import spaces
+from ...recording.sites import NOWHERE, Site, text_of
+from ...recording.values import numbers_of
+from ...why import text
+from ...why.model import Row
+from ...why.suspects import Run, Suspicion, steps_said
+from ...why.words import left_by
+from ..rows import exits_of
+from .adapter import rows_read
+from .training import SAMPLE, TrainingEvent, equal_samples, numbers
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
 NAMES = OperationNames(
@@ -221,10 +221,12 @@ def _given_later(root: torch.nn.Module | None, path: str, made: Site) -> Site:
     ``model.head = ...`` for ``head.weight``.
     """
     optimizer = text.at(made)
+    if optimizer is None:
+        return NOWHERE
     known = {name: value for space in reversed(spaces(asking_frame())) for name, value in list(space.items())}
     parts = path.split(".")
     attributes = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
-    for s in text.statements(made[0]) if optimizer is not None else ():
+    for s in text.statements(optimizer.file):
         if s.functions[:1] == optimizer.functions[:1] and s.order > optimizer.order:
             for holder, _, attribute in (bound.partition(".") for bound in s.binds):
                 if attribute in attributes and known.get(holder, root) is root:

@@ -1,99 +1,24 @@
-"""PyTorch, asked: the rows that the bridge wrote, and what it knows of parameters, ``.grad`` and modules."""
+"""Why a ``.grad`` is None, zero or NaN in PyTorch: the checks, each for one cause."""
 
 from __future__ import annotations
 
 import ast
 import math
 import re
-from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..bridges.recording import Number
-from ..bridges.rows import exits_of, rows_of
-from ..bridges.torch_texts import CLASSES, FUNCTIONS, HIDES, SAMPLES, TEXT, ZEROS
-from ..bridges.torch_value import array_of
-from ..explain.caller import asking_frame
-from ..explain.fixes.dialects import TORCH
-from ..explain.owners import living
-from ..explain.words import Explanation
-from ..picture.reading import spaces
-from ..recording.sites import NOWHERE, Site, last_return, text_of
-from . import arrived, checks, text, words
-from .model import Exit, Finding, Question, Row
-
-CAUSES = {
-    "opaque": "unknown",
-    "wrapped": "copied",
-    "inside": "no_grad",
-    "integer": "integer_cast",
-    "not_differentiable": "no_derivative",
-}
-
-
-def rows_read(recording: Any) -> list[Row]:
-    """The rows of a recording."""
-    return rows_of(recording, lambda entry: entry.extra.ref, CAUSES)
-
-
-def read(recording: Any, target: Any, source: Any) -> Question:
-    """A question about the rows of a recording; of those of a leaf also what its values were made with."""
-    rows, own, end = [*rows_read(recording)], recording.log.rows_of(source), recording.row_of(target)
-    for row in own:
-        rows[row] = replace(rows[row], given=[one._replace(why="") for one in rows[row].given])
-    sweep = next((s for s in reversed(recording.sweeps) if end in s.target), None)
-    ends = [] if end is None else [end]
-    return Question(TorchAdapter(recording), rows, own, ends, source, target, exits_of(recording), sweep)
-
-
-class TorchAdapter:
-    """What else is known of tensors."""
-
-    framework, module, functions = "torch", "torch", FUNCTIONS
-    zeros, classes, cancels = ZEROS, CLASSES, frozenset[str]()
-    dialect = TORCH
-    unused, left, rebinds = "unused", "left_torch", False
-
-    def __init__(self, recording: Any) -> None:
-        self.recording, self.log = recording, recording.log
-
-    def names(self) -> Iterable[tuple[str, Any]]:
-        """The names of the program, and what they hold."""
-        return [pair for space in spaces(asking_frame()) for pair in list(space.items()) if pair[0].isidentifier()]
-
-    def handle(self, value: Any) -> Any:
-        """What a tensor is known by."""
-        return value
-
-    def is_variable(self, thing: Any) -> bool:
-        """Whether it is a parameter."""
-        return isinstance(thing, torch.nn.Parameter)
-
-    def numbers(self, thing: Any) -> np.ndarray | None:
-        """Its elements."""
-        return array_of(thing)
-
-    def born(self, thing: Any) -> tuple[int, list[Site]]:
-        """When and where a parameter was made."""
-        when, way = self.log.born_at(thing)
-        return when, [site for site in way if site is not NOWHERE]
-
-    def birth_of(self, row: Row) -> tuple[int, list[Site]]:
-        """The same of a leaf: the statements that its birth does not share with its use."""
-        when, way = self.log.births.get(row.row, (-1, [row.site]))
-        return when, list(way)
-
-    def is_number(self, row: Row) -> bool:
-        """Whether it is a number that the program wrote."""
-        return False
-
-    def watched(self, row: Row) -> bool:
-        """Whether a row was watched."""
-        return False
-
+from ...explain.owners import living
+from ...explain.words import Explanation
+from ...recording.sites import NOWHERE, Site, last_return, text_of
+from ...why import arrived, checks, text, words
+from ...why.model import Exit, Finding, Question, Row
+from ..recording import Number
+from .adapter import CAUSES, read
+from .value import array_of
+from .words import HIDES, SAMPLES, TEXT
 
 # -- errors ----------------------------------------------------------------------------------------
 
@@ -141,7 +66,7 @@ def plain_target(q: Question) -> Finding | None:
     """The target is a number, or there was no backward pass."""
     if isinstance(q.target, (torch.Tensor, Number)):
         return None
-    found = [exit for exit in q.exits if exit.row in q.after and not exit.how == "__bool__"]
+    found = [exit for exit in q.exits if exit.row in q.after and exit.how != "__bool__"]
     if q.target is None:
         calls = [s for exit in found if (at := text.at(exit.site)) for s in text.flow(at, []) if s.call_of("backward")]
         return left(q, found[-1]) if calls else Finding("no_backward", kind="none")

@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from ..recording.rows import BackwardPass
-from ..recording.sites import NOWHERE, Site
-from .recording import RecordingEntry
+from ...recording.rows import BackwardPass
+from ...recording.sites import NOWHERE, Site
+from ..recording import RecordingEntry
 
 
 class TorchGraph:

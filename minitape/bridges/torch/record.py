@@ -1,21 +1,4 @@
-"""The bridge to PyTorch: watches a program that is written for it, unchanged.
-
-``record()`` sees every call of a PyTorch function in its block (with ``torch.overrides.TorchFunctionMode``), and reads
-what autograd sends back with hooks. The hooks give nothing back, so all results stay the same, to the last bit. After
-the block PyTorch is as it was.
-
->>> import torch
->>> w = torch.tensor([1.0, 2.0], requires_grad=True)
->>> with record() as recording:
-...     loss = (w * w).sum()
-...     loss.backward()
->>> recording
-Recording(torch, 3 rows, 1 backward pass)
->>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
-['w', '×', 'loss']
->>> recording.explain(loss, w).connected
-True
-"""
+"""A block of PyTorch that is recorded, and what asks about it."""
 
 from __future__ import annotations
 
@@ -24,28 +7,25 @@ from contextlib import AbstractContextManager, contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from .require import framework_module
+import torch
+from torch.optim import optimizer as optimizers
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.utils.hooks import RemovableHandle
 
-torch = framework_module("torch", "PyTorch", (2, 4))
-
-from torch.optim import optimizer as optimizers  # noqa: E402 - behind the check
-from torch.optim.optimizer import register_optimizer_step_pre_hook  # noqa: E402
-from torch.utils.hooks import RemovableHandle  # noqa: E402
-
-from ..explain.sentences import fill  # noqa: E402
-from ..explain.value_texts import TENSOR  # noqa: E402
-from .changes import Block  # noqa: E402
-from .checkup import Checkup  # noqa: E402
-from .recording import Number, Recording  # noqa: E402
-from .sampling import AfterBadGradient, some_steps  # noqa: E402
-from .texts import NOT_FINITE, ZERO  # noqa: E402
-from .torch_log import TorchLog  # noqa: E402
-from .torch_mode import TorchWatcher  # noqa: E402
+from ...explain.sentences import fill
+from ...explain.value_texts import TENSOR
+from ..changes import Block
+from ..checkup import Checkup
+from ..recording import Number, Recording
+from ..sampling import AfterBadGradient, some_steps
+from ..texts import NOT_FINITE, ZERO
+from .rows import TorchLog
+from .watch import TorchWatcher
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..why.suspects import Run
+    from ...why.suspects import Run
 
 
 class TorchRecording(Recording):
@@ -67,22 +47,22 @@ class TorchRecording(Recording):
     def _why(self, target: Any, source: Any) -> Any:
         refused = self.error is not None and not self.sweeps and not self.failed  # before a backward pass
         target = self.last_target() if target is None and not refused else target
-        from ..why.torch import ask
+        from .checks import ask
 
         return ask(self, target, source)
 
     def trained(self) -> dict:
-        from .torch_model import trained
+        from .model import trained
 
         return trained(self)
 
     def model_parts(self, model: Any) -> dict | None:
-        from .torch_model import in_lists, parts_of
+        from .model import in_lists, parts_of
 
         return parts_of(model) | in_lists(self, model) if isinstance(model, torch.nn.Module) else None
 
     def suspect_run(self) -> Run:
-        from ..why.torch_suspects import run_of
+        from .suspects import run_of
 
         return run_of(self)
 
@@ -90,7 +70,7 @@ class TorchRecording(Recording):
         return self.log.rows_of(source) if isinstance(source, torch.Tensor) else []
 
     def weights_of(self, source: Any) -> tuple:
-        from .torch_model import weights_of
+        from .model import weights_of
 
         return weights_of(self, source)
 

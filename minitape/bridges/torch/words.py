@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from ..explain.value_texts import Texts
-from .texts import SHARED
+from ...explain.value_texts import Texts
+from ..texts import SHARED
 
 _HIDDEN = (
     "{what}(...){line} works with the values of {x} alone. The path to the target ends there.",

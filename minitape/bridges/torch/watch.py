@@ -21,10 +21,10 @@ from torch.optim import optimizer as optimizers
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
 from torch.utils.hooks import RemovableHandle
 
-from ..engine.recording.frames import own_file
-from ..recording.sites import here
-from .changes import Changes
-from .torch_log import TorchLog, differentiable
+from ...engine.recording.frames import own_file
+from ...recording.sites import here
+from ..changes import Changes
+from .rows import TorchLog, differentiable
 
 LEAVES = set("item numpy tolist __float__ __int__ __bool__ __array__ __index__ __complex__".split())
 VIEWS = set("T mT H mH real imag data".split())  # attributes that are tensors computed from this one

@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch.autograd.function import BackwardCFunction
 
-from ..recording.sites import NOWHERE, Site, here, last_return, way_here
-from .kept_values import Noted
-from .recording import MOST
-from .torch_graph import TorchGraph, node_of
-from .torch_training import Training
-from .torch_value import Keeper, storage_of, version_of
+from ...recording.sites import NOWHERE, Site, here, last_return, way_here
+from ..kept_values import Noted
+from ..recording import MOST
+from .graph import TorchGraph, node_of
+from .training import Training
+from .value import Keeper, storage_of, version_of
 
 LABELS = {
     "add": "+",

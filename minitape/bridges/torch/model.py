@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..explain.caller import asking_frame
-from ..picture.reading import spaces
-from ..recording.values import numbers_of
-from .torch_value import array_of
+from ...explain.caller import asking_frame
+from ...picture.reading import spaces
+from ...recording.values import numbers_of
+from .value import array_of
 
 
 def parts_of(module: torch.nn.Module) -> dict:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from ..recording.sites import Site
-from .torch_value import array_of
+from ...recording.sites import Site
+from .value import array_of
 
 SAMPLE, MOST = 1024, 64  # elements of a .grad, and parameters, that are copied at each event
 
