@@ -15,6 +15,7 @@ from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, last_return, text_of
 from ...why import arrived, checks, text, words
 from ...why.model import Exit, Finding, Question, Row
+from ...why.names import as_asked
 from ..recording import Number
 from .adapter import CAUSES, read
 from .value import array_of
@@ -130,13 +131,21 @@ def made_at(q: Question, row: Row) -> Site:
     use, name = text.at(row.site), words.path_to(q, row.thing())
     if use is None or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
         return row.site
-    known = (name, name.partition("[")[0], f"self.{name.rpartition('.')[2]}", name.rpartition(".")[0])
-    made = [
-        s
-        for s in text.statements(use.file)
-        if s is not use and s.order < use.order and any(name and name in s.binds for name in known)
-    ]
-    return made[-1].site if made else row.site
+    holder, _, part = name.rpartition(".")
+    earlier = [s for s in text.statements(use.file) if s is not use and s.order < use.order and name]
+    for bound in ({name, name.partition("[")[0]}, {f"self.{part}"}, {f"self.{holder.rpartition('.')[2]}"}):
+        made = [
+            s for s in earlier if not bound.isdisjoint(s.binds) or (f"self.{part}" in bound and _registers(s, part))
+        ]
+        if made:
+            return made[-1].site
+    return row.site
+
+
+def _registers(s: text.Statement, name: str) -> bool:
+    """Whether a statement registers a buffer or a parameter under a name."""
+    call = s.call_of("register_buffer", "register_parameter")
+    return call is not None and any(isinstance(n, ast.Constant) and n.value == name for n in call.args)
 
 
 # -- the way ---------------------------------------------------------------------------------------
@@ -372,7 +381,7 @@ def ask(recording: Any, target: Any, source: Any) -> Explanation:
     if not isinstance(source, torch.Tensor):
         raise TypeError(f"explain() takes a tensor as its source, but received {source!r}.")
     q = read(recording, target, source)
-    q.name = words.path_to(q, source) or recording.log.name_of(source)
+    q.name = words.path_to(q, source) or as_asked() or recording.log.name_of(source)
     order = CHECKS if target is not None else (*ALWAYS, plain_target)
     found = next((finding for check in order if (finding := check(q)) is not None), Finding("connected"))
     return words.explanation(q, found, TEXT)
