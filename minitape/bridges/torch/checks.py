@@ -133,7 +133,11 @@ def made_at(q: Question, row: Row) -> Site:
         return row.site
     holder, _, part = name.rpartition(".")
     earlier = [s for s in text.statements(use.file) if s is not use and s.order < use.order and name]
-    for bound in ({name, name.partition("[")[0]}, {f"self.{part}"}, {f"self.{holder.rpartition('.')[2]}"}):
+    for bound in (
+        {name, name.partition("[")[0] if name.endswith("]") else name},
+        {f"self.{part}"},
+        {f"self.{holder.rpartition('.')[2]}"},
+    ):
         made = [
             s for s in earlier if not bound.isdisjoint(s.binds) or (f"self.{part}" in bound and _registers(s, part))
         ]
