@@ -225,6 +225,9 @@ def bound_again(q: Question) -> Finding | None:
     when, way = q.adapter.born(q.adapter.handle(q.source))
     mine = [(at, site) for site in reversed(way) if (at := text.at(site)) is not None and at.binds]
     mine = mine[: next((k + 1 for k, (at, _) in enumerate(mine) if at.function not in RUN_ONCE), len(mine))]
+    if not mine:  # what is called there was made again
+        called = [(at, c) for site in way if (at := text.at(site)) is not None for c in at.calls]
+        mine = [(s, s.site) for at, c in called for s in text.bound_by(text.unparse(c.func), at)]
     for row in q.leaves():
         other, theirs = q.adapter.birth_of(row)
         if q.adapter.is_number(row) or other == when:

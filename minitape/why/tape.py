@@ -240,7 +240,10 @@ class TapeAdapter:
     def birth_of(self, row: Row) -> tuple[int, list[Site]]:
         """When and where a leaf was made."""
         variable = row.extra.variable
-        return self.born(variable) if variable is not None else (row.when, list(row.way))
+        if variable is not None:
+            return self.born(variable)
+        begin = max((note[2] for note in self.rules.begins), default=0)
+        return row.when or (begin + 1 if row.number >= 0 else 0), list(row.way)
 
     def is_number(self, row: Row) -> bool:
         """Whether it is a number that the program wrote: one row stands for all of them."""
@@ -265,7 +268,9 @@ class TapeAdapter:
 
     def anew(self, q: Question, row: Row, at: text.Statement, when: int, other: int) -> bool:
         """Whether what a statement made again took the place of the source: in a loop, or in the block and before."""
-        return any(isinstance(s.node, text.LOOPS) for s in at.around) or self.in_block(when) != self.in_block(other)
+        gone = self.owners.in_layer(q.source) and self.owners.of(q.source) is None  # the layer that had it
+        looped = any(isinstance(s.node, text.LOOPS) for s in at.around)
+        return bool(gone) or looped or self.in_block(when) != self.in_block(other)
 
     def details(self, q: Question, found: Finding) -> dict[str, str]:
         """The fields of a sentence that the text of the program fills."""
@@ -648,7 +653,8 @@ def _sweep(asked: TapeAdapter, starts: dict, steps: Iterable | None) -> Backward
 
 def cut_to_zero(q: Question) -> Finding | None:
     """A gradient is there, and zero because all ways are cut: in the bodies of loops and branches."""
-    return broken(q) if breaks(q.way) and any(row.extra.caller is not None for row in q.rows) else None
+    inside_of = any(row.extra.caller is not None for row in q.rows)
+    return broken(q) if breaks(q.way) and (inside_of or q.adapter.sweep is None) else None
 
 
 def answer(asked: TapeAdapter, source: Any) -> Explanation:

@@ -223,7 +223,12 @@ def statements(file: str | None) -> list[Statement]:
 
 def at(site: Site) -> Statement | None:
     """The innermost statement at a place."""
-    return program(site[0]).lines.get((site[0], site[1]))
+    found = program(site[0]).lines.get((site[0], site[1]))
+    column = getattr(getattr(site, "place", None), "column", -1)
+    if found is None or found.node.lineno != site[1] or not 0 <= column < found.node.col_offset:
+        return found
+    before = (s for s in statements(site[0]) if s.covers(site) and s.node.col_offset <= column)  # on the same line
+    return max(before, key=lambda s: s.order, default=found)
 
 
 def named_call(site: Site) -> str:
