@@ -47,8 +47,8 @@ def broken(q: Question) -> Finding | None:
             one.why == "outside_tape" and any(f.cause == one.why for f in found)
         ):
             found.append(Finding(one.why, site, row, one.what))
-    for one in found[:1]:
-        one.others = [*found[1:], *beside(q, found)]
+    if found:
+        found[0].others = [*found[1:], *beside(q, found)]
     return next(iter(found), None)
 
 
@@ -278,7 +278,11 @@ def equal_values(q: Question) -> Finding | None:
             watched or (tensor and q.adapter.watched(row)) or (theirs.size > 1 and np.ptp(theirs) > 0)
         )
         alike = tells and not q.adapter.is_number(row)
-        if alike and any(one is not None and np.array_equal(one.ravel(), theirs.ravel()) for one in states):
+        if (
+            alike
+            and theirs is not None
+            and any(one is not None and np.array_equal(one.ravel(), theirs.ravel()) for one in states)
+        ):
             _, later = max(
                 q.adapter.born(q.adapter.handle(q.source)), q.adapter.birth_of(row), key=lambda born: born[0]
             )
