@@ -13,8 +13,7 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.ops import gen_resource_variable_ops
 
 from ..engine.recording.block import TemporaryAttributes
-from ..recording.protocol import TapeSpan
-from ..recording.rows import BackwardPass
+from ..recording.rows import BackwardPass, TapeSpan
 from ..recording.sites import NOWHERE, Site, here, way_here
 from .changes import Changes
 from .kept_values import Bound, Noted

@@ -14,7 +14,9 @@ def in_short(
     cause: str, what: str, source: object, tape: GradientTape | None, error: Exception | None = None
 ) -> Explanation:
     """The words for a cause of which only ``what`` is known: of what is no tensor, or where explain itself failed."""
-    name = next((name for name, value in asking_names().items() if value is source), "") or fill("the source")
+    known = (name for name, value in asking_names().items() if value is source and name.isidentifier())
+    given = getattr(source, "name", "")
+    name = next(known, "") or (given if isinstance(given, str) else "") or fill("the source")
     fields = dict.fromkeys(
         ("line", "code", "instead", "used", "function", "watched", "values", "functions", "other"), ""
     )

@@ -130,7 +130,7 @@ def open_call(rules: TapeRules, row: int) -> tuple[TapeRules, list[End]] | None:
 
 def swept(
     rules: TapeRules, row: int, adjoint: Array
-) -> tuple[TapeRules, list[End], dict[int, Array], Iterator[ReplayStep]] | None:
+) -> tuple[TapeRules, list[End], dict[int, Array], Iterator[ReplayStep] | None] | None:
     """The sweep inside of a call, from the adjoints of its results to its inputs, with the question about it, these,
     and what it begins with.
     """
@@ -147,4 +147,4 @@ def swept(
     }
     wanted = {row for one in inputs if one.dtype.differentiable for row in inner.tape._rows_of(one)}
     steps = sweep_of(inner, starts, wanted) if starts and wanted else None
-    return inner, inputs, starts, iter(()) if steps is None else steps
+    return inner, inputs, starts, steps

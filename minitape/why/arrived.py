@@ -255,7 +255,8 @@ def underflows(q: Question, row: int, others: Iterable[np.ndarray]) -> bool:
     most = 0.0 if array is None else float(np.abs(array).max(initial=0.0))
     for other in others if most else ():
         factor = float(np.abs(other).max(initial=0.0)) if other.dtype.kind == "f" else 0.0
-        if factor and most * factor < np.finfo(other.dtype).smallest_subnormal:
+        dtype = array.dtype if array is not None and array.dtype.kind == "f" else other.dtype
+        if factor and most * factor < np.finfo(dtype).smallest_subnormal:
             return True
     return False
 

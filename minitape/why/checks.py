@@ -47,9 +47,9 @@ def broken(q: Question) -> Finding | None:
             one.why == "outside_tape" and any(f.cause == one.why for f in found)
         ):
             found.append(Finding(one.why, site, row, one.what))
-    for one in found[:1]:
-        one.others = [*found[1:], *beside(q, found)]
-        one.others += steps_left(q, one)
+    if found:
+        found[0].others = [*found[1:], *beside(q, found)]
+        found[0].others += steps_left(q, found[0])
     return next(iter(found), None)
 
 
@@ -235,6 +235,9 @@ def bound_again(q: Question) -> Finding | None:
     when, way = q.adapter.born(q.adapter.handle(q.source))
     mine = [(at, site) for site in reversed(way) if (at := text.at(site)) is not None and at.binds]
     mine = mine[: next((k + 1 for k, (at, _) in enumerate(mine) if at.function not in RUN_ONCE), len(mine))]
+    if not mine:  # what is called there was made again
+        called = [(at, c) for site in way if (at := text.at(site)) is not None for c in at.calls]
+        mine = [(s, s.site) for at, c in called for s in text.bound_by(text.unparse(c.func), at)]
     for row in q.leaves():
         other, theirs = q.adapter.birth_of(row)
         if q.adapter.is_number(row) or other == when:
@@ -285,7 +288,11 @@ def equal_values(q: Question) -> Finding | None:
             watched or (tensor and q.adapter.watched(row)) or (theirs.size > 1 and np.ptp(theirs) > 0)
         )
         alike = tells and not q.adapter.is_number(row)
-        if alike and any(one is not None and np.array_equal(one.ravel(), theirs.ravel()) for one in states):
+        if (
+            alike
+            and theirs is not None
+            and any(one is not None and np.array_equal(one.ravel(), theirs.ravel()) for one in states)
+        ):
             _, later = max(
                 q.adapter.born(q.adapter.handle(q.source)), q.adapter.birth_of(row), key=lambda born: born[0]
             )

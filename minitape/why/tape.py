@@ -240,7 +240,10 @@ class TapeAdapter:
     def birth_of(self, row: Row) -> tuple[int, list[Site]]:
         """When and where a leaf was made."""
         variable = row.extra.variable
-        return self.born(variable) if variable is not None else (row.when, list(row.way))
+        if variable is not None:
+            return self.born(variable)
+        begin = max((note[2] for note in self.rules.begins), default=0)
+        return row.when or (begin + 1 if row.number >= 0 else 0), list(row.way)
 
     def is_number(self, row: Row) -> bool:
         """Whether it is a number that the program wrote: one row stands for all of them."""
@@ -265,7 +268,9 @@ class TapeAdapter:
 
     def anew(self, q: Question, row: Row, at: text.Statement, when: int, other: int) -> bool:
         """Whether what a statement made again took the place of the source: in a loop, or in the block and before."""
-        return any(isinstance(s.node, text.LOOPS) for s in at.around) or self.in_block(when) != self.in_block(other)
+        gone = self.owners.in_layer(q.source) and self.owners.of(q.source) is None  # the layer that had it
+        looped = any(isinstance(s.node, text.LOOPS) for s in at.around)
+        return bool(gone) or looped or self.in_block(when) != self.in_block(other)
 
     def details(self, q: Question, found: Finding) -> dict[str, str]:
         """The fields of a sentence that the text of the program fills."""
@@ -464,7 +469,8 @@ def equal_values(q: Question) -> Finding | None:
     """Another object of the same kind with the same values was used; those of a layer are alike by chance."""
     variable = q.adapter.is_variable(q.source)
     found = None if variable and q.adapter.layer_of(q.source) is not None else checks.equal_values(q)
-    return found if found is not None and variable == (q.rows[found.row].kind == "variable") else None
+    row = None if found is None else found.row
+    return found if row is not None and variable == (q.rows[row].kind == "variable") else None
 
 
 def keeps(at: text.Statement) -> bool:
@@ -518,9 +524,9 @@ def say(q: Question, found: Finding) -> Explanation:
     for one in (found, *found.others):
         one.cause = "nondifferentiable_op" if one.cause == "nondifferentiable" else one.cause
     answer = words.explanation(q, found, words.VALUES)
-    for one in (answer, *answer.others):
-        nodes = [q.rows[row].extra for row in one._rows]
-        one._rows = [node.row for node in nodes if node.record is q.adapter.rules.record]
+    for said in (answer, *answer.others):
+        nodes = [q.rows[row].extra for row in said._rows]
+        said._rows = [node.row for node in nodes if node.record is q.adapter.rules.record]
     return answer
 
 
@@ -539,7 +545,8 @@ def value(q: Question) -> Explanation:
     cuts = [
         one
         for one in checks.beside(q, [])
-        if one.cause != "state"
+        if one.row is None
+        or one.cause != "state"
         or (one.row not in q.own and (q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0))
     ]
     wrong = next((one for one in q.adapter.suspects if one.row in q.after), None)
@@ -605,8 +612,10 @@ def inside(q: Question, found: Finding, depth: int = 0) -> tuple[Question, Findi
     """A finding, and what it is of: of a call of a function that is to blame what is to blame in it."""
     node = None if found.row is None or q.rows[found.row].op not in FUNCTION else q.rows[found.row].extra
     adjoint = None if node is None or q.sweep is None else q.sweep.adjoints.get(found.row)
-    again = swept(q.adapter.rules, node.row, adjoint.given) if adjoint is not None and depth < DEEP else None
-    if again is None or node is None:
+    if node is None or adjoint is None or depth == DEEP:
+        return q, found
+    again = swept(q.adapter.rules, node.row, adjoint.given)
+    if again is None:
         return q, found
     inner, inputs, starts, steps = again
     asked = recorded(inner.tape, inner.targets, inner.sources)
@@ -648,7 +657,8 @@ def _sweep(asked: TapeAdapter, starts: dict, steps: Iterable | None) -> Backward
 
 def cut_to_zero(q: Question) -> Finding | None:
     """A gradient is there, and zero because all ways are cut: in the bodies of loops and branches."""
-    return broken(q) if breaks(q.way) and any(row.extra.caller is not None for row in q.rows) else None
+    inside_of = any(row.extra.caller is not None for row in q.rows)
+    return broken(q) if breaks(q.way) and (inside_of or q.adapter.sweep is None) else None
 
 
 def answer(asked: TapeAdapter, source: Any) -> Explanation:

@@ -95,8 +95,9 @@ def leaf(b: Break) -> Fields:
         names = dict(b.q.adapter.names())
         held = ((n.id, names.get(n.id)) for n in ast.walk(b.call) if isinstance(n, ast.Name))
         array = b.row.array
+        nan = array is not None and array.dtype.kind == "f"
         alike = (n for n, value in held if isinstance(value, np.ndarray) and array is not None)
-        name = next((n for n in alike if np.array_equal(names[n], array, equal_nan=array.dtype.kind == "f")), "")
+        name = next((n for n in alike if np.array_equal(names[n], array, equal_nan=nan)), "")  # type: ignore[arg-type]
     variable = None if b.row is None else b.row.extra.variable
     return {"other": (path_to(b.q, variable) if variable is not None else "") or name or b.found.other}
 

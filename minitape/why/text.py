@@ -15,6 +15,7 @@ from ..recording.sites import NOWHERE, Site
 unparse = lru_cache(10_000)(ast.unparse)
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Def = ast.FunctionDef | ast.AsyncFunctionDef
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 BRANCHES = (ast.If, ast.While, ast.For, ast.Match)
 CALLED = ("__call__", "call", "forward")
@@ -53,7 +54,7 @@ class Statement:
         return site[0] == self.file and site[1] is not None and self.line <= site[1] <= self.last
 
     @property
-    def functions(self) -> list[ast.FunctionDef]:
+    def functions(self) -> list[Def]:
         """The functions around it, the innermost first."""
         return [s.node for s in reversed(self.around) if isinstance(s.node, FUNCTIONS)]
 
@@ -85,8 +86,9 @@ class Statement:
     def targets(self) -> list[ast.expr]:
         """What it binds, tuples taken apart."""
         inner = {id(n) for c in self.nodes if isinstance(c, ast.comprehension) for n in ast.walk(c.target)}
-        found = [n for n in self.nodes if isinstance(getattr(n, "ctx", None), ast.Store) and id(n) not in inner]
-        return [n for n in found if not isinstance(n, (ast.Tuple, ast.List, ast.Starred))]
+        kinds = (ast.Name, ast.Attribute, ast.Subscript)
+        stores = [n for n in self.nodes if isinstance(n, kinds) and isinstance(n.ctx, ast.Store)]
+        return [n for n in stores if id(n) not in inner]
 
     @cached_property
     def binds(self) -> list[str]:
@@ -165,7 +167,7 @@ class Program:
 
     statements: list[Statement] = field(default_factory=list)
     lines: dict[Site, Statement] = field(default_factory=dict)  # the innermost statement of each
-    functions: dict[str, list[ast.FunctionDef]] = field(default_factory=dict)
+    functions: dict[str, list[Def]] = field(default_factory=dict)
     imported: dict[str, str] = field(default_factory=dict)  # name -> its module
 
 
@@ -223,7 +225,12 @@ def statements(file: str | None) -> list[Statement]:
 
 def at(site: Site) -> Statement | None:
     """The innermost statement at a place."""
-    return program(site[0]).lines.get((site[0], site[1]))
+    found = program(site[0]).lines.get((site[0], site[1]))
+    column = getattr(getattr(site, "place", None), "column", -1)
+    if found is None or found.node.lineno != site[1] or not 0 <= column < found.node.col_offset:
+        return found
+    before = (s for s in statements(site[0]) if s.covers(site) and s.node.col_offset <= column)  # on the same line
+    return max(before, key=lambda s: s.order, default=found)
 
 
 def named_call(site: Site) -> str:
@@ -359,7 +366,7 @@ class Flow(NamedTuple):
     """Where a value goes: the functions and classes of the text by name, what has the value, and who has met it."""
 
     text: list[Statement]
-    functions: dict[str, list[Statement]]
+    functions: dict[str, list[Def]]
     hot: Hot
     reached: set[Statement]
 
@@ -373,7 +380,7 @@ def flow(start: Statement, files: Iterable[str | None], branches: bool = True) -
     for s in text:
         if isinstance(s.node, FUNCTIONS):
             for name in {s.node.name, s.in_class if s.node.name == "__init__" else s.node.name}:
-                f.functions.setdefault(name, []).append(s)
+                f.functions.setdefault(name, []).append(s.node)
     waiting = [start]
     while waiting:
         for s in waiting:
@@ -467,12 +474,12 @@ def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, Holder]]:
             ("()", name)
             for name, made in f.functions.items()
             for one in made
-            for d in one.node.decorator_list
+            for d in one.decorator_list
             if last_name(getattr(d, "func", d)) in outer
         }
     if isinstance(s.node, ast.Raise):
-        caught = [(o, h.name) for o in f.text for h in getattr(o.node, "handlers", ()) if h.name]
-        plain |= {key_of(name, o) for o, name in caught}
+        caught = [(str(h.name), o) for o in f.text for h in getattr(o.node, "handlers", ()) if h.name]
+        plain |= {key_of(name, o) for name, o in caught}
     for call in s.calls:
         values = [*call.args, *(k.value for k in call.keywords)]
         read = [v for v in values if start or _reads(f, ast.walk(v), s)]
@@ -482,13 +489,13 @@ def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, Holder]]:
         if name and isinstance(s.node, ast.Expr) and s.node.value is call and read and not LOOKS(name):
             found |= {key for v in call.args[:1] for key in keys_of(v, s)}
         for function in (one for known in _called(f, call) for one in f.functions.get(known, ())):
-            names = [a.arg for a in function.node.args.args]
+            names = [a.arg for a in function.args.args]
             names = names[1:] if names[:1] == ["self"] else names
             pairs = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
             starred = any(isinstance(v, ast.Starred) and v in read for v in call.args)
-            plain |= {(function.node, name) for name, v in pairs if v in read}
-            plain |= {(function.node, name) for name in names if starred}
-            filled = {key[1] for key in f.hot if key[0] is function.node and ("fills", function.node.name) in f.hot}
+            plain |= {(function, str(name)) for name, v in pairs if v in read}
+            plain |= {(function, name) for name in names if starred}
+            filled = {key[1] for key in f.hot if key[0] is function and ("fills", function.name) in f.hot}
             found |= {key for name, v in pairs if name in filled for key in keys_of(v, s)}
     inner = {getattr(root, "id", "") for target in s.targets if (root := _root(target)) is not target}
     inner |= {root_name(c.func) for c in s.calls if last_name(c.func) in KEEPS}

@@ -12,7 +12,7 @@ from ..explain.fixes.table import offer
 from ..explain.sentences import between, fill
 from ..explain.texts import TEXT
 from ..explain.value_texts import ARRIVED, FUNCTIONS, OF_TAPE, OF_TENSORFLOW
-from ..explain.words import Explanation, not_all
+from ..explain.words import Explanation, not_all, words_alone
 from . import text
 from .model import Finding, Question
 from .names import path_to as path_to
@@ -47,7 +47,8 @@ def explanation(q: Question, found: Finding, texts: dict[str, tuple[str, str]] =
     answer.others = [in_words(q, other, texts) for other in found.others[:MOST]]
     if not answer.connected:
         answer.fix = paragraph(answer.fix, not_all(answer))
-    offer(q, found, answer)
+    with words_alone():
+        offer(q, found, answer)
     return answer
 
 

@@ -231,8 +231,9 @@ def rebuilt(spot: Spot, node: Any) -> Change | None:
     if parts:
         numbers = any(isinstance(n, ast.Constant) or _inner(n) is not n for n in parts)
         return None if numbers else f"{stack}({unparse(given)})"
-    made = [spot.question.rows[row] for row in (spot.entry.extra.came or spot.entry.inputs)] if spot.entry else []
-    if len(made) == 1 and made[0].shape == spot.entry.shape:
+    entry = spot.entry
+    made = [spot.question.rows[row] for row in (entry.extra.came or entry.inputs)] if entry else []
+    if entry and len(made) == 1 and made[0].shape == entry.shape:
         return unparse(_inner(given))
     return f"{stack}({unparse(given)})" if made and isinstance(given, ast.Name) else None
 
@@ -255,9 +256,9 @@ def tensor_kept(spot: Spot, node: Any) -> Change | None:
 def sampled(spot: Spot, node: Any) -> Change | None:
     """A draw through which a gradient passes, where no block of the program's own has switched autograd off."""
     whole = any(
-        e.op in ("bernoulli", "poisson", "binomial", "multinomial") and spot.entry is not None
+        e.op in ("bernoulli", "poisson", "binomial", "multinomial")
         for e in spot.question.rows
-        if e.site == spot.entry.site
+        if spot.entry is not None and e.site == spot.entry.site
     )
     drawn = is_call(node, "sample") and isinstance(node.func, ast.Attribute) and not is_module(spot, node.func)
     paused = spot.statement.within("no_grad", "inference_mode")

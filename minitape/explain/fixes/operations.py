@@ -138,6 +138,7 @@ TABLE = [
         "integer_dtype",
         r"\w*",
         "{code} is an index, which has no gradient. Ask about what it takes elements of: {name}.",
+        lambda spot, node: not _of_float(spot),
     ),
     OperationFix(
         _LEFT,

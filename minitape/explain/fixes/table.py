@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...common.texts import paragraph
 from ...why.model import Finding, Question
 from ...why.text import at
-from ..causes import SHARED
+from ..causes import KINDS, SHARED
 from ..words import Explanation
 from . import blocks as block
 from . import edits as edit
@@ -134,7 +134,8 @@ def _fix(question: Question, found: Finding, answer: Explanation) -> Fix | None:
         return None
     place = getattr(found.site, "place", None)
     call = None if place is None else statement.expression(place.span)
-    row = None if found.row is None else question.rows[found.row]
+    by_call = KINDS.get(found.cause) == "left" and call is not None  # the expression tells more than the row
+    row = None if found.row is None or by_call else question.rows[found.row]
     spot = Spot(question, SHARED.get(found.cause, found.cause), statement, row, call, found.fields.get("instead", ""))
     answer.fix = words(spot) or answer.fix
     return first_fix(spot)
