@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from types import FrameType
 from typing import Any
 
+from ..explain.caller import asking_frame
 from ..explain.sentences import fill
 from ..recording.sites import Site
 from . import text
@@ -60,8 +62,42 @@ def _made_at(q: Question) -> list[Site]:
 
 
 def path_to(q: Question, wanted: Any) -> str:
-    """How the program reaches an object."""
-    return reach(q.adapter.names(), wanted, q.adapter.handle)
+    """How the program reaches an object: by a name, by what has it as a part, or by a list of such; last by a name that
+    a loop binds, which holds it by chance, as ``p`` of ``for p in net.parameters()``.
+    """
+    names, loops = list(q.adapter.names()), of_loops(asking_frame())
+    sure = [pair for pair in names if pair[0] not in loops]
+    lists = [pair for pair in sure if isinstance(pair[1], (dict, list, tuple))]
+    known = {id(value) for _, value in lists}
+    parts = [pair for pair in sure if id(pair[1]) not in known]
+    found = (reach(level, wanted, q.adapter.handle) for level in (parts, lists, names))
+    return next(filter(None, found), "")
+
+
+def as_asked() -> str:
+    """The attribute that a question is about, as of a property that computes it anew: the last argument of
+    ``explain``.
+    """
+    frame = asking_frame()
+    at = None if frame is None else text.at((frame.f_code.co_filename, frame.f_lineno))
+    calls = (
+        [call for call in at.calls if call.args and text.last_name(call.func) == "explain"] if at is not None else []
+    )
+    return text.unparse(calls[0].args[-1]) if len(calls) == 1 and isinstance(calls[0].args[-1], ast.Attribute) else ""
+
+
+def of_loops(frame: FrameType | None) -> set[str]:
+    """The names that loops alone bind where the question is asked."""
+    at = None if frame is None else text.at((frame.f_code.co_filename, frame.f_lineno))
+    near = [] if at is None else [s for s in text.statements(at.file) if s.functions[:1] == at.functions[:1]]
+    others = {name for s in near if not isinstance(s.node, text.LOOPS) for name in s.binds}
+    inner = {
+        n.target.id
+        for s in near
+        for n in s.nodes
+        if isinstance(n, ast.comprehension) and isinstance(n.target, ast.Name)
+    }
+    return inner.union(*(s.binds for s in near if isinstance(s.node, text.LOOPS))) - others
 
 
 def reach(names: Iterable[tuple[str, Any]], wanted: Any, handle: Callable[[Any], Any] = lambda value: value) -> str:
@@ -86,13 +122,14 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
         return [(f"[{key!r}]", one) for key, one in list(value.items())[:MANY]]
     if isinstance(value, (list, tuple)):
         return [(f"[{at}]", one) for at, one in enumerate(value[:MANY])]
-    held, module = getattr(value, "__dict__", {}), type(value).__module__
+    held, module = getattr(value, "__dict__", {}), str(type(value).__module__)
     own = module.startswith("minitape.") and not module.startswith("minitape.tf.")  # no part of the program
-    library = own or module.partition(".")[0] in ("builtins", "numpy")
+    library = own or module.partition(".")[0] == "numpy"
     if library or isinstance(value, type) or not isinstance(held, dict) or "__file__" in held:
         return []
+    by_key = type(value).__name__ in ("ModuleDict", "ParameterDict")
     parts = [
-        (f"[{name}]" if name.isdigit() else f".{name}", one)
+        (f"[{name!r}]" if by_key else f"[{name}]" if name.isdigit() else f".{name}", one)
         for slot in ("_parameters", "_modules", "_buffers")
         for name, one in held.get(slot, {}).items()
     ]

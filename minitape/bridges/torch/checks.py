@@ -11,10 +11,12 @@ import numpy as np
 import torch
 
 from ...explain.owners import living
+from ...explain.sentences import fill
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, last_return, text_of
 from ...why import arrived, checks, text, words
 from ...why.model import Exit, Finding, Question, Row
+from ...why.names import as_asked
 from ..recording import Number
 from .adapter import CAUSES, read
 from .value import array_of
@@ -40,14 +42,14 @@ def failed(q: Question) -> Finding | None:
             return _at(q, "in_place", [*(after for _, after in changed), *named][-1])
         return Finding("in_place", (q.rows[q.ends[0]].site[0], assigned[-1]) if assigned else NOWHERE, kind="parameter")
     if "leaf Variable" in said:
-        return Finding("in_place", site, what="The assignment", kind="leaf")
+        return Finding("in_place", site, what=fill("The assignment"), kind="leaf")
     if "second time" in said:
         return Finding("backward_twice", site)
     if "is not implemented" in said:
         row = next((row for row in sorted(q.behind) if q.rows[row].extra.node.endswith("NotImplemented")), None)
         return None if row is None else _at(q, "no_derivative", row)
     if "only for scalar outputs" in said:
-        return Finding("not_scalar", site, what=str(math.prod(q.rows[q.ends[0]].shape)) if q.ends else "several")
+        return Finding("not_scalar", site, what=str(math.prod(q.rows[q.ends[0]].shape)) if q.ends else fill("several"))
     return None
 
 
@@ -130,48 +132,67 @@ def made_at(q: Question, row: Row) -> Site:
     use, name = text.at(row.site), words.path_to(q, row.thing())
     if use is None or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
         return row.site
-    known = (name, name.partition("[")[0], f"self.{name.rpartition('.')[2]}", name.rpartition(".")[0])
-    made = [
-        s
-        for s in text.statements(use.file)
-        if s is not use and s.order < use.order and any(name and name in s.binds for name in known)
-    ]
-    return made[-1].site if made else row.site
+    holder, _, part = name.rpartition(".")
+    earlier = [s for s in text.statements(use.file) if s is not use and s.order < use.order and name]
+    for bound in (
+        {name, name.partition("[")[0] if name.endswith("]") else name},
+        {f"self.{part}"},
+        {f"self.{holder.rpartition('.')[2]}"},
+    ):
+        made = [
+            s for s in earlier if not bound.isdisjoint(s.binds) or (f"self.{part}" in bound and _registers(s, part))
+        ]
+        if made:
+            return made[-1].site
+    return row.site
+
+
+def _registers(s: text.Statement, name: str) -> bool:
+    """Whether a statement registers a buffer or a parameter under a name."""
+    call = s.call_of("register_buffer", "register_parameter")
+    return call is not None and any(isinstance(n, ast.Constant) and n.value == name for n in call.args)
 
 
 # -- the way ---------------------------------------------------------------------------------------
 
 
 def broken(q: Question) -> Finding | None:
-    """What breaks the way, in PyTorch's words; a term that another way brings is no break of it."""
+    """What breaks the path, in PyTorch's words; a path that leads through a copy of the source is no path of it."""
     found = checks.broken(q)
     for one in [] if found is None else [found, *found.others]:
-        at, row = text.at(one.site), q.rows[one.row]
-        hides = next((name for name in HIDES if at is not None and at.call_of(name)), "")
-        if hides:
-            one.cause, one.kind, one.what = one.cause if one.cause in ("detach", "data") else "no_grad", "hidden", hides
-        elif row.extra.why in ("wrapped", "inside"):
-            one.kind = row.extra.why
-        elif (
-            one.cause == "no_grad"
-            and at is not None
-            and at.call_of("sample")
-            and not at.within("no_grad", "inference_mode")
-        ):
-            one.kind = "drawn"
-        if row.kind != "operation":
-            one.what = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}.get(
-                one.cause, one.what
-            )
-        if one.cause == "no_grad" and at is not None:
-            switch = next((s for s in reversed(at.around) if s.call_of("set_grad_enabled")), None)
-            given = switch.call_of("set_grad_enabled").args if switch else []
-            if given and not isinstance(given[0], ast.Constant):
-                one.site, one.kind, one.other = switch.site, "switched", ast.unparse(given[0])
+        in_torch(q, one)
+    if found is None:
+        return None
     new = q.adapter.log.replaced_at(q.source)[1]
-    if found is not None and isinstance(new, torch.Tensor) and found.row in q.adapter.log.rows_of(new):
+    if isinstance(new, torch.Tensor) and found.row in q.adapter.log.rows_of(new):
         return replaced(q)
-    return found
+    return (copied(q) if found.kind == "hidden" else None) or found
+
+
+MADE_BY = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}  # what a leaf got its values from
+
+
+def in_torch(q: Question, one: Finding) -> None:
+    """Says a break as PyTorch calls it: hidden in a function, of a draw, switched off by a condition."""
+    if one.row is None:
+        return
+    at, row = text.at(one.site), q.rows[one.row]
+    if row.kind != "operation":
+        one.what = fill(MADE_BY[one.cause]) if one.cause in MADE_BY else one.what
+    if row.extra.why in ("wrapped", "inside"):
+        one.kind = row.extra.why
+    if at is None:
+        return
+    hides = next((name for name in HIDES if at.call_of(name)), "")
+    if hides:
+        one.cause, one.kind, one.what = one.cause if one.cause in ("detach", "data") else "no_grad", "hidden", hides
+    elif one.cause == "no_grad":
+        if at.call_of("sample") and not at.within("no_grad", "inference_mode"):
+            one.kind = "drawn"
+        switches = [(s, call.args) for s in at.around if (call := s.call_of("set_grad_enabled")) is not None]
+        for switch, given in switches[-1:]:
+            if given and not isinstance(given[0], ast.Constant):
+                one.site, one.kind, one.other = switch.site, "switched", text.unparse(given[0])
 
 
 def left(q: Question, exit: Exit) -> Finding:
@@ -204,48 +225,56 @@ def outside(q: Question) -> Finding | None:
 
 
 def replaced(q: Question) -> Finding | None:
-    """Another parameter, a copy, or nothing of the layer was used."""
+    """Another parameter, or a copy, was used; or nothing that the block saw."""
     log, source = q.adapter.log, q.source
     if q.used:
         return None
-    if (
-        not q.own
-        and not source.is_leaf
-        and not q.behind.isdisjoint(row for leaf in leaves_of(source) for row in log.rows_of(leaf))
-    ):
-        return Finding(
-            "non_leaf",
-            kind="anew",
-            other=" and ".join(filter(None, (words.path_to(q, leaf) for leaf in leaves_of(source)))),
-        )
+    made_of = [] if q.own or source.is_leaf else leaves_of(source)
+    if any(not q.behind.isdisjoint(log.rows_of(leaf)) for leaf in made_of):
+        known = filter(None, (words.path_to(q, leaf) for leaf in made_of))
+        return Finding("non_leaf", kind="anew", other=fill(" and ").join(known) or fill("its leaves"))
+    unseen = not q.own and any(row in log.unseen for row in q.behind)
+    found = another(q) if unseen or isinstance(source, torch.nn.Parameter) else None
+    return found or (Finding("unknown", kind="before") if unseen else None)
+
+
+def another(q: Question) -> Finding | None:
+    """The parameter that was used instead of the source: a layer that is only unused is alive."""
+    log, source = q.adapter.log, q.source
     site, _ = log.replaced_at(source)
     if site is not NOWHERE:
         return Finding("rebound", site, kind="replaced")
-    copied = next((site for row in sorted(q.behind) if (site := log.copied_at(row, source)) is not NOWHERE), None)
-    if copied is not None:
-        return Finding("rebound", copied, kind="copied")
-    if not isinstance(source, torch.nn.Parameter):
-        return Finding("unknown", kind="before") if not q.own and any(row in log.unseen for row in q.behind) else None
+    if (copy := copied(q)) is not None:
+        return copy
     gone = not any(ref() is source for ref in log.alone) and _lost(source)
     leaves = [row for row in q.leaves() if row.tracked]
     alike = next((row for row in leaves if tuple(row.shape) == tuple(source.shape)), None)
     held = any(p is source for root in log.roots() for p in root.parameters())
-    if alike is None and gone:
-        alike = max(
-            (row for row in leaves if row.kind == "variable"), key=lambda row: q.adapter.birth_of(row)[0], default=None
-        )
-    elif alike is not None and not gone and not (not held and np.array_equal(alike.array, array_of(source))):
-        before = alike.thing()
-        if before is not None and log.names.get(before) and _lost(before):
-            return Finding("rebound", q.adapter.born(source)[1][-1], kind="after")
-        alike = None
-    if alike is None:
-        return Finding("unknown", kind="before") if not q.own and any(row in log.unseen for row in q.behind) else None
-    way = q.adapter.birth_of(alike)[1]
+    if alike is not None and (gone or (not held and bool(np.all(alike.array == array_of(source))))):
+        return rebound(q, alike)
+    before = None if alike is None else alike.thing()
+    if before is not None and log.names.get(before) and _lost(before):
+        return Finding("rebound", q.adapter.born(source)[1][-1], kind="after")
+    variables = [row for row in leaves if row.kind == "variable"]
+    last = max(variables, key=lambda row: q.adapter.birth_of(row)[0], default=None)
+    return rebound(q, last, "gone") if gone and last is not None and log.name_of(source) == "tensor" else None
+
+
+def copied(q: Question) -> Finding | None:
+    """A deep copy of the source was used."""
+    made = (q.adapter.log.copied_at(row, q.source) for row in sorted(q.behind))
+    site = next((site for site in made if site is not NOWHERE), None)
+    return None if site is None else Finding("rebound", site, kind="copied")
+
+
+def rebound(q: Question, row: Row, kind: str = "") -> Finding:
+    """Another parameter was used: where the program keeps what made it; a helper's own line, where the call of the
+    helper keeps nothing.
+    """
+    way = q.adapter.birth_of(row)[1]
     kept = (site for site in way if (at := text.at(site)) is None or not isinstance(at.node, ast.Expr))
-    return Finding(
-        "rebound", next(kept, way[-1]), alike.row, other=words.path_to(q, alike.thing()) or alike.name or "a parameter"
-    )
+    other = words.path_to(q, row.thing()) or row.name or fill("a parameter")
+    return Finding("rebound", next(kept, way[-1]), row.row, kind=kind, other=other)
 
 
 def _lost(parameter: torch.Tensor) -> bool:
@@ -270,24 +299,22 @@ def unused(q: Question) -> Finding | None:
     if q.used:
         return None
     made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
-    if made:
-        return _at(q, "unused", max(made), "dropped")
-    for root in q.adapter.log.roots():
-        path = next((path for path, p in root.named_parameters() if p is q.source), "").rpartition(".")[0]
-        layer = root.get_submodule(path)
-        if path and not any(not q.behind.isdisjoint(q.adapter.log.rows_of(p)) for p in layer.parameters()):
-            names = path.split(".")
-            for end in range(len(names), 0, -1):
-                kinds = {kind.__name__ for kind in type(root.get_submodule(".".join(names[: end - 1]))).__mro__}
-                made_by = [
-                    s
-                    for file in {row.site[0] for row in q.rows}
-                    for s in text.statements(file)
-                    if s.in_class in kinds and f"self.{names[end - 1]}" in s.binds
-                ]
-                if made_by:
-                    return Finding("unused", made_by[0].site, what=path, kind="layer")
-    return Finding("unused")
+    return _at(q, "unused", max(made), "dropped") if made else uncalled(q) or Finding("unused")
+
+
+def uncalled(q: Question) -> Finding | None:
+    """Nothing was computed with the whole layer of the source: the line that gives it to the model."""
+    log = q.adapter.log
+    paths = ((r, path.split(".")) for r in log.roots() for path, p in r.named_parameters() if p is q.source)
+    root, (*parts, _) = next(paths, (torch.nn.Module(), [""]))
+    layer = ".".join(parts)
+    if any(not q.behind.isdisjoint(log.rows_of(p)) for p in root.get_submodule(layer).parameters()):
+        return None
+    for end in range(len(parts), 0, -1):
+        site = text.attribute_site(root.get_submodule(".".join(parts[: end - 1])), parts[end - 1])
+        if site is not NOWHERE:
+            return Finding("unused", site, what=layer, kind="layer")
+    return None
 
 
 # -- .grad -----------------------------------------------------------------------------------------
@@ -353,14 +380,19 @@ def zero(q: Question) -> Finding | None:
     own = [found.row, *q.used] if found.cause in ("hook", "zero_sum") else [found.row]
     row = q.rows[next((at for at in own if at in hooks), found.row)]
     if row.row in hooks or found.cause == "hook":
-        return Finding(
-            "hook", hooks.get(row.row, row.site), row.row, words.path_to(q, row.thing()) or f"the result of {row.op}"
-        )
+        return Finding("hook", hooks.get(row.row, row.site), row.row, _hooked(q, row))
     if row.extra.custom:
         return own_rule(q, found.row, "zeros")
     if row.op in SAMPLES or (row.op == "grid_sample" and "nearest" in text_of(row.site)):
         return _at(q, "zero_derivative", found.row, "sampled" if row.op in SAMPLES else "nearest")
     return found
+
+
+def _hooked(q: Question, row: Row) -> str:
+    """What a hook is on, in words."""
+    if row.kind != "operation":
+        return words.path_to(q, row.thing()) or fill("a tensor")
+    return fill("a module") if row.op == "BackwardHookFunction" else fill("the result of {operation}", operation=row.op)
 
 
 ALWAYS = (failed, checks.whole_numbers, not_required)
@@ -372,7 +404,7 @@ def ask(recording: Any, target: Any, source: Any) -> Explanation:
     if not isinstance(source, torch.Tensor):
         raise TypeError(f"explain() takes a tensor as its source, but received {source!r}.")
     q = read(recording, target, source)
-    q.name = words.path_to(q, source) or recording.log.name_of(source)
+    q.name = words.path_to(q, source) or as_asked() or recording.log.name_of(source)
     order = CHECKS if target is not None else (*ALWAYS, plain_target)
     found = next((finding for check in order if (finding := check(q)) is not None), Finding("connected"))
     return words.explanation(q, found, TEXT)

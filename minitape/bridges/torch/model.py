@@ -11,12 +11,13 @@ import torch
 from ...explain.caller import asking_frame
 from ...picture.reading import spaces
 from ...recording.values import numbers_of
+from ...why.names import reach
 from .value import array_of
 
 
 def parts_of(module: torch.nn.Module) -> dict:
     """The parameters of a module, behind the name that the program has for it."""
-    name = name_of(module, spaces(asking_frame())) or type(module).__name__
+    name = name_of(module) or type(module).__name__
     return {f"{name}.{path}": parameter for path, parameter in module.named_parameters()}
 
 
@@ -24,7 +25,7 @@ def in_lists(recording: Any, module: torch.nn.Module) -> dict:
     """The parameters of layers in plain lists of a module, which ``module.parameters()`` does not have, and that got a
     gradient.
     """
-    name = name_of(module, spaces(asking_frame())) or type(module).__name__
+    name = name_of(module) or type(module).__name__
     own, reached = {id(p) for p in module.parameters()}, {row for sweep in recording.sweeps for row in sweep.adjoints}
     found = {
         ".".join(filter(None, (name, path, attribute + at, below))): parameter
@@ -44,7 +45,6 @@ def in_lists(recording: Any, module: torch.nn.Module) -> dict:
 def trained(recording: Any) -> dict:
     """What the modules that the block called have as parameters, what optimizers stepped over, and other leaves."""
     log, found = recording.log, dict[str, Any]()
-    known = spaces(asking_frame())
     optimizers = [optimizer for step in log.training.steps if (optimizer := step.optimizer()) is not None]
     held = [p for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]]
     leaves = [tensor for e in recording.entries if e.kind == "variable" and (tensor := e.extra.ref()) is not None]
@@ -56,51 +56,19 @@ def trained(recording: Any) -> dict:
             found[name if name not in found else f"{name} ({len(found)})"] = tensor
 
     for module in log.roots():
-        root = name_of(module, known) or type(module).__name__
+        root = name_of(module) or type(module).__name__
         for path, parameter in module.named_parameters():
             take(f"{root}.{path}", parameter)
     if not (found or held or leaves):
         leaves = [e.extra.ref() for e in recording.entries if e.kind == "source" and e.extra.requires]
     for tensor in [*held, *(leaf for leaf in leaves if leaf is not None)]:
-        take(name_of(tensor, known) or log.name_of(tensor), tensor)
+        take(name_of(tensor) or log.name_of(tensor), tensor)
     return found
 
 
-def name_of(wanted: Any, known: Iterable[dict]) -> str:
+def name_of(wanted: Any) -> str:
     """How a program reaches an object: by a name, or by an attribute or element of what a name holds."""
-    held = [(name, value) for space in known for name, value in list(space.items()) if not name.startswith("_")]
-    direct = next((name for name, value in held if value is wanted), "")
-    return direct or next((name + path for name, value in held if (path := _below(value, wanted))), "")
-
-
-def _below(holder: Any, wanted: Any) -> str:
-    if isinstance(holder, torch.nn.Module):
-        return _part(holder, wanted) or _in(vars(holder), wanted)
-    if isinstance(holder, dict):
-        return next((f"[{key!r}]" for key, value in list(holder.items()) if value is wanted), "")
-    if isinstance(holder, (list, tuple)):
-        return next((f"[{at}]" for at, value in enumerate(holder[:1000]) if value is wanted), "")
-    plain = getattr(holder, "__dict__", None)
-    return _in(plain, wanted) if isinstance(plain, dict) and not isinstance(holder, type(np)) else ""
-
-
-def _in(attributes: dict, wanted: Any) -> str:
-    for name, value in list(attributes.items()):
-        if name.startswith("_"):
-            continue
-        if value is wanted:
-            return f".{name}"
-        if isinstance(value, (list, tuple, dict, torch.nn.Module)):
-            for at, module in _modules_in(value):
-                if (path := _part(module, wanted)) is not None:
-                    return f".{name}{at}{path}"
-    return ""
-
-
-def _part(module: torch.nn.Module, wanted: Any) -> str | None:
-    """What to write behind the name of a module for a part of it, or for itself; None for anything else."""
-    named = [*module.named_modules(), *module.named_parameters()]
-    return next((f".{path}".rstrip(".") for path, value in named if value is wanted), None)
+    return reach([pair for space in spaces(asking_frame()) for pair in list(space.items())], wanted)
 
 
 def _modules_in(value: Any) -> Iterable[tuple[str, torch.nn.Module]]:

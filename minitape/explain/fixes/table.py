@@ -115,7 +115,7 @@ def patched(answer: Explanation, fix: Fix | None) -> None:
 def offer(question: Question, found: Finding, answer: Explanation) -> None:
     """Adds to an answer what to write on which line; the patch, where that is one line, and enough."""
     breaks = [one for one in found.others if not one.beside]
-    known = {one.site for one in breaks} <= {found.site}
+    known = all(one.site == found.site and one.cause != "zero_derivative" for one in breaks)
     same = answer.kind in _SEVERAL and all(one.cause == found.cause for one in breaks)
     fixes = [
         _fix(question, one, said) for one, said in zip((found, *found.others), (answer, *answer.others), strict=False)
