@@ -13,6 +13,7 @@ import numpy as np
 from ..common.texts import paragraph
 from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import GradientTape
+from ..engine.recording.array_spec import ArraySpec
 from ..engine.recording.evidence import ValueLeft, creation_of
 from ..engine.recording.rows import operation_of
 from ..engine.tensor.tensor import Tensor
@@ -258,7 +259,10 @@ class TapeAdapter:
 
     def numbers(self, thing: Any) -> np.ndarray | None:
         """The elements of a tensor or variable."""
-        return ValueSummary(getattr(getattr(thing, "_state", thing), "array", None)).array()
+        held = getattr(thing, "_state", thing)
+        if isinstance(getattr(held, "_value", None), ArraySpec):
+            return None  # it is traced
+        return ValueSummary(getattr(held, "array", None)).array()
 
     def born(self, thing: Any) -> tuple[int, list[Site]]:
         """When and where it was made: of a layer's own weights where the layer was."""
@@ -471,8 +475,9 @@ def _called_from(q: Question, way: Sequence[Site]) -> Site | None:
             or (block is not None and block in at.around)
         ):
             break
-        drops = isinstance(at.node, ast.Expr) and not any(text.last_name(c.func) in text.KEEPS for c in at.calls)
         names = {called.function, called.in_class}
+        call = at.node.value if isinstance(at.node, ast.Expr) else None
+        drops = isinstance(call, ast.Call) and text.last_name(call.func) not in text.KEEPS - names
         calls = called.function in text.CALLED or any(text.last_name(c.func) in names for c in at.calls)
         if drops or not calls or isinstance(at.node, ast.ClassDef):
             break
@@ -646,8 +651,9 @@ def by_rule(q: Question) -> Finding | None:
         if node.record is record and q.adapter.label(q.rows[at]) == "custom_gradient":
             call = record.call_at(node.row)
             shares = own_shares(record, call)
-            pairs = [] if shares is None else zip(shares, call.inputs, strict=False)
-            mine = [share for share, row in pairs if q.adapter.at.get((id(record), row)) == given.row]
+            own = call.inputs[-len(shares) :] if shares else ()  # before them come the results
+            pairs = zip(shares or (), own, strict=False)
+            mine = [share for share, row in pairs if row == q.rows[given.row].extra.row]
             if mine and not any(share is not None and np.any(share.array) for share in mine):
                 return Finding(
                     "custom_rule", last_return(call.attrs["call"].grad_fn), at, text.named_call(q.rows[at].site)
