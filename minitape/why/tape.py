@@ -259,10 +259,8 @@ class TapeAdapter:
 
     def numbers(self, thing: Any) -> np.ndarray | None:
         """The elements of a tensor or variable."""
-        held = getattr(thing, "_state", thing)
-        if isinstance(getattr(held, "_value", None), ArraySpec):
-            return None  # it is traced
-        return ValueSummary(getattr(held, "array", None)).array()
+        value = getattr(getattr(thing, "_state", thing), "_value", None)
+        return None if isinstance(value, ArraySpec) else ValueSummary(value).array()  # that is traced
 
     def born(self, thing: Any) -> tuple[int, list[Site]]:
         """When and where it was made: of a layer's own weights where the layer was."""
