@@ -58,7 +58,7 @@ def steps_left(q: Question, found: Finding) -> list[Finding]:
     blamed, steps = {found.row, *(one.row for one in found.others)}, q.adapter.zeros["zero_derivative"]
     said = {found.site, *(one.site for one in found.others)}
     rows = [q.rows[row] for row, one in q.way if q.rows[row].op in steps and not one.why and row not in blamed]
-    left = (row for row in rows if row.site not in said or found.row not in (one.row for one in rows))
+    left = (row for row in rows if row.site not in said or found.row not in [one.row for one in rows])
     return [Finding("zero_derivative", row.site, row.row) for row in left][:1]
 
 
