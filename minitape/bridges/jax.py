@@ -35,17 +35,18 @@ from .require import framework_module
 jax = framework_module("jax", "JAX", (0, 7))
 
 # behind the check
+from .checkup import FrameworkRecording  # noqa: E402
 from .jax_log import NUMBERS, JaxExtra, JaxLog, JaxVariable, argument_names, form, inexact  # noqa: E402
 from .jax_origin import JaxLeaf, JaxOrigin, keys  # noqa: E402
 from .jax_run import JaxRun, JaxValues, concrete, jit_disabled  # noqa: E402
 from .jax_sweep import Back, JaxForward  # noqa: E402
-from .recording import Number, Recording  # noqa: E402
+from .recording import Number  # noqa: E402
 
 if TYPE_CHECKING:
     from ..why.suspects import Run
 
 
-class JaxRecording(Recording):
+class JaxRecording(FrameworkRecording):
     """What a function of JAX computed. ``value`` is its result, ``gradient`` what ``jax.grad`` gives, ``tangent`` what
     ``jax.jvp`` gives.
 

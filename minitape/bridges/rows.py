@@ -8,6 +8,10 @@ from typing import Any
 from ..why.model import Exit, Given, Row
 
 
+class Number(int):
+    """The number of a row that is asked about: an int of the program's is none."""
+
+
 def rows_of(recording: Any, thing: Callable[[Any], Callable[[], Any]], causes: Mapping[str, str] = {}) -> list[Row]:
     """The rows of a recording; ``thing`` gives for an entry what finds the object that it stands for, and ``causes``
     the words for what a recorder calls otherwise.
@@ -15,7 +19,7 @@ def rows_of(recording: Any, thing: Callable[[Any], Callable[[], Any]], causes: M
     known: list[Row] | None = recording.rows_read
     if known is None:
         known = [_row_of(entry, thing(entry), causes) for entry in recording.entries]
-        recording.rows_read = None if recording._open else known
+        recording.rows_read = None if recording._recording else known
     return known
 
 

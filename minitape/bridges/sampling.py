@@ -20,7 +20,7 @@ from .texts import MISSING
 if TYPE_CHECKING:
     from ..engine.types import Leaving
     from ..explain.words import Explanation
-    from .recording import Recording
+    from .checkup import FrameworkRecording
 
 MOST = 10  # steps that are recorded: gradients that come and go cost nothing after them
 EACH = 10  # the first step and then each tenth is looked at: to read numbers means to wait for some devices
@@ -60,12 +60,12 @@ class SampledSteps:
         gives: Callable[..., bool] = lambda *owner: True,
     ) -> None:
         self.steps = self._said = 0
-        self.latest: Recording | None = None
+        self.latest: FrameworkRecording | None = None
         self.recorded: Callable[[], object] | None = None  # is called when the recording of a step is complete
         self._block, self._ends, self._ready, self._gives = block, ends, ready, gives
         self._changes = Changes()
         self._open: Block[Any] | None = None
-        self._former: Recording | None = None  # what `latest` was before
+        self._former: FrameworkRecording | None = None  # what `latest` was before
         self._passing = self._entered = False
         self._last: Place | None = None  # where steps end
         self._met: list[Place] = []  # where else gradients came since then

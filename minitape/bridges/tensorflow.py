@@ -37,7 +37,7 @@ from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402
 from ..engine.recording.block import TemporaryAttributes  # noqa: E402
 from ..recording.rows import BackwardPass  # noqa: E402
 from .changes import Block  # noqa: E402
-from .recording import Recording  # noqa: E402
+from .checkup import FrameworkRecording  # noqa: E402
 from .sampling import AfterBadGradient, some_steps  # noqa: E402
 from .tensorflow_inside import TRACED  # noqa: E402
 from .tensorflow_log import TensorFlowLog  # noqa: E402
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ..why.suspects import Run
 
 
-class TensorFlowRecording(Recording):
+class TensorFlowRecording(FrameworkRecording):
     """What a block of TensorFlow computed.
 
     >>> x = tensorflow.constant(3.0)
@@ -94,7 +94,7 @@ class TensorFlowRecording(Recording):
 
         return run_of(self)
 
-    def inside_of(self, source: Any) -> tuple[Recording, Any] | None:
+    def inside_of(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
         from .tensorflow_open import rerun_of
 
         return rerun_of(self, source)

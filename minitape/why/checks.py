@@ -58,7 +58,7 @@ def steps_left(q: Question, found: Finding) -> list[Finding]:
     blamed, steps = {found.row, *(one.row for one in found.others)}, q.adapter.zeros["zero_derivative"]
     said = {found.site, *(one.site for one in found.others)}
     rows = [q.rows[row] for row, one in q.way if q.rows[row].op in steps and not one.why and row not in blamed]
-    left = (row for row in rows if row.site not in said or found.row not in (one.row for one in rows))
+    left = (row for row in rows if row.site not in said or found.row not in [one.row for one in rows])
     return [Finding("zero_derivative", row.site, row.row) for row in left][:1]
 
 
@@ -178,7 +178,8 @@ def equal_leaf(q: Question, exit: Exit) -> bool:
 
 def held_variable(q: Question, at: text.Statement) -> bool:
     """Whether another statement bound the same name to a variable."""
-    others = [s.value for name in at.binds for s in text.bound_by(name, at) if s is not at]
+    near = [s for name in at.binds for s in text.bound_by(name, at) if s is not at]
+    others = [s.value for s in near if s.file == at.file or {*at.binds} & at.reads]  # of a cell that goes on with it
     made = [part for value in others for part in getattr(value, "elts", [value])]
     known = ("Variable", "add_weight", "Parameter")
     return any(isinstance(part, ast.Call) and text.last_name(part.func) in known for part in made)

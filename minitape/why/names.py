@@ -122,7 +122,7 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
         return [(f"[{key!r}]", one) for key, one in list(value.items())[:MANY]]
     if isinstance(value, (list, tuple)):
         return [(f"[{at}]", one) for at, one in enumerate(value[:MANY])]
-    held, module = getattr(value, "__dict__", {}), type(value).__module__
+    held, module = getattr(value, "__dict__", {}), str(type(value).__module__)
     own = module.startswith("minitape.") and not module.startswith("minitape.tf.")  # no part of the program
     library = own or module.partition(".")[0] == "numpy"
     if library or isinstance(value, type) or not isinstance(held, dict) or "__file__" in held:

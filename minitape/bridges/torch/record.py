@@ -15,8 +15,8 @@ from torch.utils.hooks import RemovableHandle
 from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ..changes import Block
-from ..checkup import Checkup
-from ..recording import Number, Recording
+from ..checkup import Checkup, FrameworkRecording
+from ..recording import Number
 from ..sampling import AfterBadGradient, some_steps
 from ..texts import NOT_FINITE, ZERO
 from .rows import TorchLog
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...why.suspects import Run
 
 
-class TorchRecording(Recording):
+class TorchRecording(FrameworkRecording):
     """What a block of PyTorch computed.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
