@@ -255,8 +255,9 @@ def underflows(q: Question, row: int, others: Iterable[np.ndarray]) -> bool:
     most = 0.0 if array is None else float(np.abs(array).max(initial=0.0))
     for other in others if most else ():
         factor = float(np.abs(other).max(initial=0.0)) if other.dtype.kind == "f" else 0.0
-        dtype = array.dtype if array is not None and array.dtype.kind == "f" else other.dtype
-        if factor and most * factor < np.finfo(dtype).smallest_subnormal:
+        dtype = q.rows[row].dtype
+        known = dtype if dtype in ("float16", "float32", "float64") else other.dtype
+        if factor and most * factor < np.finfo(known).smallest_subnormal:
             return True
     return False
 

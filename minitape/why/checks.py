@@ -178,7 +178,8 @@ def equal_leaf(q: Question, exit: Exit) -> bool:
 
 def held_variable(q: Question, at: text.Statement) -> bool:
     """Whether another statement bound the same name to a variable."""
-    others = [s.value for name in at.binds for s in text.bound_by(name, at) if s is not at]
+    near = [s for name in at.binds for s in text.bound_by(name, at) if s is not at]
+    others = [s.value for s in near if s.file == at.file or {*at.binds} & at.reads]  # of a cell that goes on with it
     made = [part for value in others for part in getattr(value, "elts", [value])]
     known = ("Variable", "add_weight", "Parameter")
     return any(isinstance(part, ast.Call) and text.last_name(part.func) in known for part in made)

@@ -13,7 +13,8 @@ import numpy as np
 from ..common.texts import paragraph
 from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import GradientTape
-from ..engine.recording.evidence import creation_of
+from ..engine.recording.array_spec import ArraySpec
+from ..engine.recording.evidence import ValueLeft, creation_of
 from ..engine.recording.rows import operation_of
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
@@ -58,17 +59,23 @@ OUT = {
 
 
 def recorded(tape: GradientTape, targets: list[End], sources: list[End]) -> TapeAdapter:
-    """The rows of all that led to the targets, to the sources, and to what left: read once for all sources."""
+    """The rows of all that led to the targets, to the sources, and to what left under the tape: for all sources."""
     rules = TapeRules(tape, targets, sources)
+    own = [note for note in rules.leaving if note.record is not None and note.record() is rules.record]
+    return with_exits(rules, own)
+
+
+def with_exits(rules: TapeRules, left: list[ValueLeft]) -> TapeAdapter:
+    """The same, with some of what left."""
     trace = rules.trace
-    trace.look_for(*sources)
-    left = [note for note in rules.leaving if not _too_late(rules, note)]
+    trace.look_for(*rules.sources)
+    left = [note for note in left if not _too_late(rules, note)]
     ends = [trace.of_ref(note.value) for note in left]
     trace.keep(node.row for node in ends if node.record is rules.record)
-    found = walk(rules, [*rules.starts, *(node for source in sources for node in trace.of(source)), *ends])
+    found = walk(rules, [*rules.starts, *(node for source in rules.sources for node in trace.of(source)), *ends])
     number = {node.key: at for at, node in enumerate(found)}
-    rows = [
-        _row(rules, at, node, [_given(number[one.key], b) for one, b in edges])
+    rows: list[Row] = [
+        TapeRow(rules, at, node, [_given(number[one.key], b) for one, b in edges])
         for at, (node, edges) in enumerate(found.items())
     ]
     exits = [
@@ -133,34 +140,68 @@ def _given(row: int, b: Break | None) -> Given:
     return Given(row, cause, placed(b.place), b.what)
 
 
-def _row(rules: TapeRules, at: int, node: TapeNode, given: list[Given]) -> Row:
-    trace, origin = rules.trace, node.origin
-    made = operation_of(node.record, node.row)[0] if node.record is not None else None
-    if made is None and origin is not None and origin.kind == "op":
-        made = origin.detail
-    computed = made is not None or (origin is not None and origin.kind == "gradient")
-    variable = node.variable is not None or is_state(origin)
-    kind = (
-        "operation"
-        if node.variable is None and computed
-        else "variable"
-        if variable
-        else "source"
-        if rules.is_on_tape(node)
-        else "constant"
-    )
-    place = trace.birth(node) if is_leaf(node) and origin is not None else trace.place(node)
-    begin, dtype = outermost(node), trace.dtype(node)
-    row = Row(at, "" if made is None else made.op or made.name, kind, given, placed(place))
-    row.thing = lambda: node.tensor if node.variable is None else node.variable
-    row.way, row.value = way_of(place), ValueSummary(rules.value(node))
-    row.number = begin.row if begin.record is rules.record else -1
-    row.when, row.name = 0 if origin is None else origin.when, name_given(node.variable)
-    row.dtype, row.extra, row.shape = "" if dtype is None else dtype.name, node, tuple(np.shape(row.value.given))
-    row.tracked = (dtype is None or dtype.differentiable) and (
-        rules.is_on_tape(node) or (computed and node.caller is not None)
-    )
-    return row
+class TapeRow(Row):
+    """A row of a tape, whose place and numbers are looked at when they are asked for."""
+
+    def __init__(self, rules: TapeRules, at: int, node: TapeNode, given: list[Given]) -> None:
+        self.row, self.given, self.extra, self.rules = at, given, node, rules
+        made, origin, begin = self.operation, node.origin, outermost(node)
+        self.op = "" if made is None else made.op or made.name
+        computed = made is not None or (origin is not None and origin.kind == "gradient")
+        on_tape = rules.is_on_tape(node)
+        self.kind = "source" if on_tape else "constant"
+        if node.variable is not None or is_state(origin):
+            self.kind = "variable"
+        if node.variable is None and computed:
+            self.kind = "operation"
+        self.number = begin.row if begin.record is rules.record else -1
+        self.when = 0 if origin is None else origin.when
+        dtype = rules.trace.dtype(node)
+        self.dtype = "" if dtype is None else dtype.name
+        counts = dtype is None or dtype.differentiable
+        self.tracked = counts and (on_tape or (computed and node.caller is not None))
+
+    @property
+    def operation(self) -> Any:
+        """The primitive that computed it; None of a leaf."""
+        node = self.extra
+        made = operation_of(node.record, node.row)[0] if node.record is not None else None
+        return node.origin.detail if made is None and node.origin is not None and node.origin.kind == "op" else made
+
+    @property
+    def place(self) -> CodePlace | None:
+        """The statement that computed it, or where a leaf was made."""
+        trace, node = self.rules.trace, self.extra
+        return trace.birth(node) if is_leaf(node) and node.origin is not None else trace.place(node)
+
+    @cached_property
+    def site(self) -> Site:  # type: ignore[override]
+        """File and line of that."""
+        return placed(self.place)
+
+    @cached_property
+    def way(self) -> Sequence[Site]:  # type: ignore[override]
+        """The same, with the calls that led there."""
+        return way_of(self.place)
+
+    @cached_property
+    def value(self) -> ValueSummary | None:  # type: ignore[override]
+        """Its elements, where they are kept."""
+        return ValueSummary(self.rules.value(self.extra))
+
+    @cached_property
+    def shape(self) -> Sequence[int]:  # type: ignore[override]
+        """The sizes of its value."""
+        return tuple(np.shape(self.rules.value(self.extra)))
+
+    @cached_property
+    def name(self) -> str:  # type: ignore[override]
+        """The name that a variable was given."""
+        return name_given(self.extra.variable)
+
+    def thing(self) -> Any:
+        """The tensor or variable that it stands for, while that lives."""
+        return self.extra.tensor if self.extra.variable is None else self.extra.variable
 
 
 class TapeAdapter:
@@ -176,6 +217,12 @@ class TapeAdapter:
         for row in rows:
             for name in rules.trace.stands_for(row.extra):
                 self.standing.setdefault(name, []).append(row.row)
+
+    @cached_property
+    def whole(self) -> TapeAdapter:
+        """The same with all that left, under other tapes and outside of any."""
+        known = [note for note in self.rules.leaving if not _too_late(self.rules, note)]
+        return self if len(known) == len(self.exits) else with_exits(self.rules, known)
 
     @cached_property
     def sweep(self) -> BackwardPass | None:
@@ -212,7 +259,8 @@ class TapeAdapter:
 
     def numbers(self, thing: Any) -> np.ndarray | None:
         """The elements of a tensor or variable."""
-        return ValueSummary(getattr(getattr(thing, "_state", thing), "array", None)).array()
+        value = getattr(getattr(thing, "_state", thing), "_value", None)
+        return None if isinstance(value, ArraySpec) else ValueSummary(value).array()  # that is traced
 
     def born(self, thing: Any) -> tuple[int, list[Site]]:
         """When and where it was made: of a layer's own weights where the layer was."""
@@ -279,6 +327,10 @@ class TapeAdapter:
     def label(self, row: Row) -> str:
         """What minitape calls the operation of a row."""
         return self.rules.trace.label(row.extra)
+
+    def is_flat(self, row: Row) -> bool:
+        """Whether the operation of a row has no derivative anywhere."""
+        return isinstance(row, TapeRow) and bool(getattr(row.operation, "flat", False))
 
     def called(self, q: Question, row: int) -> str:
         """What the program knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
@@ -376,7 +428,7 @@ def broken(q: Question) -> Finding | None:
     if found.cause == "recording_paused" and node.record is rules.record:
         found.site = _called_in_pause(rules, node, found.site)
     if found.cause == "outside_tape":  # what has no derivative either
-        flat = [q.rows[row] for row, one in q.way if one.why == found.cause and is_flat(q.rows[row])]
+        flat = [q.rows[row] for row, one in q.way if one.why == found.cause and q.adapter.is_flat(q.rows[row])]
         found.others[:0] = [Finding("nondifferentiable_op", row.site, row.row, row.op) for row in flat]
         if not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own):
             use = q.first_uses()
@@ -394,14 +446,6 @@ def broken(q: Question) -> Finding | None:
     if copied and not q.adapter.in_block(origin.when) and all(_label(q, one) in COPIES for one in before):
         found.cause = "wrong_object"
     return found
-
-
-def is_flat(row: Row) -> bool:
-    """Whether the operation of a row has no derivative anywhere."""
-    node = row.extra
-    made = operation_of(node.record, node.row)[0] if node.record is not None else None
-    made = node.origin.detail if made is None and node.origin is not None and node.origin.kind == "op" else made
-    return bool(getattr(made, "flat", False))
 
 
 def _called_in_pause(rules: TapeRules, node: TapeNode, site: Site) -> Site:
@@ -429,8 +473,9 @@ def _called_from(q: Question, way: Sequence[Site]) -> Site | None:
             or (block is not None and block in at.around)
         ):
             break
-        drops = isinstance(at.node, ast.Expr) and not any(text.last_name(c.func) in text.KEEPS for c in at.calls)
         names = {called.function, called.in_class}
+        call = at.node.value if isinstance(at.node, ast.Expr) else None
+        drops = isinstance(call, ast.Call) and text.last_name(call.func) not in text.KEEPS - names
         calls = called.function in text.CALLED or any(text.last_name(c.func) in names for c in at.calls)
         if drops or not calls or isinstance(at.node, ast.ClassDef):
             break
@@ -482,11 +527,22 @@ def keeps(at: text.Statement) -> bool:
     return bool(at.binds) and own and returned.isdisjoint(at.binds)
 
 
+def left(q: Question) -> Finding | None:
+    """A value that was computed from the source left, and came back, or decided what ran: under any tape."""
+    found = checks.left(q)
+    if found is not None or q.used or q.adapter.whole is q.adapter:
+        return found
+    wide = question(q.adapter.whole, q.source)
+    vars(q).clear()
+    vars(q).update(vars(wide))
+    return checks.left(q)
+
+
 CHECKS = (
     checks.whole_numbers,
     not_tracked,
     broken,
-    checks.left,
+    left,
     checks.bound_again,
     checks.made_of_it,
     equal_values,
@@ -593,8 +649,9 @@ def by_rule(q: Question) -> Finding | None:
         if node.record is record and q.adapter.label(q.rows[at]) == "custom_gradient":
             call = record.call_at(node.row)
             shares = own_shares(record, call)
-            pairs = [] if shares is None else zip(shares, call.inputs, strict=False)
-            mine = [share for share, row in pairs if q.adapter.at.get((id(record), row)) == given.row]
+            own = call.inputs[-len(shares) :] if shares else ()  # before them come the results
+            pairs = zip(shares or (), own, strict=False)
+            mine = [share for share, row in pairs if row == q.rows[given.row].extra.row]
             if mine and not any(share is not None and np.any(share.array) for share in mine):
                 return Finding(
                     "custom_rule", last_return(call.attrs["call"].grad_fn), at, text.named_call(q.rows[at].site)

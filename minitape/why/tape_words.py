@@ -387,16 +387,17 @@ def read_in_a_branch(b: Break) -> text.Statement | None:
     """Where the text computes with a variable that no operation read, if that is in a branch alone."""
     if not b.q.adapter.is_variable(b.q.source) or b.q.adapter.used_rows(b.q.source):
         return None
-    made = [at for site in b.q.adapter.made_at(b.q.source)[::-1] if (at := text.at(site)) is not None and at.binds]
-    if not made or not made[0].binds[0].removeprefix("self.").isidentifier():
+    sites = b.q.adapter.made_at(b.q.source)[::-1]
+    made = [(at, bound_at(site)) for site in sites if (at := text.at(site)) is not None and at.binds]
+    if not made or not made[0][1].removeprefix("self.").isidentifier():
         return None
-    name, asks = made[0].binds[0], {*DERIVES, "explain", "apply_gradients", "watch", "print", "append"}
+    (first, name), asks = made[0], {*DERIVES, "explain", "apply_gradients", "watch", "print", "append"}
     found = []
-    for s in text.statements(made[0].file):
+    for s in text.statements(first.file):
         inside = s.functions or any(isinstance(o.node, ast.With) for o in s.around)
         listed = {e for n in s.nodes if isinstance(n, (ast.List, ast.Tuple)) for e in n.elts}
         reads = any(text.unparse(n) == name and n not in listed for n in s.nodes if isinstance(n, ast.expr))
-        if inside and s is not made[0] and reads and not any(text.last_name(c.func) in asks for c in s.calls):
+        if inside and s is not first and reads and not any(text.last_name(c.func) in asks for c in s.calls):
             if not in_branch(s, name):
                 return None
             found.append(s)

@@ -18,6 +18,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 BRANCHES = (ast.If, ast.While, ast.For, ast.Match)
+CALLS = "()"  # the entry for a call among the names that a statement mentions
 CALLED = ("__call__", "call", "forward")
 KEEPS = set("append appendleft extend insert add update setdefault put push write fill set".split())
 Key = tuple[object, str]
@@ -161,7 +162,7 @@ def enters(s: Statement, parts: Iterable[ast.AST], start: Statement) -> bool:
     )
 
 
-@dataclass
+@dataclass(eq=False)
 class Program:
     """The text of a file, or of all cells of a notebook in their order."""
 
@@ -169,6 +170,7 @@ class Program:
     lines: dict[Site, Statement] = field(default_factory=dict)  # the innermost statement of each
     functions: dict[str, list[Def]] = field(default_factory=dict)
     imported: dict[str, str] = field(default_factory=dict)  # name -> its module
+    mentions: dict[str, list[Statement]] = field(default_factory=dict)  # by name or attribute
 
 
 _programs: dict[str, tuple[dict[str, int], list[str], Program]] = {}
@@ -197,8 +199,11 @@ def _parsed(texts: tuple[tuple[str, str], ...]) -> Program:
             found.statements.append(one)
             first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
             found.lines.update(dict.fromkeys(((file, line) for line in range(first, one.last + 1)), one))
+            for name in names_in(one.nodes) | ({CALLS} if one.calls else set()):
+                found.mentions.setdefault(name, []).append(one)
             if isinstance(node, FUNCTIONS):
-                found.functions.setdefault(node.name, []).append(node)
+                for name in {node.name, one.in_class if node.name == "__init__" else node.name}:
+                    found.functions.setdefault(name, []).append(node)
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 module = getattr(node, "module", None)
                 found.imported.update(
@@ -363,40 +368,41 @@ Hot = dict[Key, dict[Statement, set[Holder]]]  # what has the value: by which st
 
 
 class Flow(NamedTuple):
-    """Where a value goes: the functions and classes of the text by name, what has the value, and who has met it."""
+    """Where a value goes: the text, its functions and classes by name, and what has the value."""
 
-    text: list[Statement]
+    text: list[Program]
     functions: dict[str, list[Def]]
     hot: Hot
-    reached: set[Statement]
 
 
 def flow(start: Statement, files: Iterable[str | None], branches: bool = True) -> set[Statement]:
     """The statements that may read what left in one, or that run because of it: through names, attributes, items,
     arguments, also those that a function fills, and results of functions, exceptions, branches.
     """
-    text = [s for file in dict.fromkeys((start.file, *files)) if file and not own_file(file) for s in statements(file)]
-    f = Flow(text, {}, {}, {start})
-    for s in text:
-        if isinstance(s.node, FUNCTIONS):
-            for name in {s.node.name, s.in_class if s.node.name == "__init__" else s.node.name}:
-                f.functions.setdefault(name, []).append(s.node)
-    waiting = [start]
+    names = [start.file, *sorted({file for file in files if file and not own_file(file)} - {start.file})]
+    return _flow(start, tuple({id(p): p for p in map(program, names)}.values()), branches)
+
+
+@lru_cache(256)
+def _flow(start: Statement, text: tuple[Program, ...], branches: bool) -> set[Statement]:
+    f = Flow(list(text), {}, {})
+    for p in text:
+        for name, made in p.functions.items():
+            f.functions.setdefault(name, []).extend(made)
+    reached, waiting = set[Statement](), [start]
     while waiting:
+        reached.update(waiting)
+        fresh, inner = set[str](), list[Statement]()
         for s in waiting:
             for key, holder in _given(f, s, s is start):
                 f.hot.setdefault(key, {}).setdefault(s, set()).add(holder)
-        f.reached.update(waiting)
-        waiting = [
-            s
-            for s in text
-            if s not in f.reached
-            and (
-                _reads(f, s.nodes, s)
-                or (branches and any(o in f.reached and isinstance(o.node, BRANCHES) for o in s.around))
-            )
-        ]
-    return f.reached
+                fresh |= {key[1], "getattr"} if key[0] == CALLS and key[1] else {key[1] or CALLS}
+            if branches and isinstance(s.node, BRANCHES):
+                inner += [one for one in statements(s.file)[s.order + 1 :] if s in one.around]
+        met = {s: None for name in fresh for p in text for s in p.mentions.get(name, ())}
+        waiting = [s for s in met if s not in reached and _reads(f, s.nodes, s)]
+        waiting = [*dict.fromkeys([*waiting, *(s for s in inner if s not in reached)])]
+    return reached
 
 
 def _reads(f: Flow, nodes: Iterable[ast.AST], where: Statement) -> bool:
@@ -408,15 +414,15 @@ def _reads(f: Flow, nodes: Iterable[ast.AST], where: Statement) -> bool:
             for given, holders in f.hot.get(key, {}).items():
                 if any(_meets(holder, one) for one in holders) and not _bound_over(key, given, where):
                     return True
-        if isinstance(n, ast.Name) and n.id in f.functions and loads and ("()", n.id) in f.hot:
+        if isinstance(n, ast.Name) and n.id in f.functions and loads and (CALLS, n.id) in f.hot:
             return True  # it is called elsewhere: ``pool.map(f, ...)``
         if isinstance(n, ast.Call):
             names = _called(f, n)
             known = any(name in f.functions for name in names) or (
                 not isinstance(n.func, ast.Name) and unparse(n.func).partition(".")[0] != "self"
             )
-            back = any((sort, name) in f.hot for name in names for sort in ("()", "fills"))
-            if back or (not known and ("()", "") in f.hot):
+            back = any((sort, name) in f.hot for name in names for sort in (CALLS, "fills"))
+            if back or (not known and (CALLS, "") in f.hot):
                 return True
     return False
 
@@ -467,18 +473,20 @@ def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, Holder]]:
     if isinstance(s.node, FUNCTIONS):
         plain |= {(s.node, a.arg) for a in (*s.node.args.args, *s.node.args.kwonlyargs)}
     if isinstance(s.node, ast.Return) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in s.nodes):
-        plain |= {("()", s.function)} | ({("()", "")} if s.function in CALLED else set())
+        plain |= {(CALLS, s.function)} | ({(CALLS, "")} if s.function in CALLED else set())
         found.add(((".", s.function), ("", "")))
         outer = {one.name for one in s.functions[1:]}  # as a decorator of others
         plain |= {
-            ("()", name)
+            (CALLS, name)
             for name, made in f.functions.items()
             for one in made
             for d in one.decorator_list
             if last_name(getattr(d, "func", d)) in outer
         }
     if isinstance(s.node, ast.Raise):
-        caught = [(str(h.name), o) for o in f.text for h in getattr(o.node, "handlers", ()) if h.name]
+        caught = [
+            (str(h.name), o) for p in f.text for o in p.statements for h in getattr(o.node, "handlers", ()) if h.name
+        ]
         plain |= {key_of(name, o) for name, o in caught}
     for call in s.calls:
         values = [*call.args, *(k.value for k in call.keywords)]
