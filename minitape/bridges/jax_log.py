@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..engine.recording.frames import own_file
-from ..explain.source import source_of
 from ..recording.sites import NOWHERE, Site
+from ..why import text
 from .jax_origin import plain
 from .kept_values import SMALL, Bound, KeptValues
 
@@ -366,13 +366,12 @@ def bound(file: str, first: int, left: int, last: int, right: int) -> str:
     """The name that a statement binds to the value of an expression, given by its lines and columns; "" where that is
     only a part of it.
     """
-    source = source_of(file)
-    statement = None if source is None else source.at(file, first, left)
-    names = [] if statement is None else statement.targets()
+    statement = text.at((file, first))
+    names = [] if statement is None else statement.targets
     if statement is None or len(names) != 1 or not isinstance(names[0], ast.Name):
         return ""
-    value = statement.value()
-    return names[0].id if value is not None and statement.expression((first, last, left, right)) is value else ""
+    whole = statement.value is not None and statement.expression((first, last, left, right)) is statement.value
+    return names[0].id if whole else ""
 
 
 def argument_names(function: Any, args: tuple) -> list[list[str]]:

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.recording.frames import own_file
-from ..explain.source import Source, read_again, source_of
-from ..explain.statement import FUNCTIONS, Statement, last_name, unparse
 from ..recording.sites import NOWHERE, Site
+from ..why import text
+from ..why.text import FUNCTIONS, Statement, last_name, unparse
 
 GRADIENTS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
 COMPILERS = {"jit", "pmap", "vmap", "shard_map", "filter_jit"}  # under which a value is not known in Python
@@ -46,7 +46,6 @@ class JaxOrigin:
     """The texts behind a recorded function and its arguments."""
 
     def __init__(self, function: Any, args: tuple, call: Site) -> None:
-        read_again()
         self.function, self.args, self.call = plain(function), args, call
         self.definition = definition(self.function)
 
@@ -64,12 +63,10 @@ class JaxOrigin:
         """The line that returns its result, which the line ``made`` has computed; without a ``return`` its last."""
         if self.definition is None:
             return self.head
-        inside = [s for s in self.definition.source.statements if s.function is self.definition.node]
+        inside = [s for s in text.statements(self.definition.file) if _function(s) is self.definition.node]
         ends = returns(self.definition)
-        best = next(
-            (s for s in ends if made[1] and s.covers(made[0] or "", made[1])), (ends or inside or [self.definition])[-1]
-        )
-        return best.filename, best.line
+        best = next((s for s in ends if made[1] and s.covers(made)), (ends or inside or [self.definition])[-1])
+        return best.site
 
     @property
     def gradient_line(self) -> Site:
@@ -87,17 +84,11 @@ class JaxOrigin:
 
     def _gradient(self) -> Site | None:
         names = self._called
-        files = [file for file in (self.call[0], self.head[0]) if file]
-        for source in filter(None, map(source_of, files)):
-            for statement in source.statements:
-                for node in statement.walk():
-                    asked = (
-                        node.args[0]
-                        if isinstance(node, ast.Call) and last_name(node.func) in GRADIENTS and node.args
-                        else None
-                    )
-                    if isinstance(node, ast.Call) and asked is not None and names & {unparse(asked), last_name(asked)}:
-                        return statement.filename, node.lineno
+        for statement in (s for file in (self.call[0], self.head[0]) for s in text.statements(file)):
+            for call in statement.calls:
+                asked = call.args[0] if last_name(call.func) in GRADIENTS and call.args else None
+                if asked is not None and names & {unparse(asked), last_name(asked)}:
+                    return statement.file, call.lineno
         return None
 
     @property
@@ -105,20 +96,17 @@ class JaxOrigin:
         """How the program's text compiles the function: "itself", "static" where it names what is not traced, as a
         "part" of another function; empty where it does not."""
         where, found = self._statement(), []
-        scopes = {0, *(id(s.function) for s in (where, self.definition) if s is not None)}
-        for source in {
-            id(source): source
-            for file in (self.call[0], self.head[0])
-            if file and (source := source_of(file)) is not None
-        }.values():
-            for statement, node in [(s, node) for s in source.statements for node in _compilers(s)]:
-                names = {name for name in names_in(node) if source.key(name, statement.function)[0] in scopes}
+        scopes = [None, *(_function(s) for s in (where, self.definition) if s is not None)]
+        programs = [text.program(file) for file in (self.call[0], self.head[0])]
+        for program in programs[:1] if programs[0] is programs[1] else programs:
+            for statement, node in [(s, node) for s in program.statements for node in _compilers(s)]:
+                names = {name for name in names_in(node) if text.key_of(name, statement)[0] in scopes}
                 itself = node.name in self._called if isinstance(node, FUNCTIONS) else bool(names & self._called)
                 reached = set[str]()
                 while names - reached:  # through the functions that it calls
                     reached |= names
                     names = {
-                        name for known in names for made in source.functions.get(known, []) for name in names_in(made)
+                        name for known in names for made in program.functions.get(known, []) for name in names_in(made)
                     } | names
                 if reached & self._called:
                     found.append("static" if "static_arg" in unparse(node) else "itself" if itself else "part")
@@ -134,30 +122,22 @@ class JaxOrigin:
             if found is not None:
                 return found
         argument, space = self.args[leaf.argument], getattr(self.function, "__globals__", {})
-        source = source_of(self.head[0] or "")
+        statements = text.statements(self.head[0])
         for name in [name for name, value in space.items() if value is argument]:
-            found = (
-                None
-                if source is None or name not in source.bound
-                else self._behind(ast.Name(name), leaf.path, source.statements[-1])
-            )
+            bound = any(name in s.binds for s in statements)
+            found = self._behind(ast.Name(name), leaf.path, statements[-1]) if bound else None
             if found is not None:
                 return found
         return self.call
 
     def _statement(self) -> Statement | None:
         """The statement that calls ``record``."""
-        source = source_of(self.call[0] or "")
-        return None if source is None else source.at(self.call[0] or "", self.call[1] or 0)
+        return text.at(self.call)
 
     def _records(self) -> list[ast.Call]:
         """The calls of ``record`` in that statement."""
         where = self._statement()
-        return (
-            [n for n in where.walk() if isinstance(n, ast.Call) and last_name(n.func) == "record"]
-            if where is not None
-            else []
-        )
+        return [call for call in (where.calls if where is not None else []) if last_name(call.func) == "record"]
 
     def _given(self) -> list[ast.expr]:
         """What that statement gives ``record``: the function and its arguments, as far as the text tells."""
@@ -188,18 +168,18 @@ class JaxOrigin:
             if found is None:
                 return None
             statement, value = found
-            names = [last_name(target) for target in statement.targets()]
+            names = [last_name(target) for target in statement.targets]
             if isinstance(value, ast.Call) and len(names) > 1:  # one of what a call gives
                 path = names.index(node.id), *path
-            inner = None if value is None or statement.reads_itself() else self._behind(value, path, statement)
-            return inner or self._appended(node.id, path, statement) or (statement.filename, statement.line)
+            inner = None if value is None or _reads_itself(statement) else self._behind(value, path, statement)
+            return inner or self._appended(node.id, path, statement) or statement.site
         inside = part_of(node, path[0]) if path else None
         # of a function of the program's, which puts it together
         if path and inside is None and isinstance(node, ast.Call):
             made = next(
                 (
                     s
-                    for s in where.source.statements
+                    for s in text.statements(where.file)
                     if isinstance(s.node, FUNCTIONS) and s.node.name == unparse(node.func)
                 ),
                 None,
@@ -207,29 +187,29 @@ class JaxOrigin:
             last = [] if made is None else returns(made)
             value = last[-1].node.value if last and isinstance(last[-1].node, ast.Return) else None
             return None if value is None else self._behind(value, path, last[-1])
-        return None if inside is None else self._behind(inside, path[1:], where) or (where.filename, inside.lineno)
+        return None if inside is None else self._behind(inside, path[1:], where) or (where.file, inside.lineno)
 
     def _appended(self, name: str, path: tuple, list_of: Statement) -> Site | None:
         """The line that made a part of what is appended to a list, which ``list_of`` began."""
-        for statement in list_of.source.statements if path else ():
-            for node in statement.walk() if statement.function is list_of.function else ():
-                if isinstance(node, ast.Call) and unparse(node.func) == f"{name}.append" and node.args:
-                    return self._behind(node.args[0], path[1:], statement)
+        for statement in text.statements(list_of.file) if path else ():
+            for call in statement.calls if statement.functions == list_of.functions else ():
+                if unparse(call.func) == f"{name}.append" and call.args:
+                    return self._behind(call.args[0], path[1:], statement)
         return None
 
     def _bound(self, name: str, where: Statement) -> tuple[Statement, ast.expr | None] | None:
         """The statement that made what a name stands for, and the value; not the one that updates it in training."""
-        source: Source = where.source
-        found = [s for s in source.bound_by(name, where) if s.order < where.order or s is source.statements[-1]]
+        last = text.statements(where.file)[-1]
+        found = [s for s in text.bound_by(name, where) if s.order < where.order or s is last]
         asked = self._gradient()
-        grad = None if asked is None or asked[0] is None or asked[1] is None else source.at(asked[0], asked[1])
-        before = [s for s in found if grad is None or grad.function is not s.function or s.order < grad.order]
-        beside = grad is not None and grad.function is where.function
-        made = [s for s in before or found if not s.reads_itself() or (beside and not s.loops())]
+        grad = None if asked is None else text.at(asked)
+        before = [s for s in found if grad is None or grad.functions != s.functions or s.order < grad.order]
+        beside = grad is not None and grad.functions == where.functions
+        made = [s for s in before or found if not _reads_itself(s) or (beside and not s.loops)]
         if not found:
             return None
         best = (made or before or found)[-1]
-        return best, next((part for target, part in best.pairs() if last_name(target) == name), None)
+        return best, next((part for target, part in pairs(best) if last_name(target) == name), None)
 
     # -- what it reads -----------------------------------------------------------------------------
 
@@ -273,7 +253,7 @@ class JaxOrigin:
                     and read.id in names
                     and right
                 ):
-                    return where.filename, read.lineno
+                    return where.file, read.lineno
         return None
 
 
@@ -283,9 +263,24 @@ def _compilers(statement: Statement) -> Iterator[ast.AST]:
     if any(names_in(decorator) & COMPILERS for decorator in getattr(node, "decorator_list", [])):
         yield node
     elif not isinstance(node, FUNCTIONS):
-        yield from (
-            call for call in statement.walk() if isinstance(call, ast.Call) and last_name(call.func) in COMPILERS
-        )
+        yield from (call for call in statement.calls if last_name(call.func) in COMPILERS)
+
+
+def _function(statement: Statement) -> ast.FunctionDef | None:
+    """The innermost function that a statement is in."""
+    return next(iter(statement.functions), None)
+
+
+def _reads_itself(statement: Statement) -> bool:
+    """Whether a statement reads what it binds, as one that updates a value."""
+    return not statement.reads.isdisjoint(statement.binds)
+
+
+def pairs(statement: Statement) -> list[tuple[ast.expr, ast.expr | None]]:
+    """What a statement binds, each with its part of the value: ``b`` with ``2`` in ``a, b = 1, 2``; else with all."""
+    parts = getattr(statement.value, "elts", [])
+    same = len(parts) == len(statement.targets)
+    return [*zip(statement.targets, parts if same else [statement.value] * len(statement.targets), strict=True)]
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -361,11 +356,10 @@ def definition(function: Any) -> Statement | None:
 
 def defined(file: str, name: str, line: int) -> Statement | None:
     """The statement on a line, or below decorators that begin there, that defines a function."""
-    source = None if own_file(file) else source_of(file)
-    for statement in () if source is None else source.statements:
+    for statement in () if own_file(file) else text.statements(file):
         node = statement.node
         if (
-            statement.filename == file
+            statement.file == file
             and isinstance(node, FUNCTIONS)
             and node.name == name
             and line in (node.lineno, *(d.lineno for d in node.decorator_list))
@@ -376,7 +370,7 @@ def defined(file: str, name: str, line: int) -> Statement | None:
 
 def returns(made: Statement) -> list[Statement]:
     """The statements that return from a function."""
-    return [s for s in made.source.statements if s.function is made.node and isinstance(s.node, ast.Return)]
+    return [s for s in text.statements(made.file) if _function(s) is made.node and isinstance(s.node, ast.Return)]
 
 
 def returned(told: str) -> Site:
