@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
+from ..engine.recording.frames import own_file
 from ..explain.caller import asking_frame
 from ..explain.sentences import fill
 from ..recording.sites import Site
 from . import text
 from .model import Question
 
+PLAIN = (bool, int, float, str, type(None))  # hold nothing
 DEEP, MANY = 6, 2000  # of what holds what is looked at to find a name
 
 
@@ -111,9 +114,19 @@ def reach(names: Iterable[tuple[str, Any]], wanted: Any, handle: Callable[[Any],
                 return name
             if id(value) not in seen:
                 seen.add(id(value))
-                inner += [(name + part, one) for part, one in parts_of(value)]
+                parts = parts_of(value)
+                parts = parts if leads_on(value) else [pair for pair in parts if handle(pair[1]) is wanted]
+                inner += [(name + part, one) for part, one in parts if type(one) not in PLAIN or one is wanted]
         level = inner[:MANY]
     return ""
+
+
+def leads_on(value: Any) -> bool:
+    """Whether a value may lead further: a list, a model, or an object of the program's own class; no optimizer."""
+    kind = type(value)
+    file = getattr(sys.modules.get(str(kind.__module__)), "__file__", None)
+    model = hasattr(kind, "parameters") or hasattr(kind, "trainable_variables")
+    return isinstance(value, (dict, list, tuple)) or model or file is None or not own_file(file)
 
 
 def parts_of(value: Any) -> list[tuple[str, Any]]:
@@ -125,7 +138,7 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
     held, module = getattr(value, "__dict__", {}), str(type(value).__module__)
     own = module.startswith("minitape.") and not module.startswith("minitape.tf.")  # no part of the program
     library = own or module.partition(".")[0] == "numpy"
-    if library or isinstance(value, type) or not isinstance(held, dict) or "__file__" in held:
+    if library or isinstance(value, (type, ModuleType)) or not isinstance(held, dict):
         return []
     by_key = type(value).__name__ in ("ModuleDict", "ParameterDict")
     parts = [
@@ -133,5 +146,6 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
         for slot in ("_parameters", "_modules", "_buffers")
         for name, one in held.get(slot, {}).items()
     ]
-    shown = [(name[1:] if hasattr(type(value), name[1:]) else name, one) for name, one in held.items()]
-    return parts + [(f".{name}", one) for name, one in shown if not name.startswith("_")]
+    named = [(name, one) for name, one in held.items() if not name.startswith("_")]
+    hidden = [(name[1:], one) for name, one in held.items() if name[:1] == "_" and hasattr(type(value), name[1:])]
+    return parts + [(f".{name}", one) for name, one in named + hidden if not name.startswith("_")]

@@ -72,7 +72,7 @@ class TorchAdapter:
 
     def birth(self, thing: Any) -> tuple[int, list[Site]]:
         """When and where a parameter was made."""
-        when, way = self.log.born_at(thing)
+        when, way = self.log.history.born_at(thing)
         return when, [site for site in way if site is not NOWHERE]
 
     def birth_of(self, row: Row) -> tuple[int, list[Site]]:

@@ -84,7 +84,7 @@ def not_required(q: Question) -> Finding | None:
         if first is None or first.extra.requires or first.kind == "operation":
             return None
         use = next((row for row in q.first_uses()), first)
-        at = text.at(log.required_at(source))
+        at = text.at(log.history.required_at(source))
         name = "" if at is None else ast.unparse(at.node).partition(".requires_grad")[0]
         same = (
             []
@@ -102,7 +102,7 @@ def not_required(q: Question) -> Finding | None:
         return _at(q, cause, made.row, "source" if cause == "no_grad" else "")
     holders = [
         m
-        for root in log.roots()
+        for root in log.history.roots()
         for m in root.modules()
         if vars(m).get("requires_grad") and any(p is source for p in m.parameters())
     ]
@@ -117,7 +117,7 @@ def not_required(q: Question) -> Finding | None:
         return Finding(
             "requires_grad", sets[0].site, kind="attribute", other=sets[0].binds[0].rpartition(".")[0], intended=False
         )
-    site = log.frozen_at(source)
+    site = log.history.frozen_at(source)
     if site is NOWHERE and first is not None:
         frozen = [
             s
@@ -164,7 +164,7 @@ def broken(q: Question) -> Finding | None:
         in_torch(q, one)
     if found is None:
         return None
-    new = q.adapter.log.replaced_at(q.source)[1]
+    new = q.adapter.log.history.replaced_at(q.source)[1]
     if isinstance(new, torch.Tensor) and found.row in q.adapter.log.rows_of(new):
         return replaced(q)
     return (copied(q) if found.kind == "hidden" else None) or found
@@ -242,28 +242,28 @@ def replaced(q: Question) -> Finding | None:
 def another(q: Question) -> Finding | None:
     """The parameter that was used instead of the source: a layer that is only unused is alive."""
     log, source = q.adapter.log, q.source
-    site, _ = log.replaced_at(source)
+    site, _ = log.history.replaced_at(source)
     if site is not NOWHERE:
         return Finding("rebound", site, kind="replaced")
     if (copy := copied(q)) is not None:
         return copy
-    gone = not any(ref() is source for ref in log.alone) and _lost(source)
+    gone = not any(ref() is source for ref in log.history.alone) and _lost(source)
     leaves = [row for row in q.leaves() if row.tracked]
     alike = next((row for row in leaves if tuple(row.shape) == tuple(source.shape)), None)
-    held = any(p is source for root in log.roots() for p in root.parameters())
+    held = any(p is source for root in log.history.roots() for p in root.parameters())
     if alike is not None and (gone or (not held and bool(np.all(alike.array == array_of(source))))):
         return rebound(q, alike)
     before = None if alike is None else alike.thing()
-    if before is not None and log.names.get(before) and _lost(before):
+    if before is not None and log.history.names.get(before) and _lost(before):
         return Finding("rebound", q.adapter.birth(source)[1][-1], kind="after")
     variables = [row for row in leaves if row.kind == "variable"]
     last = max(variables, key=lambda row: q.adapter.birth_of(row)[0], default=None)
-    return rebound(q, last, "gone") if gone and last is not None and log.name_of(source) == "tensor" else None
+    return rebound(q, last, "gone") if gone and last is not None and log.history.name_of(source) == "tensor" else None
 
 
 def copied(q: Question) -> Finding | None:
     """A deep copy of the source was used."""
-    made = (q.adapter.log.copied_at(row, q.source) for row in sorted(q.behind))
+    made = (q.adapter.log.history.copied_at(q.rows[row].thing(), q.source) for row in sorted(q.behind))
     site = next((site for site in made if site is not NOWHERE), None)
     return None if site is None else Finding("rebound", site, kind="copied")
 
@@ -306,7 +306,7 @@ def unused(q: Question) -> Finding | None:
 def uncalled(q: Question) -> Finding | None:
     """Nothing was computed with the whole layer of the source: the line that gives it to the model."""
     log = q.adapter.log
-    paths = ((r, path.split(".")) for r in log.roots() for path, p in r.named_parameters() if p is q.source)
+    paths = ((r, path.split(".")) for r in log.history.roots() for path, p in r.named_parameters() if p is q.source)
     root, (*parts, _) = next(paths, (torch.nn.Module(), [""]))
     layer = ".".join(parts)
     if any(not q.behind.isdisjoint(log.rows_of(p)) for p in root.get_submodule(layer).parameters()):
@@ -405,7 +405,7 @@ def ask(recording: Any, target: Any, source: Any) -> Explanation:
     if not isinstance(source, torch.Tensor):
         raise TypeError(f"explain() takes a tensor as its source, but received {source!r}.")
     q = read(recording, target, source)
-    q.name = words.path_to(q, source) or as_asked() or recording.log.name_of(source)
+    q.name = words.path_to(q, source) or as_asked() or recording.log.history.name_of(source)
     order = CHECKS if target is not None else (*ALWAYS, plain_target)
     found = next((finding for check in order if (finding := check(q)) is not None), Finding("connected"))
     return words.explanation(q, found, TEXT)

@@ -55,14 +55,14 @@ def trained(recording: Any) -> dict:
             seen.add(id(tensor))
             found[name if name not in found else f"{name} ({len(found)})"] = tensor
 
-    for module in log.roots():
+    for module in log.history.roots():
         root = name_of(module) or type(module).__name__
         for path, parameter in module.named_parameters():
             take(f"{root}.{path}", parameter)
     if not (found or held or leaves):
         leaves = [e.extra.ref() for e in recording.entries if e.kind == "source" and e.extra.requires]
     for tensor in [*held, *(leaf for leaf in leaves if leaf is not None)]:
-        take(name_of(tensor) or log.name_of(tensor), tensor)
+        take(name_of(tensor) or log.history.name_of(tensor), tensor)
     return found
 
 

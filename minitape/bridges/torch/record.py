@@ -98,7 +98,9 @@ class TorchRecording(FrameworkRecording):
 
     def close(self) -> None:
         """The block has ended."""
-        self.log.name_leaves()
+        for entry in self.entries:  # parameters get the names that their modules have for them
+            name = None if entry.kind == "operation" or entry.name else self.log.history.names.get(entry.extra.ref())
+            entry.name, entry.label = name or entry.name, name or entry.label
         super().close()
 
 

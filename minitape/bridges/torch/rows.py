@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Sequence
-from itertools import count
 from typing import Any
 
 import torch
@@ -14,6 +13,7 @@ from ...recording.sites import NOWHERE, Site, here, last_return, way_here
 from ..kept_values import Noted
 from ..recording import MOST
 from .graph import TorchGraph, node_of
+from .history import TorchHistory
 from .training import Training
 from .value import Keeper, storage_of, version_of
 
@@ -74,9 +74,8 @@ class TorchLog:
         self.keeper = Keeper()
         self.graph = TorchGraph(self)
         self.training = Training()
-        self.modules: list[weakref.ref[torch.nn.Module]] = []  # that the program called, and no other module
+        self.history = TorchHistory()
         self.scope: tuple[str, ...] = ()
-        self.names: Noted[str] = Noted()  # of parameters and buffers
         # rows of what was computed before the block, or by C++ alone: their line is that of the first use
         self.unseen: set[int] = set()
         self.changes: list[tuple[int, int]] = []  # rows before and after a change in place
@@ -89,17 +88,8 @@ class TorchLog:
         self._known: Noted[tuple[int, int]] = Noted()  # which row stands for a tensor, in which version of it
         self._rows: Noted[list[int]] = Noted()  # all rows that stood for a tensor
         self._made: Noted[tuple] = Noted()  # leaves whose values were computed
-        self.alone: list[weakref.ref[torch.Tensor]] = []  # parameters that no module was made with
         # the how many-th parameter a row is, and the statements that made it or its module
         self.births: dict[int, tuple] = {}
-        self._births: Noted[tuple] = Noted()  # the same, with all statements that ran then
-        self._count = count()
-        # where a module was given another parameter for it, or another layer
-        self._replaced: Noted[tuple[Site, Any]] = Noted()
-        self._replacements: list[tuple] = []
-        self.copies: Noted[weakref.ref[torch.Tensor]] = Noted()  # parameters that copy.deepcopy made, and of which
-        self._required: Noted[Site] = Noted()  # where requires_grad was set to True
-        self._frozen: Noted[Site] = Noted()  # where requires_grad was set to False
         # where a function that takes no tensors made one: its line is known when it is used
         self._born: Noted[Site] = Noted()
 
@@ -148,64 +138,8 @@ class TorchLog:
         return (
             tensor is not None
             and self.entries[row].kind != "operation"
-            and self._born.get(tensor, self._births.get(tensor)) is None
+            and self._born.get(tensor, self.history.births.get(tensor)) is None
         )
-
-    def parameter(self, tensor: torch.Tensor, for_module: bool) -> None:
-        """A parameter was made, for a module or alone."""
-        if not for_module:
-            self.alone.append(weakref.ref(tensor))
-        self._births[tensor] = next(self._count), way_here()
-
-    def frozen(self, tensor: torch.Tensor) -> None:
-        """requires_grad was set to False."""
-        self._frozen[tensor] = here()
-
-    def required(self, tensor: torch.Tensor) -> None:
-        """requires_grad was set to True."""
-        self._required[tensor] = here()
-
-    def required_at(self, tensor: torch.Tensor) -> Site:
-        """Where that was."""
-        return self._required.get(tensor, NOWHERE)
-
-    def frozen_at(self, tensor: torch.Tensor) -> Site:
-        """Where that was, or where the program made the parameter."""
-        made = NOWHERE if tensor.requires_grad else self.born_at(tensor)[1][-1]
-        return self._frozen.get(tensor, made)
-
-    def born_at(self, tensor: torch.Tensor | None) -> tuple[int, list[Site]]:
-        """The how many-th parameter a tensor is, and the statements that ran when it was made."""
-        return self._births.get(tensor, (-1, [NOWHERE]))
-
-    def copied_at(self, row: int, source: torch.Tensor) -> Site:
-        """Where a leaf was made, if it is a deep copy of a parameter."""
-        tensor = self.entries[row].extra.ref()
-        copied = self.copies.get(tensor)
-        return self.born_at(tensor)[1][-1] if copied is not None and copied() is source else NOWHERE
-
-    def replaced(self, old: Any, new: Any) -> None:
-        """A module has another parameter or layer where this one was."""
-        for tensor in [old] if isinstance(old, torch.Tensor) else old.parameters():
-            self._replaced[tensor] = here(), new
-        self._replacements.append((weakref.ref(new), here()))
-
-    def replaced_at(self, tensor: torch.Tensor) -> tuple[Site, Any]:
-        """Where that was, and by what."""
-        return self._replaced.get(tensor, (NOWHERE, None))
-
-    def replacement_of(self, tensor: torch.Tensor) -> Site:
-        """Where a module was given a parameter, or the layer that has it, in the place of another."""
-        for ref, site in self._replacements:
-            new = ref()
-            if new is tensor or (isinstance(new, torch.nn.Module) and any(p is tensor for p in new.parameters())):
-                return site
-        return NOWHERE
-
-    def roots(self) -> list[torch.nn.Module]:
-        """The modules that the block called, and that are part of no other of these."""
-        modules = [module for ref in self.modules if (module := ref()) is not None]
-        return [module for module in modules if not any(module is not m and module in m.modules() for m in modules)]
 
     def hooked(self, owner: Any) -> None:
         """The program put a hook on a tensor or a module."""
@@ -300,7 +234,7 @@ class TorchLog:
         )
         self.remember(tensor, row)
         self.has_hook(row, tensor)
-        number, way = self.born_at(tensor)
+        number, way = self.history.born_at(tensor)
         if number >= 0:  # where the ways to its birth and to its use part
             parted = next(
                 (at for at, (made, used) in enumerate(zip(way, way_here(), strict=False)) if made != used), len(way) - 1
@@ -387,26 +321,13 @@ class TorchLog:
     def assigned(self, tensor: torch.Tensor) -> None:
         """A leaf was given new values, by an optimizer or in place."""
         self.forget(tensor)
-        event = {"kind": "assign", "name": self.name_of(tensor), "line": here()[1]}
+        event = {"kind": "assign", "name": self.history.name_of(tensor), "line": here()[1]}
         rows = self.leaf_rows(tensor)
         self.recording.events.append(event | ({"from": rows[-1]} if rows else {}))
 
     def cleared(self, tensor: torch.Tensor) -> None:
         """Its .grad was set to None."""
         self.clearings[tensor] = here(), len(self.recording.sweeps)
-
-    def name_of(self, tensor: torch.Tensor) -> str:
-        """The name that its module has for it, or "tensor"."""
-        return self.names.get(tensor, "tensor")
-
-    def name_leaves(self) -> None:
-        """Gives parameters the names that their modules have for them."""
-        for entry in self.entries:
-            if entry.kind == "operation" or entry.name is not None:
-                continue
-            name = self.names.get(entry.extra.ref())
-            if name is not None:
-                entry.name = entry.label = name
 
 
 CUTS = {

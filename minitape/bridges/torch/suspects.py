@@ -192,7 +192,7 @@ def made_at(step: TrainingEvent) -> Site:
 def _why_not_held(run: Run, parameter: Any, step: TrainingEvent) -> tuple[Site, str]:
     """The line that left a parameter out."""
     log = run.recording.log
-    site, roots = log.replacement_of(parameter), log.roots()
+    site, roots = log.history.replacement_of(parameter), log.history.roots()
     if site is not NOWHERE:
         return site, "replaced"
     paths = ((root, path) for root in roots for path, p in root.named_parameters() if p is parameter)

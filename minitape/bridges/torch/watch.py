@@ -152,9 +152,9 @@ class TorchWatcher:
         by_user = not own_file(frame.f_code.co_filename)  # and not by a module that is built or copied
         if isinstance(result, torch.Tensor):
             owner = frame.f_locals.get("self")
-            self._safely(self.log.parameter, result, not by_user or isinstance(owner, torch.nn.Module))
+            self._safely(self.log.history.parameter, result, not by_user or isinstance(owner, torch.nn.Module))
             if frame.f_code.co_name == "__deepcopy__":
-                self.log.copies[result] = weakref.ref(owner)
+                self.log.history.copies[result] = weakref.ref(owner)
         if by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet:
             self._safely(self.log.note_leaf_values, result, [data], "wrapped")
         return result
@@ -163,7 +163,7 @@ class TorchWatcher:
         """A parameter or layer of a module's, perhaps in the place of another."""
         old = module._parameters.get(name) if isinstance(value, torch.nn.Parameter) else module._modules.get(name)
         if old is not None and old is not value:
-            self._safely(self.log.replaced, old, value)
+            self._safely(self.log.history.replaced, old, value)
 
     def _new_hook(self, handle: Callable, *args: Any, **kwargs: Any) -> Any:
         """A hook on a module, perhaps on its backward pass. The class ``Module`` stays as it is: where a method of it
@@ -204,11 +204,6 @@ class TorchWatcher:
             return func(*args, **kwargs)
         return self._operation(func, name, args, kwargs)
 
-    def _last_targets(self) -> list[int]:
-        """From which rows the last backward pass began."""
-        sweeps = self.recording.sweeps
-        return sweeps[-1].target if sweeps else []
-
     def _safely(self, write: Callable, *arguments: Any) -> Any:
         """Writes something down. A mistake in that ends the recording, with a warning, and never the program."""
         try:
@@ -226,7 +221,7 @@ class TorchWatcher:
                 return self._operation(func, name, args, {})
             result = func(*args)
             if name == "grad" and isinstance(result, torch.Tensor):
-                self._safely(self.log.gradient_read, result, self._last_targets())
+                self._safely(self.log.gradient_read, result, _last_targets(self.log))
             return result
         if name == "data":
             self._safely(self.log.keeper.before_change, args[:1])
@@ -241,7 +236,7 @@ class TorchWatcher:
     def _required(self, tensor: torch.Tensor, requires: bool) -> None:
         """requires_grad was set."""
         self.log.forget(tensor)
-        (self.log.required if requires else self.log.frozen)(tensor)
+        (self.log.history.required if requires else self.log.history.frozen)(tensor)
 
     def _operation(self, func: Any, name: str, args: tuple, kwargs: dict) -> Any:
         if self.log.full:
@@ -291,7 +286,7 @@ class TorchWatcher:
             earlier = [] if base is None else self.log.rows_of(base)[-1:]
             if earlier:  # what it is a view of has changed with it
                 self.log.changes.append((earlier[0], self.log.row_of(base)))
-        written = self.log.write(name, rows, outputs, self._why(name, inputs, outputs))
+        written = self.log.write(name, rows, outputs, _why(name, inputs, outputs))
         if self.inside:
             self.log.used_inside(written, [t for t in self.inside if not any(t is given for given in inputs)])
         for tensor, row in zip(outputs, written, strict=True) if changed else ():
@@ -305,16 +300,6 @@ class TorchWatcher:
             self.log.note_leaf_values(leaf, [given for given in inputs if given is not tensor], why)
             self.log.assigned(leaf)
         return leaf is tensor
-
-    def _why(self, name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> str:
-        """Why no gradient passes a call, where its name says so."""
-        if name in ("detach", "detach_", "data"):
-            return name.strip("_")
-        if name in COPIES:
-            return "copied"
-        if not differentiable(outputs[0].dtype) and name in "to long int short char byte bool type".split():
-            return "integer"
-        return ""
 
     def custom(self, function: Callable, cls: Any, *args: Any, **kwargs: Any) -> Any:
         """A call of the user's own ``torch.autograd.Function``: one row, whatever it calls."""
@@ -347,20 +332,14 @@ class TorchWatcher:
             self.inside = None
         if self.recording.failure is None and not self.log.full:
             name = function.__name__.removesuffix("_impl")
-            self._safely(self._transformed, name, [*tensors_in((args, kwargs)), *inside], result)
+            self._safely(_transformed, self.log, name, [*tensors_in((args, kwargs)), *inside], result)
         return result
-
-    def _transformed(self, name: str, inputs: list[torch.Tensor], result: Any) -> None:
-        given = {id(tensor): tensor for tensor in inputs}
-        made = [tensor for tensor in tensors_in((result,)) if id(tensor) not in given]
-        if given and made:
-            self.log.write(name, [self.log.row_of(tensor) for tensor in given.values()], made, "opaque")
 
     def _backward(self, func: Any, name: str, args: tuple, kwargs: dict) -> Any:
         """Autograd's own backward pass: the hooks see what passes through it."""
         targets = list(tensors_in(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
         graph = self.log.graph
-        rows = self._safely(self._targets, targets) or []
+        rows = self._safely(_targets, self.log, targets) or []
         graph.begin(rows, name, here())
         self.quiet += 1
         self.recording.failed = []
@@ -372,35 +351,18 @@ class TorchWatcher:
         finally:
             graph.end()
             self.quiet -= 1
-        self._safely(self._note_backward)
+        self._safely(_note_backward, self.log)
         if name == "grad":
-            self._safely(self._gradients, targets, result)
+            self._safely(_gradients, self.log, targets, result)
         return result
-
-    def _note_backward(self) -> None:
-        """Notes the gradients of the parameters after a backward pass."""
-        sweeps, log = self.recording.sweeps, self.log
-        rows = sweeps[-1].adjoints if sweeps else ()
-        leaves = (log.entries[row].extra.ref() for row in rows if log.entries[row].kind == "variable")
-        log.training.note_backward((leaf for leaf in leaves if leaf is not None), len(sweeps) - 1, log.graph.site)
-
-    def _targets(self, targets: list[torch.Tensor]) -> list[int]:
-        return [self.log.row_of(t) for t in targets if not self.log.full or self.log.row_now(t) is not None]
-
-    def _gradients(self, targets: list[torch.Tensor], result: Any) -> None:
-        """Gradients that a program goes on with: each is a row."""
-        for tensor in tensors_in((result,)):
-            if self.log.row_now(tensor) is None and not self.log.full:
-                behind = self.log.graph.rows_behind([tensor]) or [self.log.row_of(t) for t in targets]
-                self.log.write("grad", behind, [tensor], "" if tensor.requires_grad else "create_graph")
 
     # -- modules and optimizers --------------------------------------------------------------------
 
     def _enter(self, module: Any, _: Any) -> None:
         if not self._path:
             self._name_parameters(module)
-            if not any(ref() is module for ref in self.log.modules):
-                self.log.modules.append(weakref.ref(module))
+            if not any(ref() is module for ref in self.log.history.modules):
+                self.log.history.modules.append(weakref.ref(module))
             path: tuple[str, ...] = (type(module).__name__,)
         else:
             parent, above = self._path[-1]
@@ -418,7 +380,7 @@ class TorchWatcher:
 
     def _name_parameters(self, module: Any) -> None:
         for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
-            self.log.names.setdefault(tensor, name)
+            self.log.history.names.setdefault(tensor, name)
 
     def _before_step(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
         """An optimizer changes its parameters, by hundreds of small calls of no interest; its closure, where it
@@ -503,3 +465,47 @@ def changed_by(name: str, args: tuple, kwargs: dict) -> list[torch.Tensor]:
     ):
         return list(tensors_in(args[:1]))
     return []
+
+
+def _last_targets(log: TorchLog) -> list[int]:
+    """From which rows the last backward pass began."""
+    sweeps = log.recording.sweeps
+    return sweeps[-1].target if sweeps else []
+
+
+def _why(name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> str:
+    """Why no gradient passes a call, where its name says so."""
+    if name in ("detach", "detach_", "data"):
+        return name.strip("_")
+    if name in COPIES:
+        return "copied"
+    if not differentiable(outputs[0].dtype) and name in "to long int short char byte bool type".split():
+        return "integer"
+    return ""
+
+
+def _transformed(log: TorchLog, name: str, inputs: list[torch.Tensor], result: Any) -> None:
+    given = {id(tensor): tensor for tensor in inputs}
+    made = [tensor for tensor in tensors_in((result,)) if id(tensor) not in given]
+    if given and made:
+        log.write(name, [log.row_of(tensor) for tensor in given.values()], made, "opaque")
+
+
+def _note_backward(log: TorchLog) -> None:
+    """Notes the gradients of the parameters after a backward pass."""
+    sweeps = log.recording.sweeps
+    rows = sweeps[-1].adjoints if sweeps else ()
+    leaves = (log.entries[row].extra.ref() for row in rows if log.entries[row].kind == "variable")
+    log.training.note_backward((leaf for leaf in leaves if leaf is not None), len(sweeps) - 1, log.graph.site)
+
+
+def _targets(log: TorchLog, targets: list[torch.Tensor]) -> list[int]:
+    return [log.row_of(t) for t in targets if not log.full or log.row_now(t) is not None]
+
+
+def _gradients(log: TorchLog, targets: list[torch.Tensor], result: Any) -> None:
+    """Gradients that a program goes on with: each is a row."""
+    for tensor in tensors_in((result,)):
+        if log.row_now(tensor) is None and not log.full:
+            behind = log.graph.rows_behind([tensor]) or [log.row_of(t) for t in targets]
+            log.write("grad", behind, [tensor], "" if tensor.requires_grad else "create_graph")

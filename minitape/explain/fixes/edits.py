@@ -255,11 +255,9 @@ def tensor_kept(spot: Spot, node: Any) -> Change | None:
 
 def sampled(spot: Spot, node: Any) -> Change | None:
     """A draw through which a gradient passes, where no block of the program's own has switched autograd off."""
-    whole = any(
-        e.op in ("bernoulli", "poisson", "binomial", "multinomial")
-        for e in spot.question.rows
-        if spot.entry is not None and e.site == spot.entry.site
-    )
-    drawn = is_call(node, "sample") and isinstance(node.func, ast.Attribute) and not is_module(spot, node.func)
+    if not is_call(node, "sample") or not isinstance(node.func, ast.Attribute) or is_module(spot, node.func):
+        return None
+    rows = [row for row in spot.question.rows if spot.entry is not None and row.site == spot.entry.site]
+    whole = any(row.op in ("bernoulli", "poisson", "binomial", "multinomial") for row in rows)
     paused = spot.statement.within("no_grad", "inference_mode")
-    return (node.func, f"{unparse(node.func.value)}.rsample") if drawn and not whole and not paused else None
+    return (node.func, f"{unparse(node.func.value)}.rsample") if not whole and not paused else None
