@@ -266,7 +266,7 @@ def _compilers(statement: Statement) -> Iterator[ast.AST]:
         yield from (call for call in statement.calls if last_name(call.func) in COMPILERS)
 
 
-def _function(statement: Statement) -> ast.FunctionDef | None:
+def _function(statement: Statement) -> text.Def | None:
     """The innermost function that a statement is in."""
     return next(iter(statement.functions), None)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
 
+from ..engine.recording.frames import own_file
 from ..explain.caller import asking_frame
 from ..explain.sentences import fill
 from ..recording.sites import Site
@@ -123,8 +125,9 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, (list, tuple)):
         return [(f"[{at}]", one) for at, one in enumerate(value[:MANY])]
     held, module = getattr(value, "__dict__", {}), str(type(value).__module__)
-    own = module.startswith("minitape.") and not module.startswith("minitape.tf.")  # no part of the program
-    library = own or module.partition(".")[0] == "numpy"
+    file = getattr(sys.modules.get(module), "__file__", None)  # of a library's object only its parameters count
+    known = "_parameters" in getattr(value, "__dict__", {}) or module.startswith("minitape.tf.")
+    library = module == "builtins" or (file is not None and own_file(file) and not known)
     if library or isinstance(value, type) or not isinstance(held, dict) or "__file__" in held:
         return []
     by_key = type(value).__name__ in ("ModuleDict", "ParameterDict")
