@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..explain.families import OPERATIONS
-from ..explain.owners import living
-from ..explain.sentences import fill
-from ..recording.rows import BackwardPass
-from ..why import text
-from ..why.suspects import CheckedRun as Run
-from ..why.suspects import Suspicion, steps_said
-from ..why.words import left_by
-from .rows import exits_of, rows_of
-from .tensorflow_model import asked_for
-from .tensorflow_ops import handle_of, name_of
+from ...explain.families import OPERATIONS
+from ...explain.owners import living
+from ...explain.sentences import fill
+from ...recording.rows import BackwardPass
+from ...why import text
+from ...why.suspects import CheckedRun as Run
+from ...why.suspects import Suspicion, steps_said
+from ...why.words import left_by
+from ..rows import exits_of, rows_of
+from .model import asked_for
+from .operations import handle_of, name_of
 
 
 def run_of(recording: Any) -> Run:
