@@ -27,7 +27,7 @@ CANCELS = ("zero_cancels", "zero_sum")
 ASIDE = ("cut", "paused", "outside")  # how a value goes into a target, and gets no gradient
 
 if TYPE_CHECKING:
-    from ..why.suspects import Run
+    from ..why.suspects import CheckedRun as Run
 
 
 def several(target: Any) -> Sequence:

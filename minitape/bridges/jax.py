@@ -43,7 +43,7 @@ from .jax_sweep import Back, JaxForward  # noqa: E402
 from .recording import Number  # noqa: E402
 
 if TYPE_CHECKING:
-    from ..why.suspects import Run
+    from ..why.suspects import CheckedRun as Run
 
 
 class JaxRecording(FrameworkRecording):

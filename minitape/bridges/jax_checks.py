@@ -20,7 +20,8 @@ from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site
 from ..why import arrived, checks, text, words
 from ..why.arrived import at_row
-from ..why.model import Exit, Finding, Given, Question, Row, way_to
+from ..why.model import Exit, Finding, Given, Question, way_to
+from ..why.model import RecordedRow as Row
 from ..why.suspects import is_alike
 from .checkup import Checkup
 from .jax_log import SHARES, STAIRS, places

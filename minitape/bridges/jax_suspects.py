@@ -10,8 +10,9 @@ import numpy as np
 
 from ..explain.families import OperationNames
 from ..recording.values import numbers_of
-from ..why.model import Row
-from ..why.suspects import EXPLODED, VANISHED, Run, Suspicion, is_alike, size_of, suspicion
+from ..why.model import RecordedRow as Row
+from ..why.suspects import EXPLODED, VANISHED, Suspicion, is_alike, size_of, suspicion
+from ..why.suspects import CheckedRun as Run
 from ..why.words import left_by
 from .rows import exits_of, rows_of
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..why.model import Exit, Given, Row
+from ..why.model import Exit, Given
+from ..why.model import RecordedRow as Row
 
 
 class Number(int):

@@ -47,7 +47,7 @@ from .tensorflow_watch import TensorFlowWatcher  # noqa: E402
 from .texts import NOT_FINITE, ZERO  # noqa: E402
 
 if TYPE_CHECKING:
-    from ..why.suspects import Run
+    from ..why.suspects import CheckedRun as Run
 
 
 class TensorFlowRecording(FrameworkRecording):

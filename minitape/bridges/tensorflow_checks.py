@@ -23,7 +23,8 @@ from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import numbers_of
 from ..why import arrived, checks, text, words
-from ..why.model import Exit, Finding, Given, Question, Row, breaks
+from ..why.model import Exit, Finding, Given, Question, breaks
+from ..why.model import RecordedRow as Row
 from ..why.names import path_to
 from .tensorflow_inside import has_tapes
 from .tensorflow_model import variables_of
@@ -149,13 +150,13 @@ class TensorFlowAdapter:
         """Its elements."""
         return numbers_of(self.log.keep(tf.convert_to_tensor(thing)))
 
-    def born(self, thing: Any) -> tuple[int, list[Site]]:
+    def birth(self, thing: Any) -> tuple[int, list[Site]]:
         """When and where a variable was made."""
         return self.log.born_at(handle_of(thing))
 
     def birth_of(self, row: Row) -> tuple[int, list[Site]]:
         """The same of a leaf."""
-        when, way = self.born(row.thing()) if row.kind == "variable" else (-1, [])
+        when, way = self.birth(row.thing()) if row.kind == "variable" else (-1, [])
         return when, list(way)
 
     def is_number(self, row: Row) -> bool:
@@ -229,7 +230,7 @@ def whole_numbers(q: Question) -> Finding | None:
     dtype = tf.as_dtype(q.source.dtype) if q.source.dtype is not None else tf.float32
     if dtype.is_floating or dtype.is_complex:
         return None
-    site = next(reversed(q.adapter.born(q.source)[1]), None) or bound_at(q) or use_of(q)
+    site = next(reversed(q.adapter.birth(q.source)[1]), None) or bound_at(q) or use_of(q)
     return Finding("integer_dtype", site, what=dtype.name)
 
 
@@ -270,7 +271,7 @@ def item_line(at: text.Statement, name: str) -> Site | None:
 
 def said(q: Question, word: str) -> Site | None:
     """Where the program says ``word=...`` of the source, or in one place."""
-    _, way = q.adapter.born(q.source)
+    _, way = q.adapter.birth(q.source)
     use = text.at(use_of(q))
     near = [at for site in reversed(way) if (at := text.at(site)) is not None]
     for group in (near, text.statements(use.file) if use is not None else []):

@@ -17,7 +17,8 @@ from ..explain.owners import living
 from ..explain.sentences import fill
 from ..recording.rows import BackwardPass
 from ..why import text
-from ..why.suspects import Run, Suspicion, steps_said
+from ..why.suspects import CheckedRun as Run
+from ..why.suspects import Suspicion, steps_said
 from ..why.words import left_by
 from .rows import exits_of, rows_of
 from .tensorflow_model import asked_for

@@ -123,12 +123,6 @@ class TapeRules:
         """What is known of the making of a tensor or variable."""
         return origin_of(source) if isinstance(source, Tensor) else getattr(source, "_born", None)
 
-    def born_after(self, node: TapeNode, source: End) -> bool:
-        """Whether a value was made after a source was."""
-        mine = self.origin(source)
-        other = node.origin if node.variable is None else self.origin(node.variable)
-        return mine is not None and other is not None and other.when > mine.when
-
     @property
     def begins(self) -> list:
         """The notes of where the tape began to record."""

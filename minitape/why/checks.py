@@ -11,7 +11,7 @@ from ..explain.causes import row_of
 from ..recording.nodes import placed
 from ..recording.sites import NOWHERE, Site
 from . import text
-from .model import Exit, Finding, Question, Row, breaks, way_to
+from .model import Exit, Finding, Question, RecordedRow, breaks, way_to
 from .names import bound_at
 
 RUN_ONCE = ("__init__", "__post_init__", "build")
@@ -26,7 +26,7 @@ def whole_numbers(q: Question) -> Finding | None:
     if not dtype.startswith((*WHOLE, "string")):
         return None
     use = rows[0].site if rows else NOWHERE
-    return Finding("integer_dtype", (q.adapter.born(q.source)[1] or [use])[-1], what=dtype, kind="source")
+    return Finding("integer_dtype", (q.adapter.birth(q.source)[1] or [use])[-1], what=dtype, kind="source")
 
 
 def broken(q: Question) -> Finding | None:
@@ -48,7 +48,7 @@ def broken(q: Question) -> Finding | None:
         ):
             found.append(Finding(one.why, site, row, one.what))
     if found:
-        found[0].others = [*found[1:], *beside(q, found)]
+        found[0].others = [*found[1:], *side_breaks(q, found)]
         found[0].others += steps_left(q, found[0])
     return next(iter(found), None)
 
@@ -66,7 +66,7 @@ ADDS = {"add", "__add__", "__radd__", "AddV2"}
 SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
 
 
-def beside(q: Question, said: list[Finding]) -> list[Finding]:
+def side_breaks(q: Question, said: list[Finding]) -> list[Finding]:
     """What alone blocks another way from the source to the target, and is meant to carry its gradient."""
     mended = {one.row for one in said if one.row is not None}
     after, before = q.forward(q.used, True), q.back(q.ends, True, mended)
@@ -136,7 +136,7 @@ def came_back(q: Question, exit: Exit, branches: bool = True) -> bool:
     return flows_back(q, exit, branches) or equal_leaf(q, exit)
 
 
-def _later(q: Question, exit: Exit) -> list[Row]:
+def _later(q: Question, exit: Exit) -> list[RecordedRow]:
     return [
         q.rows[row]
         for row in q.behind.difference(q.own)
@@ -214,12 +214,12 @@ def moved_name(q: Question) -> Finding | None:
     return None
 
 
-def names_of(q: Question, row: Row) -> set[str]:
+def names_of(q: Question, row: RecordedRow) -> set[str]:
     """What the statements that made a leaf bound."""
     return {name for site in q.adapter.birth_of(row)[1] if (at := text.at(site)) is not None for name in at.binds}
 
 
-def _of_line(q: Question, row: Row, at: text.Statement) -> Iterator[int]:
+def _of_line(q: Question, row: RecordedRow, at: text.Statement) -> Iterator[int]:
     """The leaves that one statement computed a row from."""
     for given in row.inputs:
         one = q.rows[given]
@@ -233,7 +233,7 @@ def bound_again(q: Question) -> Finding | None:
     """The name of the source, or the statement that made it, made what the target was computed from, too."""
     if q.used:
         return None
-    when, way = q.adapter.born(q.adapter.handle(q.source))
+    when, way = q.adapter.birth(q.adapter.handle(q.source))
     mine = [(at, site) for site in reversed(way) if (at := text.at(site)) is not None and at.binds]
     mine = mine[: next((k + 1 for k, (at, _) in enumerate(mine) if at.function not in RUN_ONCE), len(mine))]
     if not mine:  # what is called there was made again
@@ -270,7 +270,7 @@ def made_of_it(q: Question) -> Finding | None:
     named = related(q) if q.own and not q.used else set()
     if not named or not q.back(q.own).isdisjoint(q.ends):  # the two are swapped
         return None
-    way = q.rows[q.own[0]].way or q.adapter.born(q.source)[1]
+    way = q.rows[q.own[0]].way or q.adapter.birth(q.source)[1]
     return Finding("wrong_object", way[-1] if way else NOWHERE, q.own[0])
 
 
@@ -295,7 +295,7 @@ def equal_values(q: Question) -> Finding | None:
             and any(one is not None and np.array_equal(one.ravel(), theirs.ravel()) for one in states)
         ):
             _, later = max(
-                q.adapter.born(q.adapter.handle(q.source)), q.adapter.birth_of(row), key=lambda born: born[0]
+                q.adapter.birth(q.adapter.handle(q.source)), q.adapter.birth_of(row), key=lambda born: born[0]
             )
             return Finding("wrong_object", later[-1] if later else row.site, row.row)
     return None

@@ -38,7 +38,7 @@ class Exit(NamedTuple):
 
 
 @dataclass(eq=False)
-class Row:
+class RecordedRow:
     """A leaf, or a result of an operation."""
 
     row: int
@@ -96,7 +96,7 @@ class Question:
     """Why ``source`` has no gradient of a target, or what is wrong with it."""
 
     adapter: Any
-    rows: list[Row]
+    rows: list[RecordedRow]
     own: list[int]  # those of the source
     ends: list[int]  # those of the target
     source: Any
@@ -144,12 +144,12 @@ class Question:
                 found.add(row.row)
         return found
 
-    def leaves(self) -> list[Row]:
+    def leaves(self) -> list[RecordedRow]:
         """The leaves that the target was computed from, but for the source."""
         rows = (self.rows[row] for row in sorted(self.behind.difference(self.own)))
         return [row for row in rows if row.kind != "operation"]
 
-    def first_uses(self) -> list[Row]:
+    def first_uses(self) -> list[RecordedRow]:
         """The operations on the way to the target that took the source."""
         return [self.rows[row] for row in sorted(self.behind) if not set(self.used).isdisjoint(self.rows[row].inputs)]
 

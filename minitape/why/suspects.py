@@ -1,6 +1,6 @@
 """Gradients that are there and wrong: checks of a whole recording, each for one cause, in their order.
 
-A check reads the rows and the backward passes of a :class:`Run`, of a tape or of any framework, and yields each
+A check reads the rows and the backward passes of a :class:`CheckedRun`, of a tape or of any framework, and yields each
 :class:`Suspicion`: of which rows' sources, on which line, with which numbers. ``BEFORE`` and ``BEHIND`` are the checks
 that rows alone allow; between them come those of a framework, as of the steps of its optimizers.
 ``suspect_texts`` has the words.
@@ -28,7 +28,7 @@ from ..explain.words import Explanation
 from ..recording.sites import Site
 from ..recording.values import numbers_of
 from . import text
-from .model import Exit, Row
+from .model import Exit, RecordedRow
 
 VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operation
 REPEATED = 5  # so often an operation is a loop, or a deep net
@@ -64,16 +64,16 @@ class Suspicion(NamedTuple):
         return answer
 
 
-def suspicion(row: Row, cause: str, kind: str = "", alone: Iterable[int] = (), **fields: Any) -> Suspicion:
+def suspicion(row: RecordedRow, cause: str, kind: str = "", alone: Iterable[int] = (), **fields: Any) -> Suspicion:
     """Something wrong at a row."""
     return Suspicion(cause, row.site, fields, row.row, alone=set(alone), kind=kind)
 
 
 @dataclass(eq=False)
-class Run:
+class CheckedRun:
     """The rows of a recording and its backward passes, with what a framework knows of sources and steps."""
 
-    rows: Sequence[Row]
+    rows: Sequence[RecordedRow]
     sweeps: list  # those that brought an adjoint
     exits: Iterable[Exit]
     names: OperationNames
@@ -87,9 +87,11 @@ class Run:
     with_gradient: Mapping[int, Any] = field(default_factory=dict)  # the sources that got a gradient, by key
     trained: Collection[int] = ()  # the keys of all that the program trains, as far as it says so
     asks: bool = False  # whether a program names each source whose gradient it wants
-    operand: Callable[[Run, Row, int], int] = lambda run, row, given: given  # what the program itself gave
-    logits: Callable[[Run, Row], int | None] = lambda run, row: logits_of(run, row)
-    alike: Callable[[Run, int, int], bool] = lambda run, one, other: is_alike(run.numbers(one), run.numbers(other))
+    operand: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, at: at  # of the program itself
+    logits: Callable[[CheckedRun, RecordedRow], int | None] = lambda run, row: logits_of(run, row)
+    alike: Callable[[CheckedRun, int, int], bool] = lambda run, one, other: is_alike(
+        run.numbers(one), run.numbers(other)
+    )
 
     @cached_property
     def on_path(self) -> dict[int, Any]:
@@ -115,7 +117,7 @@ class Run:
                 stack += [one.row for one in self.rows[at].given if self.rows[one.row].tracked and not one.why]
         return found
 
-    def operations(self, names: Iterable[str]) -> Iterator[Row]:
+    def operations(self, names: Iterable[str]) -> Iterator[RecordedRow]:
         """The operations of these names that passed a gradient on, the last ones first."""
         return (self.rows[row] for row in sorted(self.on_path, reverse=True) if self.rows[row].op in names)
 
@@ -128,18 +130,18 @@ class Run:
         sweep = self.on_path.get(row)
         return None if sweep is None else numbers_of(sweep.adjoints.get(row))
 
-    def sent(self, row: Row) -> np.ndarray | None:
+    def sent(self, row: RecordedRow) -> np.ndarray | None:
         """What an operation sent on to its first input."""
         edges = self.on_path[row.row].edges.get(row.call, ())
         return next((numbers_of(product) for at, _, product, _ in edges if at in row.inputs[:1]), None)
 
-    def maker(self, row: int) -> Row:
+    def maker(self, row: int) -> RecordedRow:
         """The row before those that change no number."""
         while self.rows[row].op in self.names.shapes and self.rows[row].inputs:
             row = self.rows[row].inputs[0]
         return self.rows[row]
 
-    def activation(self, row: Row) -> str:
+    def activation(self, row: RecordedRow) -> str:
         """Which activation gave a row, also one that is written by hand; empty for another operation."""
         if not row.op.lower().endswith(("div", "reciprocal")) or row.kind != "operation":
             return self.names.activations.get(row.op, "")
@@ -148,7 +150,7 @@ class Run:
             return "sigmoid"
         return "softmax" if first.op.lower() == "exp" and by.op in self.names.sums else ""
 
-    def called(self, row: Row) -> str:
+    def called(self, row: RecordedRow) -> str:
         """The name that people have for an operation."""
         return self.activation(row) or row.op
 
@@ -184,13 +186,13 @@ class Run:
         }
 
 
-Check = Callable[[Run], Iterable[Suspicion]]
+Check = Callable[[CheckedRun], Iterable[Suspicion]]
 
 
 # -- shapes ----------------------------------------------------------------------------------------
 
 
-def broadcast(run: Run) -> Iterator[Suspicion]:
+def broadcast(run: CheckedRun) -> Iterator[Suspicion]:
     """A column of N values met a row of N: N times N, of which the loss takes the mean."""
     names, found, tables = run.names, list[Suspicion](), set[Site]()
     for row in run.operations({*names.compare, *names.losses, *names.factors, *names.adds}):
@@ -218,7 +220,7 @@ def column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
     return len(second) == 1 and second[0] is not None and second[0] > 1 and first == (second[0], 1)
 
 
-def _is_summed(run: Run, row: Row) -> bool:
+def _is_summed(run: CheckedRun, row: RecordedRow) -> bool:
     """Whether the table goes, element by element, into a sum of all elements, and meets no other table there."""
     table, waiting, whole, shape = {row.row}, [row], False, tuple(row.shape)
     while waiting:
@@ -243,7 +245,7 @@ def _is_summed(run: Run, row: Row) -> bool:
 # -- functions -------------------------------------------------------------------------------------
 
 
-def activation_twice(run: Run) -> Iterator[Suspicion]:
+def activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
     """A loss of logits was given what an activation made."""
     for row in run.operations({*run.names.of_logits, *LOGARITHMS}):
         wanted = run.names.of_logits.get(row.op, "")
@@ -277,7 +279,7 @@ def _loss_at(site: Site) -> str:
     return next((name for name in calls if len(name) <= 60 and IS_LOSS(name.rpartition(".")[2])), fill("The loss"))
 
 
-def logits_of(run: Run, row: Row) -> int | None:
+def logits_of(run: CheckedRun, row: RecordedRow) -> int | None:
     """The row that a loss of logits takes for them; None where the operation is no such loss."""
     if not row.op.startswith("Select"):
         return row.inputs[0]
@@ -286,7 +288,7 @@ def logits_of(run: Run, row: Row) -> int | None:
     return given.row if test.op == "GreaterEqual" and given.row in test.inputs else None
 
 
-def _logits_by_hand(run: Run, row: Row) -> tuple[str, int | None]:
+def _logits_by_hand(run: CheckedRun, row: RecordedRow) -> tuple[str, int | None]:
     """The activation that a logarithm of exponentials applies, and what it is given: log(1 + exp(z)) is a sigmoid's,
     and log(sum(exp(z))) a softmax's.
     """
@@ -303,7 +305,7 @@ def _logits_by_hand(run: Run, row: Row) -> tuple[str, int | None]:
     return "", None
 
 
-def _unsigned(run: Run, given: int | None) -> Row:
+def _unsigned(run: CheckedRun, given: int | None) -> RecordedRow:
     """The row before those that change no number but its sign or scale, or take the largest of all or a constant
     away.
     """
@@ -315,7 +317,7 @@ def _unsigned(run: Run, given: int | None) -> Row:
     return row
 
 
-def _scaled(run: Run, row: Row) -> int | None:
+def _scaled(run: CheckedRun, row: RecordedRow) -> int | None:
     """The row that an operation multiplies with one moderate number, or adds next to nothing to."""
     whole = [one for one in row.inputs if tuple(run.rows[one].shape) == tuple(row.shape)]
     alone = all(tuple(run.rows[one].shape) in ((), (1,)) for one in row.inputs if one not in whole)
@@ -332,7 +334,7 @@ def _scaled(run: Run, row: Row) -> int | None:
 # -- parts -----------------------------------------------------------------------------------------
 
 
-def in_part(run: Run) -> Iterator[Suspicion]:
+def in_part(run: CheckedRun) -> Iterator[Suspicion]:
     """A term of the target is a number that was computed by what has no slope, was cut off whole, or left."""
     terms = {row.row: row for row in _terms(run)}
     for row in terms.values():
@@ -352,7 +354,7 @@ def in_part(run: Run) -> Iterator[Suspicion]:
     yield from _left_and_added(run, [row for row in terms.values() if not row.shape and _adds_a_number(run, row)])
 
 
-def _left_and_added(run: Run, adds: list[Row]) -> Iterator[Suspicion]:
+def _left_and_added(run: CheckedRun, adds: list[RecordedRow]) -> Iterator[Suspicion]:
     """A number left, and the target adds what came of it."""
     seen, files = set[Site](), {row.site[0] for row in run.rows if row.site[0]}
     for exit in run.exits if adds else ():
@@ -366,7 +368,7 @@ def _left_and_added(run: Run, adds: list[Row]) -> Iterator[Suspicion]:
                 yield Suspicion("in_part", exit.site, {"what": run.left(exit.how)}, exit.row)
 
 
-def _meets(run: Run, constant: int) -> set[int]:
+def _meets(run: CheckedRun, constant: int) -> set[int]:
     """The operations on a path that compute with a constant, or with what was computed from it alone."""
     met, waiting = set[int](), [constant]
     while waiting:
@@ -376,7 +378,7 @@ def _meets(run: Run, constant: int) -> set[int]:
     return met
 
 
-def _terms(run: Run) -> Iterator[Row]:
+def _terms(run: CheckedRun) -> Iterator[RecordedRow]:
     """The operations of the sum that a target is, back to where no gradient passes."""
     waiting = [row for sweep in run.sweeps for row in sweep.target]
     while waiting:
@@ -391,18 +393,18 @@ def _terms(run: Run) -> Iterator[Row]:
             waiting += row.inputs
 
 
-def _is_zero(run: Run, row: int) -> bool:
+def _is_zero(run: CheckedRun, row: int) -> bool:
     """Whether a row is the constant 0."""
     numbers = run.numbers(row) if run.rows[row].kind == "constant" else None
     return numbers is not None and not numbers.any()
 
 
-def _adds_a_number(run: Run, row: Row) -> bool:
+def _adds_a_number(run: CheckedRun, row: RecordedRow) -> bool:
     """Whether a row adds a number of Python's to a value."""
     return row.op in run.names.adds and sum(_is_number(run, one) for one in row.inputs) == (len(row.inputs) > 1)
 
 
-def _is_number(run: Run, at: int) -> bool:
+def _is_number(run: CheckedRun, at: int) -> bool:
     """Whether a row is a constant, or a multiple of one."""
     row = run.rows[at]
     scaled = row.op in {*run.names.factors, *run.names.shapes} and not row.tracked
@@ -412,7 +414,7 @@ def _is_number(run: Run, at: int) -> bool:
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def rounding_only(run: Run) -> Iterator[Suspicion]:
+def rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
     """The same adjoint came to all that a softmax or a normalization gave, and cancels but for rounding."""
     for row in run.operations(run.names.normalize):
         came, sent = run.adjoint(row.row), run.sent(row)
@@ -425,7 +427,7 @@ def rounding_only(run: Run) -> Iterator[Suspicion]:
             yield suspicion(row, "rounding_only", what=run.called(row), from_=most, to=least / most)
 
 
-def cancels(run: Run) -> Iterator[Suspicion]:
+def cancels(run: CheckedRun) -> Iterator[Suspicion]:
     """What came back to a value on several paths cancels but for rounding, as in a normalization by hand."""
     for sweep in {sweep.site: sweep for sweep in run.sweeps}.values():
         met: dict[int, list] = {}
@@ -444,7 +446,7 @@ def cancels(run: Run) -> Iterator[Suspicion]:
                 yield Suspicion("rounding_only", last.site, fields, row, alone=alone, kind="cancels")
 
 
-def underflow(run: Run) -> Iterator[Suspicion]:
+def underflow(run: CheckedRun) -> Iterator[Suspicion]:
     """An adjoint of half precision is smaller than its normal numbers, and parts of it are 0."""
     limit = float(np.finfo(np.float16).smallest_normal)
     half = [(at, run.adjoint(at)) for at in sorted(run.on_path, reverse=True) if run.rows[at].dtype == "float16"]
@@ -460,7 +462,7 @@ def underflow(run: Run) -> Iterator[Suspicion]:
             return
 
 
-def along_depth(run: Run) -> Iterator[Suspicion]:
+def along_depth(run: CheckedRun) -> Iterator[Suspicion]:
     """An operation that repeats, in a loop or a deep net, made the adjoint smaller or larger each time."""
     series: dict[Any, list[tuple[int, float]]] = {}
     for at in sorted(run.on_path, reverse=True):
@@ -486,7 +488,7 @@ def along_depth(run: Run) -> Iterator[Suspicion]:
         yield suspicion(row, cause, alone=alone, **fields)
 
 
-def saturated(run: Run) -> Iterator[Suspicion]:
+def saturated(run: CheckedRun) -> Iterator[Suspicion]:
     """An activation passed almost nothing of what came."""
     for row in run.operations(run.names.saturate):
         arrived = run.adjoint(row.row)
@@ -498,7 +500,7 @@ def saturated(run: Run) -> Iterator[Suspicion]:
             yield suspicion(row, "vanishing", "saturated", alone, **fields)
 
 
-def _least_before(run: Run, row: int) -> float:
+def _least_before(run: CheckedRun, row: int) -> float:
     """The least adjoint on the way to a row: behind a logarithm it is large where a probability is small."""
     after = {row: None}
     waiting = [row]
@@ -509,7 +511,7 @@ def _least_before(run: Run, row: int) -> float:
     return min(size_of(run.adjoint(at)) for at in after)
 
 
-def _is_flat(run: Run, row: Row, came: np.ndarray | None) -> bool:
+def _is_flat(run: CheckedRun, row: RecordedRow, came: np.ndarray | None) -> bool:
     """Whether an activation has hardly a slope where an adjoint came; else what came cancels there."""
     value = run.numbers(row.row)
     if value is None or came is None or value.shape != came.shape:
@@ -518,7 +520,7 @@ def _is_flat(run: Run, row: Row, came: np.ndarray | None) -> bool:
     return size_of(came * slope) < 10 * VANISHED * size_of(came)
 
 
-def little_behind(run: Run, row: int, size: float) -> set[int]:
+def little_behind(run: CheckedRun, row: int, size: float) -> set[int]:
     """The rows that a row was computed from and to which almost nothing came of an adjoint of this size; at least the
     row. What enters at each turn, as of a solver, gets its gradient from the other turns.
     """
@@ -526,7 +528,7 @@ def little_behind(run: Run, row: int, size: float) -> set[int]:
     return {row} | {at for at, one in arrived if at in behind and size_of(numbers_of(one)) < VANISHED * size}
 
 
-def diverges(run: Run) -> Iterator[Suspicion]:
+def diverges(run: CheckedRun) -> Iterator[Suspicion]:
     """From step to step the gradient and the weight grow."""
     found: list[tuple] = []
     for source in run.with_gradient.values():

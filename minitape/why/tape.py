@@ -37,7 +37,7 @@ from ..recording.tape import TapeRules, handle_of, name_given
 from ..recording.trace import COPIES, Trace
 from ..recording.values import ValueSummary
 from . import arrived, checks, suspects, tape_words, text, words
-from .model import Exit, Finding, Given, Question, Row, breaks
+from .model import Exit, Finding, Given, Question, RecordedRow, breaks
 from .names import called
 from .steps import changed_by_others
 
@@ -74,7 +74,7 @@ def with_exits(rules: TapeRules, left: list[ValueLeft]) -> TapeAdapter:
     trace.keep(node.row for node in ends if node.record is rules.record)
     found = walk(rules, [*rules.starts, *(node for source in rules.sources for node in trace.of(source)), *ends])
     number = {node.key: at for at, node in enumerate(found)}
-    rows: list[Row] = [
+    rows: list[RecordedRow] = [
         TapeRow(rules, at, node, [_given(number[one.key], b) for one, b in edges])
         for at, (node, edges) in enumerate(found.items())
     ]
@@ -140,7 +140,7 @@ def _given(row: int, b: Break | None) -> Given:
     return Given(row, cause, placed(b.place), b.what)
 
 
-class TapeRow(Row):
+class TapeRow(RecordedRow):
     """A row of a tape, whose place and numbers are looked at when they are asked for."""
 
     def __init__(self, rules: TapeRules, at: int, node: TapeNode, given: list[Given]) -> None:
@@ -211,7 +211,7 @@ class TapeAdapter:
     dialect = TAPE
     unused, left, rebinds = "independent", "left_through_numpy", True
 
-    def __init__(self, rules: TapeRules, rows: list[Row], at: dict[Hashable, int], exits: list[Exit]) -> None:
+    def __init__(self, rules: TapeRules, rows: list[RecordedRow], at: dict[Hashable, int], exits: list[Exit]) -> None:
         self.rules, self.rows, self.at, self.exits, self.owners = rules, rows, at, exits, Owners()
         self.standing: dict[Hashable, list[int]] = {}  # the rows that stand for a tensor or variable
         for row in rows:
@@ -235,7 +235,9 @@ class TapeAdapter:
         """What is wrong with gradients that are there."""
         if len(self.rules.record) > MOST:
             return []
-        run = suspects.Run(self.rows, [] if self.sweep is None else [self.sweep], self.exits, OPERATIONS, self.out)
+        run = suspects.CheckedRun(
+            self.rows, [] if self.sweep is None else [self.sweep], self.exits, OPERATIONS, self.out
+        )
         return [
             one for check in (suspects.broadcast, suspects.activation_twice, suspects.in_part) for one in check(run)
         ]
@@ -262,7 +264,7 @@ class TapeAdapter:
         value = getattr(getattr(thing, "_state", thing), "_value", None)
         return None if isinstance(value, ArraySpec) else ValueSummary(value).array()  # that is traced
 
-    def born(self, thing: Any) -> tuple[int, list[Site]]:
+    def birth(self, thing: Any) -> tuple[int, list[Site]]:
         """When and where it was made: of a layer's own weights where the layer was."""
         if thing is None:
             return 0, []
@@ -283,21 +285,21 @@ class TapeAdapter:
 
     def made_at(self, thing: Any) -> list[Site]:
         """Where a tensor or variable was made."""
-        return self.born(thing)[1]
+        return self.birth(thing)[1]
 
-    def birth_of(self, row: Row) -> tuple[int, list[Site]]:
+    def birth_of(self, row: RecordedRow) -> tuple[int, list[Site]]:
         """When and where a leaf was made."""
         variable = row.extra.variable
         if variable is not None:
-            return self.born(variable)
+            return self.birth(variable)
         begin = max((note[2] for note in self.rules.begins), default=0)
         return row.when or (begin + 1 if row.number >= 0 else 0), list(row.way)
 
-    def is_number(self, row: Row) -> bool:
+    def is_number(self, row: RecordedRow) -> bool:
         """Whether it is a number that the program wrote: one row stands for all of them."""
         return self.rules.trace.is_number(row.extra)
 
-    def watched(self, row: Row) -> bool:
+    def watched(self, row: RecordedRow) -> bool:
         """Whether a row was watched."""
         return self.rules.was_watched(row.extra)
 
@@ -314,7 +316,7 @@ class TapeAdapter:
         """How a value left, in words."""
         return OUT.get(how, how)
 
-    def anew(self, q: Question, row: Row, at: text.Statement, when: int, other: int) -> bool:
+    def anew(self, q: Question, row: RecordedRow, at: text.Statement, when: int, other: int) -> bool:
         """Whether what a statement made again took the place of the source: in a loop, or in the block and before."""
         gone = self.owners.in_layer(q.source) and self.owners.of(q.source) is None  # the layer that had it
         looped = any(isinstance(s.node, text.LOOPS) for s in at.around)
@@ -324,11 +326,11 @@ class TapeAdapter:
         """The fields of a sentence that the text of the program fills."""
         return tape_words.details(q, found)
 
-    def label(self, row: Row) -> str:
+    def label(self, row: RecordedRow) -> str:
         """What minitape calls the operation of a row."""
         return self.rules.trace.label(row.extra)
 
-    def is_flat(self, row: Row) -> bool:
+    def is_flat(self, row: RecordedRow) -> bool:
         """Whether the operation of a row has no derivative anywhere."""
         return isinstance(row, TapeRow) and bool(getattr(row.operation, "flat", False))
 
@@ -380,7 +382,7 @@ def not_tracked(q: Question) -> Finding | None:
     if not q.adapter.is_variable(q.source):
         return checks.moved_name(q) or Finding("not_watched", use)
     if not q.source.trainable:
-        return Finding("not_trainable", (q.adapter.born(q.source)[1] or [use])[-1])
+        return Finding("not_trainable", (q.adapter.birth(q.source)[1] or [use])[-1])
     if not tape._watch_accessed_variables:
         block, at = text.at(q.adapter.block()), text.at(use)
         return Finding("not_accessed_watched", use if block is None or at is None or block in at.around else block.site)
@@ -500,7 +502,7 @@ def unused_layer(q: Question) -> Finding | None:
     if any(id(one) in used or one._tape_rows(rules.tape) for one in variables_of(owner)):
         return None
     frames = creation_of(owner)
-    way = way_of(CodePlace(frames)) if frames else q.adapter.born(q.source)[1]
+    way = way_of(CodePlace(frames)) if frames else q.adapter.birth(q.source)[1]
     bound = (at.site for site in reversed(way) if (at := text.at(site)) is not None and keeps(at))
     name = getattr(owner, "name", None)
     return Finding(
@@ -600,7 +602,7 @@ def value(q: Question) -> Explanation:
         return say(q, changed)
     cuts = [
         one
-        for one in checks.beside(q, [])
+        for one in checks.side_breaks(q, [])
         if one.row is None
         or one.cause != "state"
         or (one.row not in q.own and (q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0))

@@ -19,7 +19,7 @@ from ..explain.owners import variables_of
 from ..explain.sentences import fill
 from ..recording.nodes import CodePlace, is_state
 from . import checks, text
-from .model import Finding, Question, Row
+from .model import Finding, Question, RecordedRow
 from .names import bound_at, path_to
 
 Fields = dict[str, str]
@@ -40,13 +40,13 @@ LISTS = (ast.Subscript, ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictCom
 DERIVES = ("gradient", "jacobian", "batch_jacobian", "gradients")
 
 
-class Break:
+class BlamedPlace:
     """A finding with the statement and the expression that it is about."""
 
     def __init__(self, q: Question, found: Finding) -> None:
         self.q, self.found, self.at = q, found, text.at(found.site)
         self.place: CodePlace | None = getattr(found.site, "place", None)
-        self.row: Row | None = None if found.row is None else q.rows[found.row]
+        self.row: RecordedRow | None = None if found.row is None else q.rows[found.row]
         self.call: Any = None if self.at is None or self.place is None else self.at.expression(self.place.span)
         self.function = text.unparse(self.call.func) if isinstance(self.call, ast.Call) else ""
 
@@ -79,7 +79,7 @@ def details(q: Question, found: Finding) -> Fields:
     look, late = LOOKS.get(found.cause), {}
     if not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own):
         late = {"watched": fill(", after tape.watch({x})", x=q.name)}
-    return late if look is None or found.kind not in ("", "again", "trained") else late | look(Break(q, found))
+    return late if look is None or found.kind not in ("", "again", "trained") else late | look(BlamedPlace(q, found))
 
 
 MAKERS = set(
@@ -87,7 +87,7 @@ MAKERS = set(
 )
 
 
-def leaf(b: Break) -> Fields:
+def leaf(b: BlamedPlace) -> Fields:
     """What a value that was there before is called."""
     made = text.last_name(b.call.func) if b.function else ""
     name = bound_at(b.found.site) if b.call is None or made in MAKERS else ""
@@ -102,7 +102,7 @@ def leaf(b: Break) -> Fields:
     return {"other": (path_to(b.q, variable) if variable is not None else "") or name or b.found.other}
 
 
-def nondifferentiable(b: Break) -> Fields:
+def nondifferentiable(b: BlamedPlace) -> Fields:
     """No derivative: of a rule of the program's own, of a step, of Python's max, of a shape."""
     if b.row is not None and b.q.adapter.label(b.row) == "custom_gradient":
         return {"kind": "custom", "code": b.function or "tf.custom_gradient"}
@@ -111,17 +111,17 @@ def nondifferentiable(b: Break) -> Fields:
     return {"kind": KIND_OF_OP.get(b.found.what or (b.row.op if b.row else ""), ""), "what": b.operation()}
 
 
-def registered(b: Break) -> Fields:
+def registered(b: BlamedPlace) -> Fields:
     """No gradient is registered."""
     return {"what": b.operation()}
 
 
-def whole(b: Break) -> Fields:
+def whole(b: BlamedPlace) -> Fields:
     """Whole numbers, or a text."""
     return {"what": fill("text")} if b.found.what in ("AsString", "StringToNumber", "string") else {}
 
 
-def left(b: Break) -> Fields:
+def left(b: BlamedPlace) -> Fields:
     """How a value left."""
     how, name = b.found.what, text.last_name(b.call.func) if b.function else ""
     if how == "bool" or checks.only_decides(b.q, b.found):
@@ -135,7 +135,7 @@ def left(b: Break) -> Fields:
     return {"kind": kind, "what": b.function if named else fill(EXITS.get(how, how))}
 
 
-def state(b: Break) -> Fields:
+def state(b: BlamedPlace) -> Fields:
     """A value that was stored in a variable: by which call, and what to write instead."""
     origin = None if b.row is None else b.row.extra.origin
     kind = b.found.what if origin is None else origin.kind
@@ -153,7 +153,7 @@ def state(b: Break) -> Fields:
     return {"kind": "optimizer" if steps else "", **what}
 
 
-def stored(b: Break, call: Any, early: bool) -> Fields:
+def stored(b: BlamedPlace, call: Any, early: bool) -> Fields:
     """What to write where a variable is read that assign, assign_add or assign_sub changed."""
     held, value = call.func.value, text.unparse(call.args[0]) if call.args else ""
     variable, sign = text.unparse(held), {"assign": "", "assign_add": "+", "assign_sub": "-"}.get(call.func.attr)
@@ -175,7 +175,7 @@ def stored(b: Break, call: Any, early: bool) -> Fields:
     return {**said, "kind": kind, "instead": f"{variable} {sign} {value}" if sign else value}
 
 
-def outside(b: Break) -> Fields:
+def outside(b: BlamedPlace) -> Fields:
     """What ran outside of the block: before or after it, in another round, in a function that ran once."""
     fields = {"what": b.operation(whole=True), "kind": "", "used": "", "function": ""}
     adapter, origin = b.q.adapter, None if b.row is None else b.row.extra.origin
@@ -203,7 +203,7 @@ def outside(b: Break) -> Fields:
     return fields
 
 
-def before(b: Break, block: text.Statement | None) -> Fields:
+def before(b: BlamedPlace, block: text.Statement | None) -> Fields:
     """How a function that ran before the block is called, and why it ran only once."""
     functions = [] if b.at is None else b.at.functions
     if not functions or (block is not None and functions[0] in block.functions):
@@ -213,7 +213,7 @@ def before(b: Break, block: text.Statement | None) -> Fields:
     return {"kind": "cached" if cached else "setup" if name in checks.RUN_ONCE else "called", "function": name}
 
 
-def until(b: Break) -> str:
+def until(b: BlamedPlace) -> str:
     """That a run of operations outside the tape ends further down in the same function."""
     if b.row is None or b.at is None:
         return ""
@@ -230,14 +230,14 @@ def until(b: Break) -> str:
     return fill(", together with everything that uses its result (up to {used})", used=where("", last.line))
 
 
-def paused(b: Break) -> Fields:
+def paused(b: BlamedPlace) -> Fields:
     """The block in which nothing is recorded."""
     around = None if b.at is None else b.at.within("stop_recording", "init_scope")
     scope = around is not None and "init_scope" in text.names_in(around.nodes)
     return {"function": "init_scope" if scope else "stop_recording"}
 
 
-def of_layer(b: Break) -> Fields:
+def of_layer(b: BlamedPlace) -> Fields:
     """A variable of a layer: the layer, and how to reach the variable."""
     path = path_to(b.q, b.q.adapter.handle(b.q.source))
     names = dict(b.q.adapter.names())
@@ -255,14 +255,14 @@ def of_layer(b: Break) -> Fields:
     return {"kind": "layer" if layer else "", "code": model, "used": f"{path or 'variable'}.value"}
 
 
-def rebound(b: Break) -> Fields:
+def rebound(b: BlamedPlace) -> Fields:
     """What was bound again, and how it is written as a change of the variable."""
     names = b.at.binds if b.at is not None else []
     said = names[0] if b.found.what == "of the variable" and names else b.found.what
     tensor = not b.q.adapter.is_variable(b.q.source)
     own = b.row is not None and b.row.row in b.q.own
     if b.row is not None and b.found.kind:
-        later = b.row.when > b.q.adapter.born(b.q.source)[0]
+        later = b.row.when > b.q.adapter.birth(b.q.source)[0]
         return {"kind": "inside" if later else "new", "what": said}
     name, instead = assignment(b)
     replaced = "replaced " if tensor and own and b.q.used else ""
@@ -275,7 +275,7 @@ def rebound(b: Break) -> Fields:
     return {"kind": "new" if made else "", "what": name or said}
 
 
-def of_variables(b: Break) -> bool:
+def of_variables(b: BlamedPlace) -> bool:
     """Whether the source was computed from variables, or its name held one before."""
     rows = b.q.back(b.q.own)
     return (b.at is not None and checks.held_variable(b.q, b.at)) or any(
@@ -283,7 +283,7 @@ def of_variables(b: Break) -> bool:
     )
 
 
-def assignment(b: Break) -> tuple[str, str]:
+def assignment(b: BlamedPlace) -> tuple[str, str]:
     """What an assignment bound, and the assignment as a change of the variable; empty where it cannot be one."""
     node = None if b.at is None else b.at.node
     if b.at is None or not isinstance(node, (ast.Assign, ast.AugAssign)):
@@ -307,7 +307,7 @@ def assignment(b: Break) -> tuple[str, str]:
     return name, written if len(written) <= 70 else ""
 
 
-def wrong(b: Break) -> Fields:
+def wrong(b: BlamedPlace) -> Fields:
     """What was used in place of the source."""
     born = b.q.adapter.made_at(b.q.source)
     if born and born[-1] == b.found.site:
@@ -322,7 +322,7 @@ def wrong(b: Break) -> Fields:
     return {}
 
 
-def absent(b: Break) -> Fields:
+def absent(b: BlamedPlace) -> Fields:
     """How far the source got, and what the target is."""
     q = b.q
     if not q.ends:
@@ -361,7 +361,7 @@ def dropped_at(site: Any) -> Any:
     return drops[0] if len(drops) == 1 else site
 
 
-def unused(b: Break) -> Fields:
+def unused(b: BlamedPlace) -> Fields:
     """Whether the layer is called in a branch that did not run."""
     names = b.at.binds if b.at is not None else []
     program = [] if b.at is None or not names else text.statements(b.at.file)
@@ -383,7 +383,7 @@ def in_branch(s: text.Statement, name: str) -> bool:
     return bool(read) and all(n in chosen for n in read)
 
 
-def read_in_a_branch(b: Break) -> text.Statement | None:
+def read_in_a_branch(b: BlamedPlace) -> text.Statement | None:
     """Where the text computes with a variable that no operation read, if that is in a branch alone."""
     if not b.q.adapter.is_variable(b.q.source) or b.q.adapter.used_rows(b.q.source):
         return None

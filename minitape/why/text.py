@@ -163,7 +163,7 @@ def enters(s: Statement, parts: Iterable[ast.AST], start: Statement) -> bool:
 
 
 @dataclass(eq=False)
-class Program:
+class ProgramText:
     """The text of a file, or of all cells of a notebook in their order."""
 
     statements: list[Statement] = field(default_factory=list)
@@ -173,10 +173,10 @@ class Program:
     mentions: dict[str, list[Statement]] = field(default_factory=dict)  # by name or attribute
 
 
-_programs: dict[str, tuple[dict[str, int], list[str], Program]] = {}
+_programs: dict[str, tuple[dict[str, int], list[str], ProgramText]] = {}
 
 
-def program(file: str | None) -> Program:
+def program(file: str | None) -> ProgramText:
     """The text that a file is, or is a cell of; empty where there is none."""
     name, known = file or "", cells()
     lines = lines_of(name)
@@ -189,8 +189,8 @@ def program(file: str | None) -> Program:
 
 
 @lru_cache(64)
-def _parsed(texts: tuple[tuple[str, str], ...]) -> Program:
-    found = Program()
+def _parsed(texts: tuple[tuple[str, str], ...]) -> ProgramText:
+    found = ProgramText()
 
     def visit(body: Iterable[ast.stmt], file: str, around: tuple[Statement, ...]) -> None:
         block = len(found.statements) if around else -1  # the cells of a notebook run one after the other
@@ -370,7 +370,7 @@ Hot = dict[Key, dict[Statement, set[Holder]]]  # what has the value: by which st
 class Flow(NamedTuple):
     """Where a value goes: the text, its functions and classes by name, and what has the value."""
 
-    text: list[Program]
+    text: list[ProgramText]
     functions: dict[str, list[Def]]
     hot: Hot
 
@@ -384,7 +384,7 @@ def flow(start: Statement, files: Iterable[str | None], branches: bool = True) -
 
 
 @lru_cache(256)
-def _flow(start: Statement, text: tuple[Program, ...], branches: bool) -> set[Statement]:
+def _flow(start: Statement, text: tuple[ProgramText, ...], branches: bool) -> set[Statement]:
     f = Flow(list(text), {}, {})
     for p in text:
         for name, made in p.functions.items():

@@ -13,7 +13,8 @@ from ...explain.caller import asking_frame
 from ...explain.fixes.dialects import TORCH
 from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site
-from ...why.model import Question, Row
+from ...why.model import Question
+from ...why.model import RecordedRow as Row
 from ..rows import exits_of, rows_of
 from .value import array_of
 from .words import CLASSES, FUNCTIONS, ZEROS
@@ -69,7 +70,7 @@ class TorchAdapter:
         """Its elements."""
         return array_of(thing)
 
-    def born(self, thing: Any) -> tuple[int, list[Site]]:
+    def birth(self, thing: Any) -> tuple[int, list[Site]]:
         """When and where a parameter was made."""
         when, way = self.log.history.born_at(thing)
         return when, [site for site in way if site is not NOWHERE]

@@ -15,7 +15,8 @@ from ...explain.sentences import fill
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, last_return, text_of
 from ...why import arrived, checks, text, words
-from ...why.model import Exit, Finding, Question, Row
+from ...why.model import Exit, Finding, Question
+from ...why.model import RecordedRow as Row
 from ...why.names import as_asked
 from ..recording import Number
 from .adapter import CAUSES, read
@@ -254,7 +255,7 @@ def another(q: Question) -> Finding | None:
         return rebound(q, alike)
     before = None if alike is None else alike.thing()
     if before is not None and log.history.names.get(before) and _lost(before):
-        return Finding("rebound", q.adapter.born(source)[1][-1], kind="after")
+        return Finding("rebound", q.adapter.birth(source)[1][-1], kind="after")
     variables = [row for row in leaves if row.kind == "variable"]
     last = max(variables, key=lambda row: q.adapter.birth_of(row)[0], default=None)
     return rebound(q, last, "gone") if gone and last is not None and log.history.name_of(source) == "tensor" else None

@@ -25,7 +25,7 @@ from .watch import TorchWatcher
 if TYPE_CHECKING:
     import numpy as np
 
-    from ...why.suspects import Run
+    from ...why.suspects import CheckedRun as Run
 
 
 class TorchRecording(FrameworkRecording):

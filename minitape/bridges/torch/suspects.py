@@ -19,8 +19,9 @@ from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site, text_of
 from ...recording.values import numbers_of
 from ...why import text
-from ...why.model import Row
-from ...why.suspects import Run, Suspicion, steps_said
+from ...why.model import RecordedRow as Row
+from ...why.suspects import CheckedRun as Run
+from ...why.suspects import Suspicion, steps_said
 from ...why.words import left_by
 from ..rows import exits_of
 from .adapter import rows_read

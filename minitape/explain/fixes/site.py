@@ -15,9 +15,9 @@ import numpy as np
 from ...common.texts import paragraph
 from ...engine.recording.frames import lines_of
 from ...recording.values import numbers_of
-from ...why.model import Question, Row
+from ...why.model import Question, RecordedRow
 from ...why.names import path_to
-from ...why.text import Program, Statement, last_name, parsed, program, rewritten, unparse
+from ...why.text import ProgramText, Statement, last_name, parsed, program, rewritten, unparse
 from ..sentences import fill
 from .dialects import Dialect
 
@@ -49,7 +49,7 @@ class Spot:
     question: Question
     cause: str
     statement: Statement
-    entry: Row | None = None  # the recorded operation
+    entry: RecordedRow | None = None  # the recorded operation
     call: ast.expr | None = None  # its expression
     instead: str = ""  # the statement in its place, where the words know it
 
@@ -69,7 +69,7 @@ class Spot:
         return path_to(self.question, self.question.adapter.handle(self.question.source)) or self.question.name
 
     @property
-    def program(self) -> Program:
+    def program(self) -> ProgramText:
         """The text around it."""
         return program(self.statement.file)
 
