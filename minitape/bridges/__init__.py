@@ -21,20 +21,14 @@ framework computed. Nothing of a framework is imported before its bridge is.
                     ``training``: the passes and steps that a loop took; ``adapter``: what a question asks of tensors;
                     ``checks``: why a .grad is None, zero or NaN, each check for one cause; ``words``: the sentences;
                     ``suspects``: what is wrong with gradients that are there
-    ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``,
-                    ``tensorflow_texts``: the same parts, on TensorFlow's callbacks and tapes instead of hooks;
-                    ``tensorflow_model``, ``tensorflow_suspects``: as for PyTorch; ``tensorflow_ops``: what
-                    TensorFlow says of an operation; ``tensorflow_value``: what is kept of tensors, tapes and variables;
-                    ``tensorflow_tapes``: what the tape that was asked recorded and watches
-    ``tensorflow_inside``  the graph of a tf.function, run again; ``tensorflow_open``: for explain, and for pictures
-                    that open a call
+    ``tensorflow/`` TensorFlow, with the same parts, on its callbacks and tapes instead of hooks; ``operations``: what
+                    it says of an operation; ``inside``: the graph of a tf.function, run again; ``calls``: that for
+                    explain, and for pictures that open a call; ``numpy_calls``: where NumPy reads a tensor's memory
+    ``jax/``        JAX, with the same parts: ``record(f, *args)``; ``run``: the equations of ``f``, one by one, and
+                    what tracers know of values where there is no ``jit``; ``sweep``: JAX's sweeps backward and forward
+                    through them; ``origin``: the lines of what was recorded, in the text of the program; ``program``:
+                    for the command, the functions of its first gradients are recorded
     ``kept_values`` arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps and holds
-    ``jax_program`` a program of JAX for the command: the functions of its first gradients are recorded
-    ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one, and what tracers know
-                    of values where there is no ``jit``; ``jax_log``: their rows; ``jax_sweep``: JAX's sweeps backward
-                    and forward through them; ``jax_why``, ``jax_texts``: why a gradient is zero or refused;
-                    ``jax_suspects``: what is wrong with one that is there; ``jax_origin``: the lines of what was
-                    recorded, in the text of the program
 
 >>> from minitape.bridges import Recording
 >>> recording = Recording("by hand")

@@ -13,7 +13,7 @@ from .cases import compiled, programs
 
 WHICH = ("cases", "reports", "numbers")  # files of programs
 
-WORDS = {"torch": "torch.words", "tensorflow": "tensorflow_texts", "jax": "jax_texts"}
+WORDS = {"torch": "torch.words", "tensorflow": "tensorflow.words", "jax": "jax.words"}
 
 
 @dataclass(frozen=True)

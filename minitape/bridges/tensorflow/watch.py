@@ -22,12 +22,12 @@ from tensorflow.python.framework import op_callbacks, ops
 from tensorflow.python.framework.tensor_util import constant_value  # by which TensorFlow looks at a value itself
 from tensorflow.python.ops import custom_gradient, resource_variable_ops, script_ops
 
-from ..engine.recording.block import TemporaryAttributes
-from ..engine.recording.frames import own_file
-from .tensorflow_inside import STEPS, TRACED, TWIN, InsideStep, changes_in, graphs_within, traced_here
-from .tensorflow_log import Sent, TensorFlowLog
-from .tensorflow_ops import changes_variable, handle_of
-from .tensorflow_value import TracedValue, VariableValue
+from ...engine.recording.block import TemporaryAttributes
+from ...engine.recording.frames import own_file
+from .inside import STEPS, TRACED, TWIN, InsideStep, changes_in, graphs_within, traced_here
+from .operations import changes_variable, handle_of
+from .rows import Sent, TensorFlowLog
+from .value import TracedValue, VariableValue
 
 LEAVES = "numpy __array__ __float__ __int__ __bool__ __index__ __complex__".split()
 

@@ -12,16 +12,16 @@ from io import StringIO
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
-from ..engine.recording.block import InterruptSafeExit
-from ..explain.caller import warn_user
-from .changes import Changes
-from .jax import JaxRecording, jax, record
-from .jax_origin import plain
-from .model_page import ModelPage
-from .sampling import MOST, count_of
+from ...engine.recording.block import InterruptSafeExit
+from ...explain.caller import warn_user
+from ..changes import Changes
+from ..model_page import ModelPage
+from ..sampling import MOST, count_of
+from .origin import plain
+from .record import JaxRecording, jax, record
 
 if TYPE_CHECKING:
-    from ..engine.types import Leaving
+    from ...engine.types import Leaving
 
 
 class FirstGradients:

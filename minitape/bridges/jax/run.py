@@ -15,12 +15,12 @@ import numpy as np
 from jax import lax
 from jax.extend.core import Literal
 
-from ..engine.recording.block import block
-from ..engine.recording.frames import own_file
-from ..recording.sites import NOWHERE, Site, here
-from .changes import Changes
-from .jax_log import SHARES, Fork, JaxLog, JaxPlace, JaxVariable, place_of
-from .recording import MOST
+from ...engine.recording.block import block
+from ...engine.recording.frames import own_file
+from ...recording.sites import NOWHERE, Site, here
+from ..changes import Changes
+from ..recording import MOST
+from .rows import SHARES, Fork, JaxLog, JaxPlace, JaxVariable, place_of
 
 try:
     from jax._src.config import eager_constant_folding

@@ -13,8 +13,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..recording.rows import BackwardPass
-from .jax_log import JaxCall, JaxLog, JaxVariable, inexact
+from ...recording.rows import BackwardPass
+from .rows import JaxCall, JaxLog, JaxVariable, inexact
 
 
 class Back:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.recording.frames import own_file
-from ..recording.sites import NOWHERE, Site
-from ..why import text
-from ..why.text import FUNCTIONS, Statement, last_name, unparse
+from ...engine.recording.frames import own_file
+from ...recording.sites import NOWHERE, Site
+from ...why import text
+from ...why.text import FUNCTIONS, Statement, last_name, unparse
 
 GRADIENTS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
 COMPILERS = {"jit", "pmap", "vmap", "shard_map", "filter_jit"}  # under which a value is not known in Python
@@ -266,7 +266,7 @@ def _compilers(statement: Statement) -> Iterator[ast.AST]:
         yield from (call for call in statement.calls if last_name(call.func) in COMPILERS)
 
 
-def _function(statement: Statement) -> ast.FunctionDef | None:
+def _function(statement: Statement) -> text.Def | None:
     """The innermost function that a statement is in."""
     return next(iter(statement.functions), None)
 

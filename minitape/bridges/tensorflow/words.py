@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from ..explain.texts import TEXT as TAPES
-from ..explain.value_texts import OF_TENSORFLOW, Texts
-from .texts import SHARED
+from ...explain.texts import TEXT as TAPES
+from ...explain.value_texts import OF_TENSORFLOW, Texts
+from ..texts import SHARED
 
 TEXT: Texts = {
     **SHARED,

@@ -1,22 +1,4 @@
-"""The bridge to TensorFlow: watches a program that is written for it, with its own ``tf.GradientTape``, unchanged.
-
-``record()`` sees every operation that runs eagerly in its block (with TensorFlow's own callbacks for operations). When
-a tape is asked for a gradient, TensorFlow's sweep is asked for the adjoints of what lies between, too. After the block
-TensorFlow is as it was.
-
->>> import tensorflow as tf
->>> w = tf.Variable([1.0, 2.0], name="w")
->>> with record() as recording:
-...     with tf.GradientTape() as tape:
-...         loss = tf.reduce_sum(w * w)
-...     gradient = tape.gradient(loss, w)
->>> recording
-Recording(tensorflow, 3 rows, 1 backward pass)
->>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
-['w', '×', 'loss']
->>> recording.explain(loss, w).connected
-True
-"""
+"""A block of TensorFlow that is recorded, and what asks about it."""
 
 from __future__ import annotations
 
@@ -26,28 +8,24 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy
+import tensorflow
+from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
+from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty
 
-from .require import framework_module
-
-tensorflow = framework_module("tensorflow", "TensorFlow", (2, 20))
-
-from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function  # noqa: E402 - behind the check
-from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402
-
-from ..engine.recording.block import TemporaryAttributes  # noqa: E402
-from ..recording.rows import BackwardPass  # noqa: E402
-from .changes import Block  # noqa: E402
-from .checkup import FrameworkRecording  # noqa: E402
-from .sampling import AfterBadGradient, some_steps  # noqa: E402
-from .tensorflow_inside import TRACED  # noqa: E402
-from .tensorflow_log import TensorFlowLog  # noqa: E402
-from .tensorflow_ops import handle_of  # noqa: E402
-from .tensorflow_value import unrecorded  # noqa: E402
-from .tensorflow_watch import TensorFlowWatcher  # noqa: E402
-from .texts import NOT_FINITE, ZERO  # noqa: E402
+from ...engine.recording.block import TemporaryAttributes
+from ...recording.rows import BackwardPass
+from ..changes import Block
+from ..checkup import FrameworkRecording
+from ..sampling import AfterBadGradient, some_steps
+from ..texts import NOT_FINITE, ZERO
+from .inside import TRACED
+from .operations import handle_of
+from .rows import TensorFlowLog
+from .value import unrecorded
+from .watch import TensorFlowWatcher
 
 if TYPE_CHECKING:
-    from ..why.suspects import CheckedRun as Run
+    from ...why.suspects import CheckedRun
 
 
 class TensorFlowRecording(FrameworkRecording):
@@ -66,7 +44,7 @@ class TensorFlowRecording(FrameworkRecording):
         self.log = TensorFlowLog(self)
 
     def _why(self, target: Any, source: Any) -> Any:
-        from .tensorflow_checks import ask, ask_last
+        from .checks import ask, ask_last
 
         if target is None:
             return ask_last(self, source)
@@ -80,22 +58,22 @@ class TensorFlowRecording(FrameworkRecording):
         return asked or (sweeps if getattr(source, "trainable", True) else [])
 
     def trained(self) -> dict:
-        from .tensorflow_model import trained
+        from .model import trained
 
         return trained(self)
 
     def model_parts(self, model: Any) -> dict | None:
-        from .tensorflow_model import parts_of
+        from .model import parts_of
 
         return parts_of(self, model)
 
-    def suspect_run(self) -> Run:
-        from .tensorflow_suspects import run_of
+    def suspect_run(self) -> CheckedRun:
+        from .suspects import run_of
 
         return run_of(self)
 
     def inside_of(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
-        from .tensorflow_open import rerun_of
+        from .calls import rerun_of
 
         return rerun_of(self, source)
 
@@ -103,7 +81,7 @@ class TensorFlowRecording(FrameworkRecording):
         return self.log.rows_of(source)
 
     def weights_of(self, source: Any) -> tuple:
-        from .tensorflow_model import weights_of
+        from .model import weights_of
 
         return weights_of(self, source)
 
@@ -112,7 +90,7 @@ class TensorFlowRecording(FrameworkRecording):
 
     def insides(self, target: Any = None, row: int | None = None) -> list:
         """The insides of calls of a ``tf.function``, whose graphs run again; see ``docs/bridges.md``."""
-        from .tensorflow_open import insides_of
+        from .calls import insides_of
 
         return insides_of(self, self.sweep_of(target), row)
 

@@ -12,9 +12,9 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from ..engine.recording.block import block
-from ..recording.sites import Site
-from .kept_values import KeptValues
+from ...engine.recording.block import block
+from ...recording.sites import Site
+from ..kept_values import KeptValues
 
 unrecorded = block(record.stop_recording.__wrapped__)  # TensorFlow's, which ends at once where Ctrl-C comes
 

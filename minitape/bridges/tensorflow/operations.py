@@ -14,7 +14,7 @@ from tensorflow.python.autograph.impl import api
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
-from ..recording.sites import NOWHERE, Site
+from ...recording.sites import NOWHERE, Site
 
 LABELS = {
     "AddV2": "+",

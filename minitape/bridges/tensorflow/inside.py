@@ -21,12 +21,12 @@ from tensorflow.python.eager.backprop import record_gradient
 from tensorflow.python.ops import cond_v2, resource_variable_ops, while_v2
 from tensorflow.python.util import tf_stack
 
-from ..engine.recording.block import TemporaryAttributes
-from ..engine.recording.frames import own_file
-from ..recording.sites import NOWHERE, Site
-from ..why import text
-from .tensorflow_ops import changes_variable, handle_of, name_of, variable_of
-from .tensorflow_value import VariableValue
+from ...engine.recording.block import TemporaryAttributes
+from ...engine.recording.frames import own_file
+from ...recording.sites import NOWHERE, Site
+from ...why import text
+from .operations import changes_variable, handle_of, name_of, variable_of
+from .value import VariableValue
 
 CALLED = {
     "If": "cond",

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from ..explain.value_texts import Texts
-from .jax_log import STEPS
-from .texts import SHARED
+from ...explain.value_texts import Texts
+from ..texts import SHARED
+from .rows import STEPS
 
 TEXT: Texts = SHARED | {
     # cause: (what happened, what fixes it)

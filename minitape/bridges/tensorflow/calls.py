@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from ..engine.recording.block import TemporaryAttributes
-from ..explain.words import mistaken
-from ..recording.rows import BackwardPass
-from ..recording.values import numbers_of
-from ..why import text
-from ..why.arrived import OPAQUE
-from .changes import Block
-from .tensorflow_inside import READS, TWIN, Again, arguments, graphs_of, run_again
-from .tensorflow_ops import changes_variable, handle_of, is_dataset
-from .tensorflow_value import OptimizerStep
-from .tensorflow_watch import TensorFlowWatcher
+from ...engine.recording.block import TemporaryAttributes
+from ...explain.words import mistaken
+from ...recording.rows import BackwardPass
+from ...recording.values import numbers_of
+from ...why import text
+from ...why.arrived import OPAQUE
+from ..changes import Block
+from .inside import READS, TWIN, Again, arguments, graphs_of, run_again
+from .operations import changes_variable, handle_of, is_dataset
+from .value import OptimizerStep
+from .watch import TensorFlowWatcher
 
 if TYPE_CHECKING:
-    from ..picture.fields import Inside
+    from ...picture.fields import Inside
 
 OF_ARRAYS = {f"{kind}Dataset" for kind in "Range Map Prefetch FlatMap Tensor Repeat Zip Options".split()} | {
     "ParallelMapDatasetV2"

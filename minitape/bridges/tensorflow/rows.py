@@ -12,13 +12,13 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.ops import gen_resource_variable_ops
 
-from ..engine.recording.block import TemporaryAttributes
-from ..recording.rows import BackwardPass, TapeSpan
-from ..recording.sites import NOWHERE, Site, here, way_here
-from .changes import Changes
-from .kept_values import Bound, Noted
-from .recording import MOST
-from .tensorflow_ops import (
+from ...engine.recording.block import TemporaryAttributes
+from ...recording.rows import BackwardPass, TapeSpan
+from ...recording.sites import NOWHERE, Site, here, way_here
+from ..changes import Changes
+from ..kept_values import Bound, Noted
+from ..recording import MOST
+from .operations import (
     CUTS,
     HOW,
     LABELS,
@@ -33,7 +33,7 @@ from .tensorflow_ops import (
     watching,
     written,
 )
-from .tensorflow_value import (
+from .value import (
     Made,
     OptimizerStep,
     Tape,

@@ -15,11 +15,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..engine.recording.frames import own_file
-from ..recording.sites import NOWHERE, Site
-from ..why import text
-from .jax_origin import plain
-from .kept_values import SMALL, Bound, KeptValues
+from ...engine.recording.frames import own_file
+from ...recording.sites import NOWHERE, Site
+from ...why import text
+from ..kept_values import SMALL, Bound, KeptValues
+from .origin import plain
 
 LABELS = {
     "add": "+",

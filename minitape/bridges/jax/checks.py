@@ -1,114 +1,35 @@
-"""JAX, asked: the rows that the bridge wrote, and what it knows of a function, its arguments and their lines."""
+"""Why a gradient of JAX is zero or NaN, or refused: checks, each for one cause."""
 
 from __future__ import annotations
 
 import ast
 import re
 import traceback
-from collections.abc import Iterable
 from typing import Any
 
 import jax
 import numpy as np
 
-from ..engine.recording.frames import own_file
-from ..explain.caller import asking_frame
-from ..explain.fixes.dialects import JAX
-from ..explain.sentences import fill
-from ..explain.words import Explanation
-from ..picture.reading import spaces
-from ..recording.sites import NOWHERE, Site
-from ..why import arrived, checks, text, words
-from ..why.arrived import at_row
-from ..why.model import Exit, Finding, Given, Question, way_to
-from ..why.model import RecordedRow as Row
-from ..why.suspects import is_alike
-from .checkup import Checkup
-from .jax_log import SHARES, STAIRS, places
-from .jax_origin import JaxOrigin, returned
-from .jax_texts import BENT, FUNCTIONS, TEXT, ZEROS
-from .texts import ARRAY
+from ...engine.recording.frames import own_file
+from ...explain.sentences import fill
+from ...explain.words import Explanation
+from ...recording.sites import NOWHERE, Site
+from ...why import arrived, checks, text, words
+from ...why.arrived import at_row
+from ...why.model import Finding, Question, way_to
+from ...why.suspects import is_alike
+from ..checkup import Checkup
+from ..texts import ARRAY
+from .adapter import read
+from .origin import returned
+from .rows import STAIRS, places
+from .words import BENT, TEXT
 
 TRACED = ("Tracer", "traced", "concrete")
 BENDS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consist of straight lines
 GROWS = set("exp exp2 expm1 cosh sinh pow integer_pow".split())
-# written without a call
-SIGNS = set("add sub mul div pow integer_pow neg dot_general rem gt ge lt le eq ne".split())
-WHOLE = {"softmax", "log_softmax", "logsumexp"}  # functions of shares, whose steps no question is about
 ASKED = re.compile(r"problem arose with the `(\w+)` function")
 NUMBERS = "int float round item tolist range".split()
-
-
-def read(recording: Any, target: Any, source: Any, own: list[int]) -> Question:
-    """The rows of a recording."""
-    rows = []
-    for e in recording.entries:
-        row = Row(
-            e.row,
-            e.op,
-            e.kind,
-            [Given(at, e.extra.why) for at in dict.fromkeys([*e.inputs, *e.extra.came])],
-            e.site,
-            way=[e.site],
-        )
-        row.value, row.dtype, row.shape, row.tracked = e.value, e.dtype, e.shape, e.differentiable
-        row.number, row.name, row.scope, row.call, row.extra = e.row, e.name or "", e.scope, e.call, e.extra
-        rows.append(row)
-    end = recording.row_of(recording.target if target is None or target is recording.value else target)
-    exits = [Exit(one.row, one.how, one.site, one.before) for one in recording.left]
-    sweep = next((s for s in reversed(recording.sweeps) if end in s.target), None)
-    return Question(JaxAdapter(recording), rows, own, [] if end is None else [end], source, target, exits, sweep)
-
-
-class JaxAdapter:
-    """What else is known of arrays."""
-
-    framework, module, functions = "jax", "jnp", FUNCTIONS
-    zeros, classes, cancels = ZEROS, frozenset[str](), SHARES
-    dialect = JAX
-    unused, left, rebinds = "unused", "left_jax", False
-
-    def __init__(self, recording: Any) -> None:
-        self.recording, self.origin = recording, JaxOrigin(*recording.asked)
-
-    def names(self) -> Iterable[tuple[str, Any]]:
-        """The names of the program, and what they hold."""
-        return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
-
-    def handle(self, value: Any) -> Any:
-        """What an array is known by."""
-        return value
-
-    def is_variable(self, thing: Any) -> bool:
-        """Whether it is a variable: JAX has none."""
-        return False
-
-    def is_number(self, row: Row) -> bool:
-        """Whether it is a number that the program wrote."""
-        return False
-
-    def called(self, q: Question, row: int) -> str:
-        """An operation by the name of the function that the line calls, where that does nothing else: ``sqrt in
-        norm(...)``.
-        """
-        one, at, name = q.rows[row], text.at(q.rows[row].site), words.operation(q, row)
-        calls = {text.last_name(call.func) for call in ([] if at is None else at.calls)} - {""}
-        alone = calls.pop() if len(calls) == 1 and one.op not in SIGNS else name
-        written = next((scope for scope in one.scope if scope in calls | {alone}), alone)
-        around = one.scope[: one.scope.index(written) + 1] if written in one.scope else ()
-        same = sum(other.scope[: len(around)] == around and other.site == one.site for other in q.rows)
-        if same == 1 or written in WHOLE or written in name or name in written:
-            return written
-        return fill("{operation} in {function}(...)", operation=name, function=written)
-
-    def rule(self, row: Row) -> Site:
-        """The line on which a rule of the program's own returns."""
-        return returned(row.extra.custom) if row.extra.custom else NOWHERE
-
-    def made(self, row: int) -> Site:
-        """The line that made an argument."""
-        leaf = next((leaf for leaf in self.recording.given if leaf.row == row), None)
-        return NOWHERE if leaf is None else self.origin.leaf_line(leaf)
 
 
 # -- what JAX refuses ------------------------------------------------------------------------------

@@ -1,22 +1,4 @@
-"""The bridge to JAX: runs a function of yours as JAX traces it, one equation after the other, and looks at each.
-
-``record(f, *args)`` takes what ``jax.make_jaxpr`` says of ``f`` and runs it without compiling, as ``jax.disable_jit``
-does. Then JAX goes back through it, with its own rules and its own sums.
-
->>> import jax.numpy as jnp
->>> def loss(w, x):
-...     y = w * x
-...     return jnp.sum(y * w)
->>> recording = record(loss, jnp.array([1.0, 2.0]), jnp.array([0.5, -1.0]))
->>> recording
-Recording(jax, 5 rows, 1 backward pass)
->>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
-['w', 'x', 'y', '×', 'loss']
->>> recording.value, recording.gradient
-(Array(-3.5, dtype=float32), Array([ 1., -4.], dtype=float32))
->>> recording.explain(recording.value, "x").message
-'x is not differentiated: argnums names other arguments.'
-"""
+"""A function of JAX that is recorded, with its gradient."""
 
 from __future__ import annotations
 
@@ -26,24 +8,20 @@ from functools import wraps
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy
 
-from ..recording.rows import RowExit
-from ..recording.sites import NOWHERE, Site, here
-from .require import framework_module
-
-jax = framework_module("jax", "JAX", (0, 7))
-
-# behind the check
-from .checkup import FrameworkRecording  # noqa: E402
-from .jax_log import NUMBERS, JaxExtra, JaxLog, JaxVariable, argument_names, form, inexact  # noqa: E402
-from .jax_origin import JaxLeaf, JaxOrigin, keys  # noqa: E402
-from .jax_run import JaxRun, JaxValues, concrete, jit_disabled  # noqa: E402
-from .jax_sweep import Back, JaxForward  # noqa: E402
-from .recording import Number  # noqa: E402
+from ...recording.rows import RowExit
+from ...recording.sites import NOWHERE, Site, here
+from ..checkup import FrameworkRecording
+from ..recording import Number
+from .origin import JaxLeaf, JaxOrigin, keys
+from .rows import NUMBERS, JaxExtra, JaxLog, JaxVariable, argument_names, form, inexact
+from .run import JaxRun, JaxValues, concrete, jit_disabled
+from .sweep import Back, JaxForward
 
 if TYPE_CHECKING:
-    from ..why.suspects import CheckedRun as Run
+    from ...why.suspects import CheckedRun
 
 
 class JaxRecording(FrameworkRecording):
@@ -77,7 +55,7 @@ class JaxRecording(FrameworkRecording):
         self.unreached: set[int] = set()  # those of them that no adjoint came to: their gradient is zero
 
     def _why(self, target: Any, source: Any) -> Any:
-        from .jax_checks import why
+        from .checks import why
 
         if self.failure is not None:
             raise RuntimeError(
@@ -103,8 +81,8 @@ class JaxRecording(FrameworkRecording):
         """Leaves by name."""
         return {self.entries[row].name or f"[{row}]": Number(row) for row in rows}
 
-    def suspect_run(self) -> Run:
-        from .jax_suspects import run_of
+    def suspect_run(self) -> CheckedRun:
+        from .suspects import run_of
 
         return run_of(self)
 
@@ -249,7 +227,7 @@ def _traced(recording: JaxRecording, function: Any, args: tuple, numbers: tuple[
     Where the program compiles the function, JAX traces all leaves. Else those only that are arrays or floats; and where
     that is refused, those that are differentiated, whose values are known then, as in ``jax.grad``.
     """
-    from .jax_checks import site_of_error
+    from .checks import site_of_error
 
     leaves, tree = jax.tree_util.tree_flatten(args)
     arguments = [number for number, argument in enumerate(args) for _ in jax.tree_util.tree_leaves(argument)]

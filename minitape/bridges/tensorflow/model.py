@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..explain.caller import asking_frame
-from ..picture.reading import spaces
-from ..recording.values import numbers_of
-from .tensorflow_ops import handle_of, name_of
+from ...explain.caller import asking_frame
+from ...picture.reading import spaces
+from ...recording.values import numbers_of
+from .operations import handle_of, name_of
 
 DEEP = 12  # layers in layers
 
