@@ -136,8 +136,9 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, (list, tuple)):
         return [(f"[{at}]", one) for at, one in enumerate(value[:MANY])]
     held, module = getattr(value, "__dict__", {}), str(type(value).__module__)
-    own = module.startswith("minitape.") and not module.startswith("minitape.tf.")  # no part of the program
-    library = own or module.partition(".")[0] == "numpy"
+    file = getattr(sys.modules.get(module), "__file__", None)  # of a library's object only its parameters count
+    known = "_parameters" in held or module.startswith("minitape.tf.") or hasattr(type(value), "trainable_variables")
+    library = file is not None and own_file(file) and not known
     if library or isinstance(value, (type, ModuleType)) or not isinstance(held, dict):
         return []
     by_key = type(value).__name__ in ("ModuleDict", "ParameterDict")
