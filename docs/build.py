@@ -47,7 +47,7 @@ PICTURE = (
     "other.](docs/packages.svg)\n",
 )
 # of README.md: the picture that moves, which is a live one here, and the three things one can do, which come first
-FRONT = re.compile(r"<picture>\n[^\n]*\n[^\n]*docs/sweep\.gif[^\n]*\n</picture>\n\n((?:- .*\n(?:  .*\n)*)+)")
+FRONT = re.compile(r"<picture>\n[^\n]*\n[^\n]*docs/sweep\.(?:zh\.)?gif[^\n]*\n</picture>\n\n((?:- .*\n(?:  .*\n)*)+)")
 FIRST_PROGRAM = """
 import minitape as tf
 x = tf.Variable(3.0)

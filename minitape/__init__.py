@@ -38,7 +38,7 @@ _HOOKS = {
     "tf.indexing": "getitem",
     "tf.products": "matmul",
     "tf.api": "wrap_functions",
-    "functions.python": "custom_row",
+    "functions.custom": "custom_row",
     "explain.answer": "explain warn_of",
     "why.steps": "warn_of_step",
     "why.tape": "explain_nonfinite",

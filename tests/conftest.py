@@ -1,5 +1,6 @@
 """Fixtures that more than one folder of tests uses: a browser, and a running `minitape lab`."""
 
+import functools
 import importlib.util
 import os
 import re
@@ -70,12 +71,24 @@ def repository() -> Path:
 @pytest.fixture
 def nothing_has_left_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Explanations look through the values that left to NumPy: each program starts without those of the ones before."""
+    _forget(monkeypatch)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_left_in_other_files() -> Iterator[None]:
+    """And each file of tests without those of other files: which of them a worker ran before is chance."""
+    with pytest.MonkeyPatch.context() as patch:
+        _forget(patch)
+        yield
+
+
+def _forget(patch: pytest.MonkeyPatch) -> None:
     from minitape.engine.recording import evidence
     from minitape.engine.recording.state import state
 
     fresh = evidence.ValuesLeft()
-    monkeypatch.setattr(state.memory, "exits", fresh)
-    monkeypatch.setattr(evidence, "THREADS", deque([fresh], maxlen=16))
+    patch.setattr(state.memory, "exits", fresh)
+    patch.setattr(evidence, "THREADS", deque([fresh], maxlen=16))
 
 
 @pytest.fixture(scope="session")
@@ -90,14 +103,17 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator:
     """The system's Chromium, driven by Playwright."""
-    from playwright.sync_api import expect, sync_playwright
+    from playwright.sync_api import Page, expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
     # One process draws all pages, so that what a page loads is compiled for the next ones, too.
     arguments = ["--renderer-process-limit=1"]
     arguments += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"]
     arguments += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
+    # A condition is asked for some times a second, and not before each frame, which makes the browser draw frames.
+    asked = functools.partialmethod(Page.wait_for_function, polling=50)
+    with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Page, "wait_for_function", asked)
         instance = playwright.chromium.launch(executable_path=chromium, args=arguments)
         yield instance
         instance.close()

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from minitape.cli import check
+from minitape.cli import check, report
 
 PRELOADED = ["minitape.cli.recorder", "nbval.plugin", "jupyter_client.blocking", "jupyter_client.provisioning"]
 
@@ -47,6 +47,11 @@ def _run(arguments, cwd, env, into):
     os.environ.clear()
     os.environ.update(env)
     sys.exit(pytest.main(arguments))
+
+
+def as_text(result):
+    """What `minitape check` says of one notebook, as plain text."""
+    return "\n".join(line.plain for line in report.lines(result))
 
 
 @pytest.fixture(scope="session", autouse=hasattr(os, "fork"))

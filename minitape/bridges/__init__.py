@@ -5,22 +5,24 @@ A bridge watches a program while it runs, unchanged, and writes what it sees int
 framework computed. Nothing of a framework is imported before its bridge is.
 
     ``require``     the framework, or an error that says what to install
-    ``recording``   what was recorded, in the words of the snapshot that pictures read; no framework is known here
+    ``recording``   what was recorded: rows and backward passes; no framework is known here. ``pictures``: the same in
+                    the words of the snapshot that pictures read; ``rows``: as explain reads it
     ``changes``     the block: what it changes in a framework, and undoes wherever Ctrl-C comes
     ``replay``      a recording that was kept as a snapshot, without its framework
     ``texts``       the sentences that are the same in all; the fixes of each cause are in ``minitape/explain/fixes``,
                     in the words of the framework
     ``sampling``    a block around a training loop that records every n-th step, or only the one after a bad gradient
-    ``checkup``     a whole model is asked about; ``model_page``: the page of the answers, with their numbers
+    ``checkup``     a recording that can be asked why, also about a whole model; ``model_page``: the page of the
+                    answers, with their numbers
     ``callbacks``   what a callback does of a library that owns the loop: ``keras``, ``lightning``, ``transformers``
     ``program``     a file runs as the main program in a block, for the command; ``pytest_plugin``: a test of a step
-    ``rows``        the rows of a recording as explain reads them
     ``torch/``      PyTorch. ``record``: the block; ``watch``: what is called in it, and in which module; ``rows``: the
                     rows that are made of it; ``graph``: autograd's nodes, and the hooks that read what passes through
                     them; ``value``: tensors that are shown later, but as they were; ``model``: parameters by name;
-                    ``training``: the passes and steps that a loop took; ``adapter``: what a question asks of tensors;
-                    ``checks``: why a .grad is None, zero or NaN, each check for one cause; ``words``: the sentences;
-                    ``suspects``: what is wrong with gradients that are there
+                    ``history``: where they were made, frozen, replaced; ``training``: the passes and steps that a loop
+                    took; ``adapter``: what a question asks of tensors; ``checks``: why a .grad is None, zero or NaN,
+                    each check for one cause; ``words``: the sentences; ``suspects``: what is wrong with gradients that
+                    are there
     ``tensorflow/`` TensorFlow, with the same parts, on its callbacks and tapes instead of hooks; ``operations``: what
                     it says of an operation; ``inside``: the graph of a tf.function, run again; ``calls``: that for
                     explain, and for pictures that open a call; ``numpy_calls``: where NumPy reads a tensor's memory

@@ -27,7 +27,7 @@ CANCELS = ("zero_cancels", "zero_sum")
 ASIDE = ("cut", "paused", "outside")  # how a value goes into a target, and gets no gradient
 
 if TYPE_CHECKING:
-    from ..why.suspects import CheckedRun as Run
+    from ..why.suspects import CheckedRun
 
 
 def several(target: Any) -> Sequence:
@@ -131,7 +131,7 @@ class Checkup:
         return any(not rows.isdisjoint(self.run.behind(row)) for row in failed)
 
     @cached_property
-    def run(self) -> Run:
+    def run(self) -> CheckedRun:
         """What the checks of gradients that are there and wrong read."""
         return self.recording.suspect_run()
 
@@ -230,7 +230,7 @@ class FrameworkRecording(Recording, ABC):
         return None
 
     @abstractmethod
-    def suspect_run(self) -> Run:
+    def suspect_run(self) -> CheckedRun:
         """What the checks of gradients that are there and wrong read."""
 
     @property

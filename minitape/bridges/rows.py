@@ -5,29 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..why.model import Exit, Given
-from ..why.model import RecordedRow as Row
+from ..why.model import Exit, Given, RecordedRow
 
 
 class Number(int):
     """The number of a row that is asked about: an int of the program's is none."""
 
 
-def rows_of(recording: Any, thing: Callable[[Any], Callable[[], Any]], causes: Mapping[str, str] = {}) -> list[Row]:
+def rows_of(
+    recording: Any, thing: Callable[[Any], Callable[[], Any]], causes: Mapping[str, str] = {}
+) -> list[RecordedRow]:
     """The rows of a recording; ``thing`` gives for an entry what finds the object that it stands for, and ``causes``
     the words for what a recorder calls otherwise.
     """
-    known: list[Row] | None = recording.rows_read
+    known: list[RecordedRow] | None = recording.rows_read
     if known is None:
         known = [_row_of(entry, thing(entry), causes) for entry in recording.entries]
         recording.rows_read = None if recording._recording else known
     return known
 
 
-def _row_of(entry: Any, thing: Callable[[], Any], causes: Mapping[str, str]) -> Row:
+def _row_of(entry: Any, thing: Callable[[], Any], causes: Mapping[str, str]) -> RecordedRow:
     why = causes.get(entry.why, entry.why)
     given = [Given(row, why) for row in (*entry.inputs, *(one for one in entry.came if one not in entry.inputs))]
-    return Row(
+    return RecordedRow(
         entry.row,
         entry.op,
         entry.kind,

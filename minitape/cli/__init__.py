@@ -33,7 +33,7 @@ import click
 import minitape
 from minitape.common.write_beside import replace_file
 
-from .messages import CommandContext, failure, misuse, say
+from .messages import CommandContext, misuse, say, writing
 from .parts import missing, require_packages
 
 # jsonschema, which nbformat checks notebooks with, compiles 38 grammars when it is imported and finds this package, and
@@ -257,21 +257,6 @@ def new_lesson_command(name: str, title: str | None) -> None:
     click.echo(say(then, folder=folder, path=typed))
 
 
-@main.command("new-language")
-@click.argument("code")
-def new_language_command(code: str) -> None:
-    """Translate the lessons into another language.
-
-    CODE names it, such as de. In a copy of the repository it writes the texts to notebooks/CODE/texts, as .po files for
-    Poedit or Weblate, and builds the notebooks beside them. Run it again at any time: it brings both in step with the
-    English lessons, and says what is left to translate.
-    """
-    from .skeleton import write_language
-
-    folder, left = write_language(code)
-    click.echo("\n".join([say("wrote {path}", path=folder), *left]))
-
-
 def _as_typed(path: Path) -> str:
     """A path as it is typed in this system's shell, in quotes where it holds a blank."""
     return subprocess.list2cmdline([str(path)]) if os.name == "nt" else shlex.quote(str(path))
@@ -299,11 +284,8 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
     found = figures(hand_ins)
     print_class(found, hand_ins)
     if csv is not None:
-        try:
-            with replace_file(csv, newline="") as file:
-                file.write(as_csv(found, hand_ins))
-        except OSError as error:
-            raise failure("cannot write the report {path}: {error}", path=csv, error=error.strerror) from error
+        with writing(csv), replace_file(csv, newline="") as file:
+            file.write(as_csv(found, hand_ins))
         click.echo(say("wrote {path}", path=csv))
 
 

@@ -18,7 +18,7 @@ import click
 from ..bridges.model_page import ModelPage
 from ..bridges.program import examine, framework_of
 from ..common.write_beside import write
-from .messages import failure, misuse, say
+from .messages import misuse, say, writing
 
 
 def module_of(name: str) -> ModuleSpec:
@@ -87,8 +87,6 @@ def explain_program(
                 err=True,
             )
     if answers is not None:
-        try:
+        with writing(answers):
             write(answers, json.dumps({"program": program, "answers": done.page.as_json()}, indent=1) + "\n")
-        except OSError as error:
-            raise failure("cannot write {path}: {error}", path=answers, error=error.strerror or error) from error
     return int(bool(done.page.problems) or done.error is not None)

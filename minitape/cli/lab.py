@@ -169,8 +169,12 @@ def port_to_use(ip: str, wanted: int | None) -> int:
     """
     candidates = [wanted] if wanted else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
     for port in candidates:
-        problem = _bind_problem(ip, port)
-        if problem is None:
+        family = socket.AF_INET6 if ":" in ip else socket.AF_INET
+        try:
+            socket.create_server(("" if ip in EVERYWHERE else ip, port), family=family).close()
+        except OSError as error:
+            problem = (error.strerror or str(error)).partition(" (while")[0]
+        else:
             return port
     if wanted:
         raise failure(
@@ -186,16 +190,6 @@ def port_to_use(ip: str, wanted: int | None) -> int:
         last=candidates[-1],
         problem=problem,
     )
-
-
-def _bind_problem(ip: str, port: int) -> str | None:
-    """Why a server cannot listen on this port, or None if it can."""
-    family = socket.AF_INET6 if ":" in ip else socket.AF_INET
-    try:
-        socket.create_server(("" if ip in EVERYWHERE else ip, port), family=family).close()
-    except OSError as error:
-        return (error.strerror or str(error)).partition(" (while")[0]
-    return None
 
 
 def has_browser() -> bool:

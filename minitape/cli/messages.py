@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
@@ -33,6 +36,15 @@ def failure(text: str, /, **values: object) -> click.ClickException:
 def misuse(text: str, /, **values: object) -> click.UsageError:
     """The error for what was typed."""
     return click.UsageError(say(text, **values))
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Around what writes a file or a folder: where that cannot be done, the error says so."""
+    try:
+        yield
+    except OSError as error:
+        raise failure("cannot write {path}: {error}", path=path, error=error.strerror or error) from error
 
 
 def column_names(*names: str) -> list[str]:

@@ -64,7 +64,7 @@ def print_results(results: Sequence[Result], quiet: bool = False) -> None:
     """
     console = Console(highlight=False, soft_wrap=True)
     for result in results:
-        for line in _lines(result) if result.exit_code or not quiet else ():
+        for line in lines(result) if result.exit_code or not quiet else ():
             console.print(line)
     if rules := dict.fromkeys(finding.rule for result in results for finding in result.findings):
         console.print(say("how to fix it"))
@@ -81,12 +81,8 @@ def print_results(results: Sequence[Result], quiet: bool = False) -> None:
     console.print(Text(summary, style="bold red" if wrong else "bold green"))
 
 
-def as_text(result: Result) -> str:
-    """One notebook's findings as plain text."""
-    return "\n".join(line.plain for line in _lines(result))
-
-
-def _lines(result: Result) -> Iterator[Text]:
+def lines(result: Result) -> Iterator[Text]:
+    """One notebook's findings, line by line."""
     cells = len({cell for cell, _ in result.runs})
     yield Text.assemble(
         (f"{column_names('ok', 'failed', 'broken')[result.exit_code]:6}", "red" if result.exit_code else "green"),

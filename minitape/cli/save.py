@@ -23,7 +23,7 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 from ..common.read_data import NOTEBOOK, read_text
 from ..common.write_beside import write as write_file
 from .kernel import kernel_environment
-from .messages import failure, say
+from .messages import failure, say, writing
 from .rules import (
     LANGUAGE,
     UNCHECKED,
@@ -200,7 +200,5 @@ def write(notebook: Notebook, path: Path) -> None:
     """
     nbformat.validate(notebook)
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
-    try:
+    with writing(path):
         write_file(path, text)
-    except OSError as error:
-        raise failure("cannot write {path}: {error}", path=path, error=error.strerror or error) from error

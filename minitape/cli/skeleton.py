@@ -1,4 +1,4 @@
-"""`minitape new-lesson`: the skeleton of a lesson. `minitape new-language`: the lessons, to be translated."""
+"""`minitape new-lesson`: the skeleton of a lesson."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from ..common.texts import CODE, COURSE, ENGLISH
-from ..course.translation import keep_in_step
 from .messages import failure
 from .rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION
 from .save import clean, execute, write
@@ -141,27 +139,6 @@ def write_skeleton(name: str, title: str | None) -> Path:
     clean(notebook)
     write(notebook, path)
     return path
-
-
-def write_language(code: str) -> tuple[Path, list[str]]:
-    """Begin the lessons in another language, or bring them in step with the English ones; give back their folder, and
-    what is left to translate.
-
-    Raises click.ClickException where `code` is that of no other language, this is no copy of the repository, or the
-    folder cannot be written.
-    """
-    if code == ENGLISH or not CODE.fullmatch(code):
-        raise failure("{code!r} names no language to translate into; give its code, such as de or pt-BR", code=code)
-    english, folder = COURSE[1] / ENGLISH, COURSE[1] / code
-    if not english.is_dir():
-        raise failure(
-            "a language is added in a copy of minitape's repository: get one with git clone, install it there with "
-            "pip install -e ., and run this again"
-        )
-    try:
-        return folder, keep_in_step(english, folder)
-    except OSError as error:
-        raise failure("cannot write {path}: {error}", path=folder, error=error.strerror or error) from error
 
 
 def _title(words: str) -> str:

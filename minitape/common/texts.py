@@ -9,7 +9,7 @@ translator saves is said at once. What such a file does not have, or has marked 
 Which language is spoken: that of the environment's ``MINITAPE_LANGUAGE``; else that of the lessons in the current
 folder, which the metadata of their notebooks name; else that of the system.
 
-``minitape new-language de`` begins a language, and keeps it in step (``course/translation.py``).
+``python -m tests.translate de`` begins a language in a copy of the repository, and keeps it in step.
 """
 
 from __future__ import annotations

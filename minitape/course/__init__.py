@@ -10,9 +10,11 @@ Exercise demo.1: correct.
 
 This module needs NumPy only. It never raises because of what a learner hands in.
 
-``exercise``, ``checker``, ``compare``   what an exercise is, and whether an answer is right; ``lesson_NN`` has the
-    answers
-``hints``, ``program_values``   what a wrong answer says of itself: from the right one, or in the words of a program
+``checker``, ``judge``, ``attempt``   `check`, and whether an answer is right: a value, a class, a function that is run
+``exercise``, ``compare``, ``shown``   what an exercise is, how answers compare, and how they are shown; ``lesson_NN``
+    has the answers
+``hints``, ``loop_hints``, ``program_values``   what a wrong answer says of itself: from the right one, by doing what a
+    loop does, or in the words of a program
 ``playback``   a wrong program's tape beside the solution's
 ``unknown``, ``call_log``, ``error_hints``   functions that exercises hand in; what tapes saw of their calls;
     misspelled names
@@ -20,8 +22,8 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``datasets``   real data (``data``)
 ``plot``, ``moving``   pictures for lessons, and their slider
 ``widget``   what live widgets are made of, also where none can be shown
-``translation``   the lessons in another language, built from the English ones and gettext's files; ``common/texts``
-    reads these
+``translation``   the words of a notebook's cell that are said in another language; ``common/texts`` reads the
+    translations
 ``trials``, ``own_tape``   what a learner's own tape must do
 ``forty_lines``   the program of lesson 8 that `explain` does not speak of
 ``rule_table``   a line that a learner adds to minitape's table of rules

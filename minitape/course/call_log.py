@@ -79,7 +79,7 @@ class LoggedQuestion:
 @dataclass
 class Seen:
     """What was seen of one run of a learner's function: calls, questions, how often a variable was changed, what the
-    calls gave, what the last question did, and the tapes that were asked.
+    calls gave, what the last question did, the tapes that were asked, and whether one is `busy` with an answer.
     """
 
     calls: list[LoggedCall] = field(default_factory=list)
@@ -88,6 +88,7 @@ class Seen:
     results: list[Answer] = field(default_factory=list, repr=False)
     found: Answer = None
     tapes: list[Answer] = field(default_factory=list, repr=False)
+    busy: bool = False
 
     @property
     def recorded(self) -> int:
@@ -142,72 +143,57 @@ def _tracks(tape: GradientTape, value: Answer) -> bool:
 @contextmanager
 def watching() -> Iterator[Seen]:
     """Notes, while the block runs, how unknown functions are called and what tapes are asked."""
-    seen, busy = Seen(), [False]
-    import minitape  # here, since it is above
-
-    watched: list[tuple[Answer, str]] = [
-        *((GradientTape, name) for name in QUESTIONS),
-        (ForwardAccumulator, "jvp"),
-        (minitape, "gradients"),
-        *((ResourceVariable, name) for name in CHANGES),
-    ]
-    before: dict[tuple[Answer, str], Answer] = {(owner, name): getattr(owner, name) for owner, name in watched}
-
-    def asking(name: str, method: Answer) -> Answer:
-        def ask(tape: Answer, *given: Answer, **named: Answer) -> Answer:
-            if busy[0]:  # a jacobian asks for gradients itself
-                return method(tape, *given, **named)
-            busy[0] = True
-            own, around = getattr(tape, "_tape", tape), getattr(tape, "_outer", ())  # an accumulator has a tape
-            order = 1 + max((one.order for one in seen.questions if own in one.tapes), default=0)
-            recording = tuple(other for other in (*state.tapes, *around) if other is not own or own._persistent)
-            rows, operations = _rows(tape, given[:2]), _operations(tape)
-            try:
-                found = method(tape, *given, **named)
-                answered = _holds_a_number(found)
-                turned = not answered and bool(rows) and rows[0] < rows[-1]
-                known = turned or any(any(question.why) for question in seen.questions)
-                why = () if known else _why_none(tape, [*given, *named.values()], found)
-            finally:
-                busy[0] = False
-            itself = len(given) > 1 and given[0] is given[1]
-            sweeps = _sweeps(name, given)
-            seen.found = found
-            seen.tapes += [own] if isinstance(own, GradientTape) and own not in seen.tapes else []
-            seen.questions.append(
-                LoggedQuestion(name, order, answered, recording, turned, itself, why, sweeps, operations)
-            )
-            return found
-
-        ask.__name__ = name  # as it is shown where it was handed in and not called
-        return ask
-
-    def asking_a_session(method: Answer) -> Answer:
-        def ask(*given: Answer, **named: Answer) -> Answer:
-            found = method(*given, **named)
-            before = sum(question.name == "gradients" for question in seen.questions)
-            seen.questions.append(LoggedQuestion("gradients", before + 1, _holds_a_number(found)))
-            return found
-
-        return ask
-
-    def changing(method: Answer) -> Answer:
-        def change(variable: ResourceVariable, *given: Answer, **named: Answer) -> Answer:
-            seen.assigned += 1
-            return method(variable, *given, **named)
-
-        return change
-
+    seen = Seen()
+    watched: list[tuple[Answer, str]] = [*((GradientTape, name) for name in QUESTIONS), (ForwardAccumulator, "jvp")]
+    watched += [(ResourceVariable, name) for name in CHANGES]
+    before = {(owner, name): getattr(owner, name) for owner, name in watched}
     _runs.append(seen)
     for (owner, name), method in before.items():
-        wrapped = changing(method) if owner is ResourceVariable else asking(name, method)
-        setattr(owner, name, asking_a_session(method) if name == "gradients" else wrapped)
+        setattr(owner, name, (_changing if owner is ResourceVariable else _asking)(seen, name, method))
     try:
         yield seen
     finally:
         for (owner, name), method in before.items():
             setattr(owner, name, method)
         _runs.pop()
+
+
+def _changing(seen: Seen, name: str, method: Answer) -> Answer:
+    """A method of variables that is counted."""
+
+    def change(variable: ResourceVariable, *given: Answer, **named: Answer) -> Answer:
+        seen.assigned += 1
+        return method(variable, *given, **named)
+
+    return change
+
+
+def _asking(seen: Seen, name: str, method: Answer) -> Answer:
+    """A method of tapes that notes what it is asked, and what it answers."""
+
+    def ask(tape: Answer, *given: Answer, **named: Answer) -> Answer:
+        if seen.busy:  # a jacobian asks for gradients itself
+            return method(tape, *given, **named)
+        seen.busy = True
+        own, around = getattr(tape, "_tape", tape), getattr(tape, "_outer", ())  # an accumulator has a tape
+        order = 1 + max((one.order for one in seen.questions if own in one.tapes), default=0)
+        recording = tuple(other for other in (*state.tapes, *around) if other is not own or own._persistent)
+        rows, operations = _rows(tape, given[:2]), _operations(tape)
+        try:
+            seen.found = found = method(tape, *given, **named)
+            answered = _holds_a_number(found)
+            turned = not answered and bool(rows) and rows[0] < rows[-1]
+            known = turned or any(any(question.why) for question in seen.questions)
+            why = () if known else _why_none(tape, [*given, *named.values()], found)
+        finally:
+            seen.busy = False
+        seen.tapes += [own] if isinstance(own, GradientTape) and own not in seen.tapes else []
+        itself, sweeps = len(given) > 1 and given[0] is given[1], _sweeps(name, given)
+        seen.questions.append(LoggedQuestion(name, order, answered, recording, turned, itself, why, sweeps, operations))
+        return found
+
+    ask.__name__ = name  # as it is shown where it was handed in and not called
+    return ask
 
 
 def _why_none(tape: Answer, given: list[Answer], found: Answer) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ OF_VALUES = {
     ),
     r"TypeError.*for.\^": "In Python ^ is not a power. Write **, as in x ** 2.",
     r"TypeError.*item.assignment": "A tensor cannot be changed. Compute a new one, with the other number in its place.",
-    r"TypeError.*(not.subscriptable|not.iterable|iterate.over)": (
+    r"TypeError.*(not.subscriptable|not.iterable|an.iterable|iterate.over)": (
         "A single value is used as if it were a list. Where does it come from?"
     ),
     r"Cannot.update.variable.with.shape": (

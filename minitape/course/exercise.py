@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -32,6 +33,10 @@ class Mistake:
     hint: str
     where: str = ""
     error: str = ""
+
+    def may_be(self, source: str = "", error: Exception | None = None) -> bool:
+        """Whether its marks are in a source and an error."""
+        return bool(re.search(self.where, source) and re.search(self.error, f"{type(error).__name__}: {error}"))
 
 
 def gives_none(*given: Answer) -> None:

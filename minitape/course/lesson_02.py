@@ -201,6 +201,10 @@ with tf.GradientTape(persistent=True) as tape:
             ("-arrived", "arrived"): ("That is the rule of x + y. If y grows, x - y falls."),
             ("arrived, -arrived", "-arrived, arrived"): ("The signs are the wrong way round: x has the plus."),
             ("arrived, -arrived", "arrived * y, -arrived * x"): ("No values are needed: x - y grows as fast as x."),
+            ("arrived, -arrived", "arrived * x, -arrived * y"): ("No values are needed: x - y grows as fast as x."),
+            ("arrived, -arrived", "arrived * y, arrived * x"): (
+                "That is the rule of a product. Here x - y was computed."
+            ),
             ("arrived, -arrived", "1, -1"): ("Multiply by what arrived: the amounts of a whole path are multiplied."),
             ("arrived, -arrived", "arrived"): ("Return two amounts, for x and for y, with a comma between them."),
         },
@@ -247,7 +251,7 @@ with tf.GradientTape(persistent=True) as tape:
             Mistake(
                 raises,
                 "A leaf has a value in its entry, and no rows. It passes nothing on: leave it out.",
-                error="IndexError|must be integers|TypeError",
+                error="indices must be integers|not enough values to unpack",
             )
         ],
         changes={
@@ -260,6 +264,9 @@ with tf.GradientTape(persistent=True) as tape:
             ),
             ("adjoints[-1] = 1.0", "pass"): (
                 "All of them are 0: nothing ever arrives. How fast does the last row grow, when it grows itself?"
+            ),
+            ("adjoints[-1] = 1.0", "adjoints[-1] = values[-1]"): (
+                "You begin with the value of the result. Its adjoint says how fast it grows with itself: 1."
             ),
             ("adjoints[-1]", "adjoints[0]"): (
                 "You began at the first row. A sweep begins at the result, which is the last one."
@@ -285,6 +292,12 @@ with tf.GradientTape(persistent=True) as tape:
             ): "Before the sweep nothing has arrived anywhere: begin with 0 in each place.",
             ("len(rows)))", "len(rows) - 1))"): "The last row has its turn, too: it passes on the first amounts.",
             ("* values", "/ values"): "A factor gets what arrived, times the other factor. You divide.",
+            ("* values", "+ values"): "A factor gets what arrived, times the other factor. You add.",
+            (
+                'operation == "multiply"',
+                "False",
+            ): "No product passes anything on. The rows say 'multiply': do you ask for that?",
+            ('operation == "add"', "False"): "No addition passes anything on. The rows say 'add': do you ask for that?",
         },
         hint=(
             "Do one row of exercise 2 by hand once more. Which lines of a program are the things that you do there?",
@@ -307,6 +320,10 @@ with tf.GradientTape(persistent=True) as tape:
             )
         ],
         changes={
+            ("tape.gradient", "tape.jacobian"): (
+                "That is the whole table: how each number of y grows with each number of x. Only its diagonal is asked "
+                "for, and one call of gradient gives that."
+            ),
             ("y = f(x)", "y = tf.reduce_mean(f(x))"): (
                 "You divided by how many there are. Leave out the mean: ask for the gradient of y itself."
             ),

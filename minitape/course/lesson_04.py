@@ -38,14 +38,6 @@ inside: in the backward sweep, nothing is passed on to it.""",
 To be watched is one thing, to be [connected](glossary.ipynb#cell-id=connected) is another. A gradient needs a recorded
 [path](glossary.ipynb#cell-id=path) from the source to the target. Watching only makes sure that such a path would be \
 recorded, if there is one.""",
-    "04.p6": """\
-Look at the first line of the output: `[]`. When `tape.watch` was called, the layer had **no variables**. How should \
-it know how large its
-kernel must be? That depends on how many numbers come in, and no input had come in yet. The layer makes its variables \
-when it is
-called for the first time: it is *built*. So the tape was told to watch an empty list, and did so. Afterwards, in the \
-last line, the layer has
-two variables. But the tape did not watch them, so there are two answers `None`, and no error anywhere.""",
 }
 
 BELIEFS = {
@@ -57,13 +49,6 @@ BELIEFS = {
     "04.p5": {
         "0.0": "As mathematics that is true: z does not change with t. But where a tape has no path, it says None.",
         "1.0": "1.0 is the gradient of t with respect to itself. The target here is z.",
-    },
-    "04.p6": {
-        "two tensors": "For that, the tape would have to watch two variables. When it was told to, there were "
-        "none yet.",
-        "an empty list": "The list was empty when watch got it. The last line reads a.variables once more, and by"
-        " then it has two.",
-        "an error": "To watch an empty list is allowed. No check asks whether there is anything in it.",
     },
 }
 
@@ -177,22 +162,6 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "04.4",
-        expect={"A": True, "B": True, "C": False, "D": False},
-        slips={
-            "B": {False: "B: a first call builds the layer as well as build does."},
-            "A": {False: "A: build makes the variables; it needs the input's shape only."},
-            "C": {True: "C: trainable is True already. What is missing are variables."},
-            "D": {True: "D: this builds another layer. Each one has its own variables."},
-        },
-        hint=(
-            "When does a layer make its variables?",
-            "The variables of this very layer must exist before tape.watch is called. Which lines make them?",
-            "build makes them, and so does the first call. trainable is True already, and D builds another layer.",
-        ),
-        because="A layer makes its variables when it is built, by build or by its first call.",
-    ),
-    Exercise(
-        "04.5",
         expect=_fooling_input,
         cases=[(TILTED, [1.0, 2.0], 0.1), (TILTED, [3.0, -1.0], 0.5), (CURVED, [0.5, -1.0, 2.0], 0.25)],
         mistakes=[
@@ -211,6 +180,16 @@ with tf.GradientTape(persistent=True) as tape:
                 "Each number moves by step times the gradient. It should move by step: only the sign counts."
             ),
             ("x + step * ", ""): ("These are the signs. Where does the input go with them?"),
+            ("step * ", ""): "Each number moves by 1. It should move by step.",
+            (
+                "tf.sign(tape.gradient(loss, x))",
+                "1.0",
+            ): "All numbers move up. The sign of its gradient says which way each one moves.",
+            (
+                "tf.sign(",
+                "tf.abs(",
+            ): "Here the direction is lost, and the size is kept. It should be the other way round: tf.sign.",
+            ("x + step", "loss + step"): "You add to the loss. It is the input that moves.",
             ("x + ", ""): ("This is how each number moves. Add it to x."),
         },
         hint=(

@@ -85,6 +85,20 @@ BELIEFS = {
         "1000000": "A million is the number of entries in the table. The table is never written here.",
     },
 }
+ANEW = {
+    "07.p4": (
+        "y = 5 * x. What is the second derivative?",
+        ["5.0", "0.0", "None"],
+        "None",
+        "The rule of 5 * x never looks at x. So no path leads from x to the first derivative, and that is None.",
+    ),
+    "07.p6": (
+        "A function of 50 numbers. How many backward sweeps does one Hessian-vector product need?",
+        ["2", "50", "2500"],
+        "2",
+        "One for the gradient, and one for its product with the vector, whatever the number of entries.",
+    ),
+}
 
 
 def _without_the_table(answer: Answer, seen: list[Seen]) -> str:

@@ -144,6 +144,27 @@ BELIEFS = {
         "an error": "log(0) is no error: TensorFlow gives -inf, and goes on with it.",
     },
 }
+ANEW = {
+    "08.p5": (
+        "w is 3.0, k = tf.cast(w, tf.int32), and y = tf.cast(k, tf.float32) * w. What is the gradient of y with "
+        "respect to w?",
+        ["3.0", "6.0", "None"],
+        "3.0",
+        "The path through the whole number k is cut. As a factor w is there, too, and the other factor is 3.",
+    ),
+    "08.p11": (
+        "y = float(x) * x + x at x = 4. What is the gradient?",
+        ["5.0", "9.0", "None"],
+        "5.0",
+        "float(x) is a plain number, so this path is cut. What is left is 4 from the product, and 1 from the sum.",
+    ),
+    "08.p12": (
+        "x is 0.0. What is the gradient of tf.where(x > 0.0, 1.0 / x, 0.0)?",
+        ["0.0", "nan", "-inf"],
+        "nan",
+        "The branch that was not chosen gets 0, and the slope of 1 / x at 0 is infinite. 0 times infinity is NaN.",
+    ),
+}
 EXERCISES = (
     Exercise(
         "08.1",

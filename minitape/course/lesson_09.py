@@ -107,6 +107,20 @@ BELIEFS = {
         "2.0": "2.0 is 2 * 1, with the value before the step. w is 0.5 by then, and it names no variable any more.",
     },
 }
+ANEW = {
+    "09.p1": (
+        "x is 2, y is 5; then x.assign_add(y) and z = 3 * x. What is the gradient of z with respect to y?",
+        ["3.0", "0.0", "None"],
+        "None",
+        "assign_add puts a number into the box of x. Where it came from is not recorded.",
+    ),
+    "09.p2": (
+        "u = 4 * x where x is 1; then x.assign(3.0); then v = x * x. What is the gradient of u + v with respect to x?",
+        ["4.0", "6.0", "10.0"],
+        "10.0",
+        "Both versions belong to x. The first gets 4, the second 2 * 3, and they are added.",
+    ),
+}
 EXERCISES = (
     Exercise(
         "09.1",

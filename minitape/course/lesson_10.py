@@ -140,6 +140,21 @@ BELIEFS = {
         "6": "6 is the number of calls. The three tensors have the same shape and dtype, so they share a recording.",
     },
 }
+ANEW = {
+    "10.p2": (
+        "x is 3. While x is below 50, x = x * x. What is the gradient of the result with respect to the 3?",
+        ["6.0", "81.0", "108.0"],
+        "108.0",
+        "The loop runs twice, to 9 and 81. Along the path 2 * 9 and 2 * 3 are multiplied.",
+    ),
+    "10.p5": (
+        "A traced function gives strength * x. At its first call strength is 3; then strength = 7. What is the "
+        "gradient at the second call?",
+        ["3.0", "7.0", "None"],
+        "3.0",
+        "The number was looked up while the function was traced. In the recording it is 3.",
+    ),
+}
 EXERCISES = (
     Exercise(
         "10.1",

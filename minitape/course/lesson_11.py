@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.tensor.convert import convert_to_tensor
 from .compare import as_array
 from .exercise import Exercise, Mistake
 from .unknown import Polynomial
@@ -36,6 +37,8 @@ EXPLAINED = {
     "taken is no problem: only what really ran was recorded.",
     "11.p2": "The tape that runs inside the backward sweep is gone when the sweep is over. So here None is not the "
     "truth, which is 18.",
+    "11.p4": "exp(100) is larger than any number of float32, so it becomes infinite. On the way back log hands on "
+    "1 / inf, which is 0, and exp multiplies that by its value, inf. 0 times inf is NaN.",
     "11.p3": "A tape cannot look into NumPy, and numpy_function says so. py_function promises a gradient, finds "
     "nothing to differentiate inside, "
     "and gives a zero. That is wrong, in silence; TensorFlow does the same.",
@@ -52,6 +55,11 @@ BELIEFS = {
         "computed.",
         "27.0 and 0.0": "0.0 would mean a path along which nothing changes. The outer tape has no path at all.",
     },
+    "11.p4": {
+        "1.0": "1.0 is the true slope. The tape finds it as a product of two slopes, and one of them is infinite here.",
+        "0.0": "0.0 is what log hands on, 1 / inf. After it comes exp, which multiplies by its value.",
+        "None": "None would mean that the path is cut. Every operation on it is recorded.",
+    },
     "11.p3": {
         "None and None": "py_function has a rule, so the path is not cut. What the rule finds inside is another "
         "matter.",
@@ -59,6 +67,14 @@ BELIEFS = {
         "1.0 and 1.0": "1.0 is the true slope. But a tape sees operations of tf, and the remainder is computed by "
         "NumPy.",
     },
+}
+ANEW = {
+    "11.p3": (
+        "tf.py_function runs x.numpy() ** 2, at x = 3. What gradient does a tape give?",
+        ["6.0", "0.0", "None"],
+        "0.0",
+        "6.0 is the truth. But .numpy() leaves the tape inside, and py_function gives a zero, in silence.",
+    ),
 }
 
 
@@ -157,14 +173,40 @@ EXERCISES = (
     ),
     Exercise(
         "11.4",
-        expect=[10.0, 6.0],
+        expect=lambda upstream, x: upstream / (1.0 + math.exp(min(-float(x), 700.0))),
+        cases=[
+            (convert_to_tensor(g), convert_to_tensor(x))
+            for g, x in [(2.0, 0.0), (-1.0, 1.5), (1.0, 1000.0), (3.0, -1000.0)]
+        ],
+        order=0,
+        changes={
+            ("1.0 - 1.0 / (1.0 + tf.exp(x))", "tf.exp(x) / (1.0 + tf.exp(x))"): (
+                "At 1000 that is infinite over infinite, which is NaN. Divide both by exp(x), or write it as 1 minus "
+                "something that becomes 0."
+            ),
+            ("upstream * (1.0 - 1.0 / (1.0 + tf.exp(x)))", "1.0 - 1.0 / (1.0 + tf.exp(x))"): (
+                "The slope is right. Multiply it by upstream, by what arrives."
+            ),
+            ("1.0 - 1.0 / (1.0 + tf.exp(x))", "1.0 / (1.0 + tf.exp(x))"): (
+                "That falls as x grows. The slope of log(1 + exp(x)) rises, from 0 to 1."
+            ),
+            (
+                "1.0 - 1.0 / (1.0 + tf.exp(x))",
+                "1.0 / (1.0 + tf.exp(x)) - 1.0",
+            ): "The sign: the slope rises from 0 to 1.",
+            ("1.0 - 1.0 / (1.0 + tf.exp(x))", "1.0"): (
+                "So it is where x is large. At 0 the slope is a half, and far below 0 it is 0."
+            ),
+            ("1.0 - 1.0 / (1.0 + tf.exp(x))", "tf.math.log(1.0 + tf.exp(x))"): (
+                "That is the value of the function. The rule needs its slope."
+            ),
+        },
         hint=(
-            "Which number is fed for x?",
-            "1: y is x * x + 1.0, and 3 is fed for x. 2: the derivative of y is 2 * x, and the constant adds nothing "
-            "to it.",
-            "3 * 3 + 1, and 2 * 3",
+            "What becomes infinite at 1000, and in which other way could you write the same fraction?",
+            "exp(x) / (1 + exp(x)) is 1 minus 1 / (1 + exp(x)). Where exp(x) is infinite, that is 1 minus 0.",
+            "return upstream * (1.0 - 1.0 / (1.0 + tf.exp(x)))",
         ),
-        because="At x = 3, x * x + 1 is 10 and 2 * x is 6.",
+        because="1 / inf is 0, and that is a number: so nothing huge is left. (It is a sigmoid.)",
     ),
     Exercise(
         "11.5",

@@ -184,6 +184,14 @@ BELIEFS = {
         "its last row": "That comes back along one row alone. b is added to all 200.",
     },
 }
+ANEW = {
+    "12.p4": (
+        "g, a table of 50 rows, has arrived at x - b, where b is a vector. What does b get?",
+        ["the sum of its rows", "minus the sum of its rows", "minus its last row"],
+        "minus the sum of its rows",
+        "b was subtracted from each row. So each row hands back its part with a minus, and they are added.",
+    ),
+}
 EXERCISES = (
     Exercise(
         "12.1",
@@ -278,7 +286,7 @@ EXERCISES = (
             ("(g, g.sum(axis=0))", "(0 * x + 1.0, 0 * b + len(x))"): (
                 "What about g, the amount that has arrived? Each number of it is handed on."
             ),
-            ("(g,", "(g * b,"): (
+            ("return (g,", "return (g * b,"): (
                 "The amount for b is right. x is not multiplied by b: it is added, and gets g as it is."
             ),
         },

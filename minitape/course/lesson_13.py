@@ -42,7 +42,8 @@ def _pairs(diagnosis: Answer, patient: Patient | None = None) -> set[tuple[str, 
     ):
         raise ValueError(say("a diagnosis is a list of pairs, such as [('flat', 2)]; for a healthy patient it is []"))
     same = patient.same if patient else {}
-    return {same.get((str(word), line), (str(word), line)) for word, line in diagnosis}
+    pairs = [(str(word).strip().casefold(), line) for word, line in diagnosis]
+    return {same.get(pair, pair) for pair in pairs}
 
 
 def _in_words(pairs: Iterable[tuple[str, Answer]]) -> str:
@@ -91,7 +92,7 @@ def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
             told.append(say("{word} is none of the eight diseases in the table.", word=repr(word)))
         elif (patient.same.get((word, numbered), (word, numbered))) in right:
             words = (
-                "Its disease is right. explain counts all lines of the program: line {line} has the number ({number})."
+                "The disease is right. Do you count all lines, as explain does? Line {line} has the number ({number})."
             )
             told.append(say(words, line=line, number=numbered))
         elif word in {one for one, _ in [*right, *patient.same]}:
@@ -143,10 +144,12 @@ def _refuted(word: str, case: Case) -> str:
             return say("sign: a wrong sign goes up. Here the loss falls, from {first} to {last}.", **ends)
         return say("sign: the first gradients point as those of the healthy network do, and line 6 subtracts them.")
     if word == "rate":
+        if round(rise, 3) <= 0.0:
+            return say("rate: steps that are too long make the loss jump. Here it falls, step by step.")
         if rise < 1.0:
             return say(
                 "rate: steps that are too long make the loss jump. Here no step raises it by more than {rise}.",
-                rise=round(max(rise, 0.0), 3),
+                rise=round(rise, 3),
             )
         return say("rate: steps that are too long make the loss jump up and down. Here it rises with every step.")
     if word == "broadcast":
@@ -242,6 +245,12 @@ STANDARDIZE = Exercise(
             "gets other numbers in other company."
         ),
         (" / seen.std(axis=0)", ""): ("The mean is gone. Divide by the spread, too: grams are still in the hundreds."),
+        (" / seen.std", " * seen.std"): "You multiply by the standard deviation. Divide by it.",
+        ("measures - seen", "measures + seen"): "You add the mean. Subtract it.",
+        (
+            "(measures -",
+            "(seen -",
+        ): "You standardize the birds that were seen. Do it with the measures that are handed in.",
         (".std(", ".var("): "You divide by the variance, which is the square of the standard deviation.",
         ("std(axis=0)", "std(axis=0, ddof=1)"): "You divide by the spread with n - 1. array.std(axis=0) divides by n.",
         (
@@ -327,6 +336,15 @@ BELIEFS = {
         "it learns what holds for the twelve alone.",
         "it stays where it was": "Twelve birds do tell something of the others: most Chinstraps have long bills.",
     },
+}
+ANEW = {
+    "13.p4": (
+        "On its way back, each of 21 layers multiplies what arrives by 3. How large is the gradient of the first "
+        "layer, beside that of the last?",
+        ["about as large", "about 60 times as large", "more than a billion times as large"],
+        "more than a billion times as large",
+        "20 factors of 3 lie between the two, and they are multiplied: about 3.5 billion.",
+    ),
 }
 
 

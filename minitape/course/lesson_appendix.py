@@ -69,6 +69,14 @@ integers. That is a
 `TypeError`: the *kind* does not fit. The second gives three numbers to a box for two. That is a `ValueError`: the \
 kind fits, the *shape* does not. (The
 space missing after "mismatch." is missing in TensorFlow, too.)""",
+    "appendix.p10": """\
+Look at the first line of the output: `[]`. When `tape.watch` was called, the layer had **no variables**. How should \
+it know how large its
+kernel must be? That depends on how many numbers come in, and no input had come in yet. The layer makes its variables \
+when it is
+called for the first time: it is *built*. So the tape was told to watch an empty list, and did so. Afterwards, in the \
+last line, the layer has
+two variables. But the tape did not watch them, so there are two answers `None`, and no error anywhere.""",
 }
 BELIEFS = {
     "appendix.p1": {
@@ -111,6 +119,13 @@ BELIEFS = {
         "both": "What a variable holds can change. Its dtype cannot, and its shape only if you allowed that.",
         "only the first": "1.0 and 2.0 are decimal numbers, and z is for integers. TensorFlow does not convert them.",
         "only the second": "z was made with two numbers, so it has room for two.",
+    },
+    "appendix.p10": {
+        "two tensors": "For that, the tape would have to watch two variables. When it was told to, there were "
+        "none yet.",
+        "an empty list": "The list was empty when watch got it. The last line reads a.variables once more, and by"
+        " then it has two.",
+        "an error": "To watch an empty list is allowed. No check asks whether there is anything in it.",
     },
 }
 

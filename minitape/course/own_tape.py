@@ -233,6 +233,12 @@ BACK = (
             "Begin each sweep with nothing arrived, at the row of its own target.",
             "adjoints = [None] * len(self.rows), as a local list in gradient",
         ),
+        slips=[
+            (
+                [[None], [12.0], [None]],
+                "Your sweep begins at the last row of the tape. It begins at that of its target.",
+            )
+        ],
     ),
     AB(
         "tape.gradient(a, [a])",
@@ -311,7 +317,7 @@ BACK = (
             "A row may hold an array, too: what is no Number becomes a constant, whatever it is.",
             "n if isinstance(n, Number) else self.append('constant', [], n); and adjoints[row] is None",
         ),
-        slips=[("truth value of an array", "== asks each number of an array. Ask whether it `is None`.")],
+        slips=[("truth value of an array", "== and `or` ask each number of an array. Ask whether it `is None`.")],
     ),
     AnswerTrial(
         "tape = Tape()\na = tape.watch(2.0)\ntape.gradient(sum([a] * 3000, a), [a])",

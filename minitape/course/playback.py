@@ -89,32 +89,42 @@ def _solutions(lesson: str) -> dict[str, str]:
     return {name: program for program, name in found}
 
 
-def playback_of(mine: Sequence[Answer], right: Sequence[Answer]) -> Playback | None:
+def playback_of(mine: Sequence[Answer], right: Sequence[Answer], once: bool = True) -> Playback | None:
     """The first two tapes that differ, of those that two programs asked in turn; None where they are alike, and where
-    one program asked more tapes: it goes another way, which need not be wrong.
+    one program asked more tapes: it goes another way, which need not be wrong. Where a tape was not asked `once`, the
+    adjoints are those of its last question, and tell nothing.
     """
     if len(mine) != len(right):
         return None
     for number, tapes in enumerate(zip(mine[:MOST], right[:MOST], strict=True), 1):
-        if told := _difference(*(snapshot(tape) for tape in tapes)):
+        if told := _difference(snapshot(tapes[0]), snapshot(tapes[1]), once):
             which = say("Tape {number}:", number=number) if len(mine) > 1 else ""
             return Playback(tapes, paragraph(which, told))
     return None
 
 
-def _difference(mine: Answer, right: Answer) -> str:
-    """What the first row is in which two tapes differ: in what ran there, its value, or the adjoint that arrives."""
+def _difference(mine: Answer, right: Answer, once: bool) -> str:
+    """What the first row is in which two tapes differ: in what ran there, its value, or the adjoint that arrives.
+
+    A leaf counts where all else is alike: other leaves say no more than that the programs differ.
+    """
     arrived = _adjoints(mine), _adjoints(right)
     pairs = [*enumerate(zip_longest(mine["rows"], right["rows"]))]
+    alike = all(one and other and one["inputs"] == other["inputs"] for _, (one, other) in pairs)
     for row, pair in pairs:
         if len({one and _content(one) for one in pair}) > 1:
+            if not alike and any(one and not one["inputs"] for one in pair):
+                if pair[1] is None:
+                    continue
+                return ""
             here, there = (say("no such row") if one is None else _in_words(one) for one in pair)
             return paragraph(_place(row, pair[0], here), say("In the solution: {there}.", there=there))
-    for row, pair in reversed(pairs):
-        here, there = (one.get(row, say("nothing")) for one in arrived)
+    for row, pair in reversed(pairs) if once else ():
+        here, there = (
+            say("the adjoint is {number}", number=one[row]) if row in one else say("nothing arrives") for one in arrived
+        )
         if here != there:
-            told = _place(row, pair[0], say("the adjoint is {number}", number=here))
-            return paragraph(told, say("In the solution: {there}.", there=there))
+            return paragraph(_place(row, pair[0], here), say("In the solution: {there}.", there=there))
     return ""
 
 

@@ -25,14 +25,19 @@ MEANINGS = {
 Fact: TypeAlias = tuple[float, str, dict[str, "Answer"]]  # a number, what it is, and of which names
 
 
-def meaning_of(number: float, program: str) -> str:
-    """What a number is in a program; "" where it is nothing of it.
+def meaning_of(number: float, program: str, place: str = "") -> str:
+    """What a number is in a program; "" where it is nothing of it. Where the answer's `place` is a name of the program,
+    only the amounts that meet there count, and else they are told last.
 
     >>> program = "x = tf.Variable(3.0)\\nwith tf.GradientTape(persistent=True) as tape: y = x * x"
     >>> meaning_of(9.0, program), meaning_of(3.0, program)
     ('9 is the value of y.', '3 is the value of x. At x 2 amounts meet, and 3 is only 1 of them.')
     """
-    facts = [fact for fact in _facts(program) if isclose(fact[0], number, rel_tol=NEAR)]
+    facts = _facts(program)
+    named = any(names.get("name") == place for _, _, names in facts)
+    facts = [fact for fact in facts if isclose(fact[0], number, rel_tol=NEAR)]
+    facts = [fact for fact in facts if fact[1] != "part" or not named or fact[2]["name"] == place]
+    facts.sort(key=lambda fact: fact[1] == "part" and not named)
     told = (say(MEANINGS[what], number=f"{found:g}", **names) for found, what, names in facts)
     return paragraph(*[*dict.fromkeys(told)][:MOST])
 

@@ -105,9 +105,14 @@ def keep(name: str) -> Path:
 
 def _lines_known(name: str) -> tuple[str, str]:
     """The text of a program and its file name, by which Python finds its lines from now on."""
-    text, file = text_of(name), f"{name}_program.py"
+    text, file = _numbered(text_of(name)), f"{name}_program.py"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     return text, file
+
+
+def _numbered(text: str) -> str:
+    """A program with the comments that number its lines in the lesson's language."""
+    return re.sub(r"# line (\d+)", lambda found: "# " + say("line {line}", line=found[1]), text)
 
 
 def sentences_of(lesson: str) -> list[str]:
@@ -118,8 +123,9 @@ def sentences_of(lesson: str) -> list[str]:
 
 
 def _program(name: str, data: Data) -> FrameworkProgram:
-    text, _ = _lines_known(name)  # of which the explanation shows one
-    recording, said = Replay(data["snapshot"], CALLED[name]), data["why"]
+    text, file = _lines_known(name)  # of which the explanation shows one
+    recording = Replay(data["snapshot"] | {"sources_text": {file: text}}, CALLED[name])
+    said = data["why"]
     others = [_explanation(other, recording) for other in said["others"]]
     return FrameworkProgram(text, data["version"], recording, _explanation(said, recording, others))
 

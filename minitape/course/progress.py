@@ -243,9 +243,8 @@ def progress(*lessons: str | int) -> None:
         left = [name for name in names if name not in done]
         solved = len(names) - len(left)
         bar = "#" * solved + "." * len(left)
-        done_of = say(
-            "Lesson {name}: {bar} {solved} of {count} solved", name=lesson, bar=bar, solved=solved, count=len(names)
-        )
+        called = say("Appendix") if lesson == "appendix" else say("Lesson {name}", name=lesson)
+        done_of = say("{name}: {bar} {solved} of {count} solved", name=called, bar=bar, solved=solved, count=len(names))
         lines.append(done_of + (say("   left: {names}", names=say(", ").join(left)) if left else ""))
     print("\n".join(lines) or say("Nothing is solved yet."))
 

@@ -10,10 +10,9 @@ through them, line by line. Each folder knows only those before it.
                  texts; ``fp``: NumPy's warnings off for an operation; ``accelerator``: what is asked of
                  ``minitape.speed``
 ``recording/``   ``record``, ``rows``: the table that all open tapes share; ``array_spec``: what stands for an array
-                 that it does not hold; ``state``: what a thread is doing; ``recorder``: who takes notice of what
-                 variables do, a recording, a traced function or neither; ``pause``: ``stop_recording``; ``evidence``,
-                 ``frames``: notes for ``explain``; ``logs``: warnings that TensorFlow logs; ``block``: blocks that
-                 Ctrl-C leaves whole
+                 that it does not hold; ``arrays``: which arrays it holds, and what stays of it at its end;
+                 ``state``: what a thread is doing; ``pause``: ``stop_recording``; ``evidence``, ``frames``: notes for
+                 ``explain``; ``logs``: warnings that TensorFlow logs; ``block``: blocks that Ctrl-C leaves whole
 ``tensor/``      ``tensor``: values that never change; ``convert``: Python and NumPy values become tensors;
                  ``functions``: how elementwise operations run and are recorded; ``operation``, ``operators``: how all
                  others do; ``variable``, ``variable_operators``, ``updates``: variables

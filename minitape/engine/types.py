@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     End: TypeAlias = Any  # a target or a source: a tensor, a variable, or a composite tensor of the packages above
     # nested lists, tuples, dictionaries, named tuples, ... of tensors or other leaves, or one leaf
     Structure: TypeAlias = Any
-    DTypeLike: TypeAlias = Any  # what ``as_dtype`` reads: a DType, a NumPy or Python type, a name, a number
+    DTypeLike: TypeAlias = DType | np.dtype | type | str | None  # what ``as_dtype`` reads; None: as the value is
     ShapeLike: TypeAlias = Any  # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
     Object: TypeAlias = Any  # an object of other code, of which attributes are read that it may not have
     Table: TypeAlias = Any  # the rows of a function, of a package above the engine
     Trace: TypeAlias = Any  # the first run of a function, of a package above the engine
     Columns: TypeAlias = list[list]  # of a recording: four of integers, and one of values
     Assigned: TypeAlias = Any  # the variable, None without ``read_value``
-    NumPyType: TypeAlias = Any  # a scalar type or dtype of NumPy's; ``object`` for text
+    NumPyType: TypeAlias = type[Any]  # of scalars; ``object`` for text
     Leaving: TypeAlias = Any  # an ``Exit``: a property, in which type checkers do not see the end of a block
     Name: TypeAlias = str | None  # of an operation in a graph of TensorFlow 1; elsewhere functions do without
     Sizes: TypeAlias = tuple[int, ...]  # of axes, or their numbers
@@ -124,7 +124,7 @@ if TYPE_CHECKING:
         def array(self) -> Array: ...
         def _numpy(self) -> Array: ...
         def _text(self, show: Callable[[Array], str] = ...) -> str: ...
-        def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray: ...
+        def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray: ...
         def get_shape(self) -> TensorShape: ...
         def ref(self) -> Reference: ...
 

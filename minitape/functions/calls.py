@@ -42,6 +42,6 @@ def in_traces(name: str, found: Any) -> Any:
             return found(*args, **kwargs)
         from . import rows
 
-        return getattr(rows, how)(found, args, kwargs)
+        return getattr(rows, how)(found, *args, **kwargs)
 
     return called

@@ -1,8 +1,8 @@
 """Branches and loops on tensors: ``tf.cond``, ``tf.while_loop``.
 
 Where values tell themselves they are Python's. In a traced function one is one row, which holds a recording for each
-branch, or for the condition and the body of the loop. Where one cannot be recorded without doing what it does, Python
-goes through it here, too, and what it decides by are guards.
+branch, or for the condition and the body of the loop. Only what computes is recorded so: where one prints, draws or
+assigns, or where it fails with the values of this run, Python goes through it, and what it decides by are guards.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
-from .recording import FunctionRecording, record
-from .rows import Row, effects, write
+from .recording import record
+from .rows import Row, write
 from .trace import FirstRun, OtherWay, Unrecorded, tracing
 
 
@@ -43,12 +43,13 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
             raise TypeError(f"'{label}' must be callable.")
     pred = convert_to_tensor(pred)
     trace = tracing()
-    if trace is None or not trace.varies(trace.record.row_or_new_leaf(pred)):
+
+    def in_python() -> Any:
         return true_fn() if bool(pred) else false_fn()
-    return _recorded_or(
-        lambda: _branches(pred, [_Body("else", false_fn), _Body("then", true_fn)]),
-        lambda: true_fn() if bool(pred) else false_fn(),
-    )
+
+    if trace is None or not trace.varies(trace.record.row_or_new_leaf(pred)):
+        return in_python()
+    return _recorded_or(lambda: _branches(pred, false_fn, true_fn), in_python)
 
 
 def while_loop(
@@ -96,89 +97,41 @@ def while_loop(
             now = step(*now)
         return now
 
-    found = in_python() if tracing() is None else _recorded_or(lambda: _loop(test, step, flat), in_python)
-    return nest.pack_sequence_as(values, found[:count])
+    return nest.pack_sequence_as(values, _recorded_or(lambda: _loop(test, step, flat), in_python)[:count])
 
 
 def _recorded_or(recorded: Callable, in_python: Callable) -> Any:
-    """A branch or loop as one row, or as what Python does with it."""
-    log, trace = effects.log, tracing()
-    assert trace is not None and log is not None
-    before = log.next
+    """A branch or loop as one row, or as what Python does with it: where values tell themselves, and where it has
+    effects, which nobody may have twice.
+    """
+    trace = tracing()
+    if trace is None:
+        return in_python()
     try:
         return recorded()
     except (Unrecorded, OtherWay):
         if trace.tentative:
             raise Unrecorded from None
-    log.next = before  # what was done is not done again
     return in_python()
 
 
-class _Body:
-    """A branch, a condition or a body of a loop: its recording, whose first feeds are its ``count`` arguments."""
-
-    def __init__(self, name: str, function: Callable, tensors: Sequence = ()) -> None:
-        self.trace, self.count = FirstRun(name), len(tensors)
-        try:
-            self.recording, self.pack, _ = record(self.trace, function, tensors)
-        except Exception as error:  # whatever it is: Python comes here again if this is taken
-            raise Unrecorded from error
-        self.outlines = [self.recording.table.shape_dtypes[row] for row in self.recording.results]
-
-    def settle(self, changed: dict) -> None:
-        """Makes it give the states of variables that this body or another one changes."""
-        was, known = self.recording, len(self.trace.feeds)
-        with self.trace.recording():
-            states = [(v, self.trace.read(v, accessed=False)._row) for v in changed.values()]
-        feeds = [*was.feeds, *self.trace.feeds[known:]]
-        self.recording = FunctionRecording(was.table, feeds, was.results, states, was.effects)
-        self.recording.sets = was.sets
-        places = {id(feed.variable): at for at, feed in enumerate(feeds)}
-        self.states = [places[key] for key in changed]  # which feeds they are before
-
-    def outside(self) -> list:
-        """What it takes from outside, in the order of its feeds."""
-        return self.recording.inputs([None] * self.count)[self.count :]
-
-    def runner(self, noted: bool) -> Callable:
-        """What computes results and states for arrays of the feeds; ``noted``: then what the gradient reads."""
-        own = self.recording
-        function = (own.gradient.forward if noted else own.program).ready()
-        return function if len(own.varying) == len(own.feeds) else lambda *values: function(*own.varied(values))
-
-    def advance(self, feeds: Sequence, found: Sequence) -> list:
-        """What the next turn of a loop is given."""
-        new = [*found[: self.count], *feeds[self.count :]]
-        for at, value in zip(self.states, found[self.count :], strict=True) if self.states else ():
-            new[at] = value
-        return new
+def _body(name: str, function: Callable, tensors: Sequence = ()) -> tuple:
+    """The recording of a branch or of a loop's condition or body, shapes and dtypes of its results, what packs them."""
+    try:
+        recording, pack, _ = record(FirstRun(name), function, tensors)
+    except Exception as error:  # whatever it is: Python comes here again if this is taken
+        raise Unrecorded from error
+    return recording, [recording.table.shape_dtypes[row] for row in recording.results], pack
 
 
-def _write(row: Any, repeat: Callable, first: Sequence, bodies: Sequence, changed: dict) -> list:
+def _write(row: Any, replay: Callable, first: Sequence, bodies: Sequence) -> list:
     """The results of the row of a branch or loop, which takes ``first`` and then what its bodies take from outside."""
-    row.repeat = Row(
-        row.name, lambda given, _: [*repeat(given, given[-1][()]), given[-1][()]], row.sweep, row.op, notes=True
-    )
-    row.repeat.replay = lambda given: row.replay(given, given[-1]._value[()])
-    row.bodies, row.starts, inputs = [body.recording for body in bodies], [], [*first]
+    row.replay, row.bodies, row.starts, inputs = replay, bodies, [], [*first]
     for body in bodies:
         row.starts.append(len(inputs))
-        inputs += body.outside()
-    row.stateful = any(body.recording.effects for body in bodies)
-    found = write(row, inputs)[:-1]
-    count = len(found) - len(changed)
-    trace: Any = tracing()
-    for variable, tensor in zip(changed.values(), found[count:], strict=True):
-        trace.set_state(variable, tensor)
-    return found[:count]
-
-
-def _settle(bodies: Sequence) -> dict:
-    """The variables that some bodies change, by id."""
-    changed = {id(variable): variable for body in bodies for variable, _ in body.recording.assigned}
-    for body in bodies:
-        body.settle(changed)
-    return changed
+        inputs += body.inputs([None] * body.arguments)[body.arguments :]
+    row.stateful = row.checks = any(body.effects for body in bodies)
+    return write(row, inputs)[:-1]
 
 
 def _scope(name: str) -> AbstractContextManager:
@@ -186,98 +139,82 @@ def _scope(name: str) -> AbstractContextManager:
     return TemporaryAttributes(state, scope=(*state.scope, name))
 
 
-def _branches(pred: Tensor, bodies: list) -> Any:
-    if bodies[0].outlines != bodies[1].outlines:
-        raise Unrecorded  # of other shapes or dtypes: another recording for each
-    changed = _settle(bodies)
+def _branches(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Any:
+    (no, others, _), (yes, outlines, pack) = _body("else", false_fn), _body("then", true_fn)
+    if outlines != others:
+        raise Unrecorded  # another recording for each
 
     def chosen(inputs: Sequence) -> tuple:
+        """The recording of the branch that is taken, where its inputs begin, and they."""
         which = bool(getattr(inputs[0], "_value", inputs[0]))
-        body, first = bodies[which], row.starts[which]
-        return body, first, inputs[first : first + len(body.recording.feeds)]
+        body, first = row.bodies[which], row.starts[which]
+        return body, first, inputs[first : first + len(body.feeds)]
 
     def run(arrays: Sequence, noted: bool) -> list:
         body, _, own = chosen(arrays)
-        found, end = body.runner(noted)(*own), len(body.recording.fetches)
-        return [*found[:end], found[end:]]
+        found = body.runner(noted)(*own)
+        return [*found[: len(outlines)], found[len(outlines) :]]
 
-    def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, notes: Any) -> list:
+    def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, saved: Any) -> list:
         body, first, own = chosen(inputs)
-        shares = dict(enumerate(body.recording.gradient.shares(gs[: len(body.outlines)], own, notes), first))
+        shares = dict(enumerate(body.gradient.shares(gs, own, saved), first))
         return [shares.get(at) for at in flows]
 
-    def repeat(inputs: Sequence, notes: Any) -> Sequence:
+    def replay(inputs: Sequence) -> list:
         body, _, own = chosen(inputs)
-        return body.recording.gradient.again(own, notes)
-
-    def replay(inputs: Sequence, notes: Any = ()) -> list:
-        body, _, own = chosen(inputs)
-        with _scope(body.trace.name):
-            return body.recording.again(own, notes)
+        with _scope(body.name):
+            return body.again(own)
 
     row: Any = Row("cond", run, sweep, op="If", notes=True)
-    row.replay = replay
-    return bodies[1].pack(_write(row, repeat, [pred], bodies, changed))
+    return pack(_write(row, replay, [pred], [no, yes]))
 
 
 def _loop(test: Callable, step: Callable, flat: list) -> list:
     count = len(flat)
-    bodies = ask, turn = [_Body("test", test, flat), _Body("turn", step, flat)]
-    if turn.outlines != [(t._value.shape, t._value.dtype) for t in flat]:
+    (ask, _, _), (turn, outlines, _) = _body("test", test, flat), _body("turn", step, flat)
+    if outlines != [(t._value.shape, t._value.dtype) for t in flat]:
         raise Unrecorded  # something changes from turn to turn
-    changed = _settle(bodies)
-    end = count + len(changed)
 
-    def start(inputs: Sequence) -> tuple:
-        """The feeds of the first test and of the first turn, and what the loop gives without any."""
-        variables, second = inputs[:count], row.starts[1]
-        takes = [*variables, *inputs[second : second + len(turn.recording.feeds) - count]]
-        return [*variables, *inputs[count:second]], takes, [*variables, *(takes[at] for at in turn.states)]
+    def parts(inputs: Sequence) -> tuple:
+        """The loop's variables before the first turn, what the condition takes from outside, and what a turn takes."""
+        second = row.starts[1]
+        return inputs[:count], inputs[count:second], inputs[second : second + len(turn.feeds) - count]
 
     def run(arrays: Sequence, noted: bool) -> list:
-        tests, takes, now = start(arrays)
+        now, asked, taken = parts(arrays)
         turns = []
         goes_on, once = ask.runner(False), turn.runner(noted)
-        while goes_on(*tests)[0]:
-            now = once(*takes)
+        while goes_on(*now, *asked)[0]:
+            found = once(*now, *taken)
             if noted:
-                turns.append((takes, now[end:]))
-                now = now[:end]
-            tests, takes = ask.advance(tests, now), turn.advance(takes, now)
+                turns.append((now, found[count:]))
+            now = found[:count]
         return [*now, turns]
-
-    def repeated(inputs: Sequence, turns: Sequence) -> tuple:
-        """The turns once more, of other inputs, and what they end with."""
-        found = []
-        _, takes, now = start(inputs)
-        for _, saved in turns:
-            found.append((takes, saved))
-            now = turn.recording.gradient.again(takes, saved)
-            takes = turn.advance(takes, now)
-        return found, now
 
     def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, turns: Sequence) -> list:
         """Back through the turns: what arrives at the loop's variables, and the sum of what arrives at all else."""
+        now, _, taken = parts(inputs)
         tensors = isinstance(gs[0], Tensor)
-        zeros, carried = TABLE["zeros_like"] if tensors else np.zeros_like, gs[:count]
-        total: list = [None] * len(turn.recording.feeds)
-        for takes, saved in reversed(repeated(inputs, turns)[0] if tensors else turns):
-            shares = turn.recording.gradient.shares(carried, takes, saved)
-            carried = [zeros(x) if s is None else s for s, x in zip(shares[:count], takes, strict=False)]
-            total = [s if t is None else t if s is None else t + s for t, s in zip(total, shares, strict=True)]
-        found = dict(enumerate(carried)) | dict(enumerate(total[count:], row.starts[1]))
+        zeros, carried = TABLE["zeros_like"] if tensors else np.zeros_like, gs
+        steps, total = [], [None] * len(taken)
+        for before, saved in turns:
+            steps.append((now if tensors else before, saved))
+            now = turn.again([*now, *taken]) if tensors else now
+        for now, saved in reversed(steps):
+            shares = turn.gradient.shares(carried, [*now, *taken], saved)
+            carried = [zeros(x) if s is None else s for s, x in zip(shares, now, strict=False)]
+            total = [s if t is None else t if s is None else t + s for t, s in zip(total, shares[count:], strict=True)]
+        found = dict(enumerate(carried)) | dict(enumerate(total, row.starts[1]))
         return [found.get(at) for at in flows]
 
-    def replay(inputs: Sequence, notes: Sequence | None = None) -> list:
-        tests, takes, now = start(inputs)
+    def replay(inputs: Sequence) -> list:
+        now, asked, taken = parts(inputs)
         turns = 0
-        while turns < len(notes) if notes is not None else bool(ask.recording.again(tests)[0]._value):
-            with _scope(f"turn {turns + 1}"):
-                now = turn.recording.again(takes, () if notes is None else notes[turns][1])
-            tests, takes = ask.advance(tests, now), turn.advance(takes, now)
+        while bool(ask.again([*now, *asked])[0]._value):
             turns += 1
-        return now
+            with _scope(f"turn {turns}"):
+                now = turn.again([*now, *taken])
+        return [*now]
 
     row: Any = Row("while", run, sweep, op="While", notes=True)
-    row.replay = replay
-    return _write(row, lambda given, turns: repeated(given, turns)[1], flat, bodies, changed)
+    return _write(row, replay, flat, [ask, turn])

@@ -37,7 +37,7 @@ class Ways:
     def add(self, recording: FunctionRecording, pack: Callable) -> None:
         """One more way."""
         self.known.append((recording, pack))
-        checked = any(call.primitive.checks or call.primitive.bodies for call in recording.effects)
+        checked = any(call.primitive.checks for call in recording.effects)
         self.only, self.pack = None if checked else recording, pack
 
     def refuse_more(self, name: str) -> None:
@@ -49,7 +49,8 @@ class Ways:
         path, line, _ = recording.table.record.place_of(row) or ("?", 0, None)
         raise RuntimeError(
             f"Python has taken {MOST} different ways through the traced function {name!r}, and decides by a tensor in "
-            f"{path}, line {line}: use tf.cond, tf.while_loop or tf.where there, which are one recording."
+            f"{path}, line {line}: use tf.cond, tf.while_loop or tf.where there, which are one recording where they "
+            "only compute."
         )
 
 
@@ -166,8 +167,8 @@ class Function(Generic[Given, Made]):
         parameters = [*self._signature.parameters]
         flat = [(at, leaf) for at, v in enumerate(values) for leaf in nest.flatten(v)]
         names = [parameters[min(at, len(parameters) - 1)] for at, leaf in flat if isinstance(leaf, Tensor)]
-        trace = FirstRun(self._name, guard)
-        made = record(trace, run, tensors, names)
+        trace = FirstRun(self._name, guard, names)
+        made = record(trace, run, tensors)
         self._traced += 1
         if trace.created:
             with suppress(Unrecorded):

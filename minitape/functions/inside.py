@@ -11,15 +11,6 @@ from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, new_tensor
 
 
-def site_of(recording: Any, variable: Any, row: int) -> tuple:
-    """The user's statement that assigns a row to a variable, also inside of a branch or loop."""
-    call = recording.table.calls[row]
-    for body in getattr(call.primitive, "bodies", ()):
-        if id(variable) in body.sets:
-            return site_of(body, variable, body.sets[id(variable)])
-    return recording.table.record.site_of(call.row) or ()
-
-
 def again(recording: Any, inputs: Sequence, saved: Sequence = ()) -> list[EagerTensor]:
     """The results of a call, and then new states, as operations that are recorded now. Effects are not repeated."""
     kept = dict(zip(recording.gradient.saved, saved, strict=False))

@@ -27,7 +27,6 @@ class Table:
         self.calls: dict[int, Call] = {}  # by each row that it gives
         self.shape_dtypes: dict[int, tuple] = {}
         self.folded: dict[int, Any] = {}  # the values of rows that hang on nothing given
-        self.tuples: set[int] = set()  # first rows of calls whose primitive gives a tuple
 
     def grow(self) -> None:
         """Takes the rows that the trace has more by now, and lets go of their values."""
@@ -36,19 +35,15 @@ class Table:
         for row, (op, a, b, call, value) in enumerate(zip(ops, left, right, calls, values, strict=True), first):
             self.shape_dtypes[row] = value.shape, value.dtype
             if op != LEAF:
-                self.calls[row] = call = call or call_of(row, op, a, b)
-                if getattr(call.primitive, "gives_tuple", False):
-                    self.tuples.add(call.row)
-            if not self.trace.varies(row):
-                self.folded[row] = self._computed(call, row) if type(value) is ArraySpec and call else value
+                self.calls[row] = call or call_of(row, op, a, b)
+            if not self.trace.varies(row) and type(value) is not ArraySpec:  # else it is computed anew
+                self.folded[row] = value
             elif value.ndim:
                 record.store(row, array_spec(value.shape, value.dtype))
 
-    def _computed(self, call: Call, row: int) -> Any:
-        """The value of a large constant that the recording did not keep."""
-        given = [self.folded[i] if i in self.folded else array_spec(*self.shape_dtypes[i]).zeros for i in call.inputs]
-        found = call.primitive.forward(*given, **call.attrs)
-        return found[row - call.row] if type(found) is tuple else found
+    def effects(self, first: int = 0) -> list[Call]:
+        """The calls from a row on that run in any case."""
+        return [call for row, call in self.calls.items() if row == call.row >= first and call.primitive.stateful]
 
     def needed(self, fetches: Sequence, feeds: Sequence, effects: Sequence = ()) -> tuple:
         """The calls, in order, on which rows and effects depend, down to the fed rows; and the constants."""
@@ -63,13 +58,16 @@ class Table:
             if row in self.folded:
                 constants[row] = self.folded[row]
                 continue
-            call, notes = self.calls[row], self.calls[row].row + self.calls[row].outputs - 1
-            if notes in feeds and (repeat := getattr(call.primitive, "repeat", None)) is not None:
-                call = Call(call.row, repeat, (*call.inputs, notes), {}, call.outputs)  # without its effects
+            call = self.calls[row]
             if call.row not in calls:
                 calls[call.row] = call
                 stack += call.inputs
         return [calls[row] for row in sorted(calls)], constants
+
+
+def gives_tuple(call: Call) -> bool:
+    """Whether a primitive gives a tuple of results."""
+    return call.outputs > 1 or getattr(call.primitive, "gives_tuple", False)
 
 
 @fast.rows
@@ -84,10 +82,7 @@ class Rows:
         self, table: Table, calls: Sequence, constants: dict, fetches: Sequence, feeds: Sequence, runner: Callable
     ) -> None:
         read = {*fetches, *(row for call in calls for row in call.inputs)}
-        self.steps = [
-            (call, runner(call, call.row + call.outputs - 1 in read), call.outputs > 1 or call.row in table.tuples)
-            for call in calls
-        ]
+        self.steps = [(call, runner(call, call.row + call.outputs - 1 in read), gives_tuple(call)) for call in calls]
         self.constants, self.fetches, self.feeds = constants, fetches, feeds
 
     def function(self, *arrays: Any) -> tuple:
@@ -107,7 +102,7 @@ class Program:
 
     def __init__(self, table: Table, fetches: Sequence, feeds: Sequence, effects: Sequence = ()) -> None:
         self.runs, self.next = 0, OFTEN
-        self.table, self.fetches, self.feeds, self.effects = table, list(fetches), list(feeds), effects
+        self.table, self.fetches, self.feeds, self.effects = table, fetches, feeds, effects
 
     @cached_property
     def rows(self) -> Rows:

@@ -17,8 +17,7 @@ import numpy as np
 from ..engine.back.backward import gradients_of
 from ..engine.derivatives.custom import with_list
 from ..engine.recording.array_spec import array_spec
-from ..engine.recording.evidence import ASSIGNED, ValueOrigin, clock, origin_of_new, stack
-from ..engine.recording.record import new_tuple
+from ..engine.recording.evidence import ASSIGNED, origin_of_new
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.convert import convert_to_tensor
@@ -44,24 +43,15 @@ class FunctionRecording:
         effects: Sequence = (),
     ) -> None:
         self.table, self.trace, self.name = table, table.trace, table.trace.name
-        self.feeds, self.results, self.assigned = list(feeds), list(results), list(assigned)
-        self.effects = list(effects)
-        self.sets = {id(variable): row for variable, row in assigned}
-        self._fixed = [at for at, feed in enumerate(self.feeds) if id(feed.variable) not in self.sets]
-        self.fetches = [*self.results, *(row for _, row in self.assigned)]
+        self.feeds, self.results, self.assigned, self.effects = feeds, results, assigned, effects
+        self.fetches = [*self.results, *(row for _, row, _ in self.assigned)]
         self.arguments = sum(feed.variable is None and feed.captured is None for feed in self.feeds)
         self._at = [at for at, feed in enumerate(self.feeds) if feed.varies]
         self.varying = [self.feeds[at].row for at in self._at]
         self.plain = not effects and not assigned and self.arguments == len(self.varying)  # a call is its program
-        # rows that a run has all its own: what is drawn, or the notes of a branch or loop with effects
-        self.drawn = [
-            call.row + k
-            for call in effects
-            if not call.primitive.checks
-            for k in range(call.outputs - 1 if call.primitive.bodies else 0, call.outputs)
-        ]
+        # rows that a run has all its own: what is drawn, or given by Python
+        self.drawn = [call.row + k for call in effects if not call.primitive.checks for k in range(call.outputs)]
         self._grads: Gradient | None = None
-        self._sites: dict[int, tuple] = {}  # where the user assigned, by row
 
     @cached_property
     def program(self) -> Program:
@@ -77,6 +67,11 @@ class FunctionRecording:
         return self._grads
 
     # -- calls -------------------------------------------------------------------------------------
+
+    def runner(self, noted: bool) -> Callable:
+        """What computes results for arrays of all feeds; ``noted``: then what the gradient reads."""
+        function = (self.gradient.forward if noted else self.program).ready()
+        return function if len(self.varying) == len(self.feeds) else lambda *values: function(*self.varied(values))
 
     def inputs(self, arguments: Sequence) -> list:
         """A tensor for each feed: arguments, states of variables, and tensors from outside."""
@@ -119,18 +114,13 @@ class FunctionRecording:
     def outputs(self, inputs: Sequence, found: Sequence) -> list:
         """The results as tensors, with a note for `explain`; the variables get their new states."""
         outputs = [*map(from_array, found[: len(self.results)])]
-        place = sum(stack(), ())
-        if state.record is None:
-            origin = origin_of_new("op", inputs, FUNCTION, place)
+        if state.record is None or self.assigned:
+            when, _, place, values, _, depth = origin = origin_of_new("op", inputs, FUNCTION)
             for tensor in outputs:
                 tensor._origin = origin
-        if self.assigned:
-            known = origin_of_new("assign", [inputs[at] for at in self._fixed], None, place, ASSIGNED)
-            for (variable, row), value in zip(self.assigned, found[len(outputs) :], strict=False):
-                if (at := self._sites.get(row)) is None:
-                    at = self._sites[row] = inside.site_of(self, variable, row)
-                told = clock(), "assign", (*at, *place), known.values, ref(variable), known.depth
-                variable._take(from_array(value), new_tuple(ValueOrigin, told))
+            for (variable, _, at), value in zip(self.assigned, found[len(outputs) :], strict=False):
+                told = when, "assign", (*at, *place), values, ref(variable), depth + ASSIGNED
+                variable._take(from_array(value), told)
         return outputs
 
 
@@ -150,10 +140,8 @@ class Gradient:
         with trace.recording():
             outs = [_stand_in(table, row) for row in recording.results]
             variables = {rows[0]: variable for variable, rows in table.record.variables.values()}  # of all their states
-            sources = [variables[f.row] if f.row in variables else _stand_in(table, f.row) for f in feeds]
-            before = len(trace.feeds)
+            sources = [variables.get(feed.row, _stand_in(table, feed.row)) for feed in feeds]
             ones = [trace.enter(np.ones(t._value.shape, t._value.dtype)) for t in outs]
-            starts, trace.feeds = trace.feeds[before:], trace.feeds[:before]
             try:
                 found = gradients_of(trace.tape(), outs, sources, list(ones))
             except LookupError as error:  # raised when the gradient is asked for
@@ -161,26 +149,28 @@ class Gradient:
             self.parts = [None if g is None else table.record.row_or_new_leaf(convert_to_tensor(g)) for g in found]
         table.grow()
         rows = [row for row in self.parts if row is not None]
-        calls, _ = table.needed(rows, [feed.row for feed in (*feeds, *starts)])
+        starts = [t._row for t in ones]
+        calls, _ = table.needed(rows, [*starts, *(feed.row for feed in feeds)])
         read = {*rows, *(row for call in calls if call.row >= border for row in call.inputs)}
         kept = {row for row in read if row < border and row not in table.folded} - {feed.row for feed in feeds}
         self.saved = sorted(kept | set(recording.drawn))
         self.forward = Program(table, [*recording.fetches, *self.saved], recording.varying, recording.effects)
-        effects = [call for row, call in table.calls.items() if row == call.row >= border and call.primitive.stateful]
-        self.backward = Program(table, rows, [*recording.varying, *self.saved, *(feed.row for feed in starts)], effects)
-        given = [*(feed._replace(variable=None, captured=None) for feed in feeds), *map(Feed, recording.drawn)]
-        # of the inputs and of what each run has of its own: the results; of the adjoints, too: the gradient
-        self.repeated, self.pure = (
-            FunctionRecording(table, given, recording.fetches),
-            FunctionRecording(table, [*given, *starts], rows, (), effects),
-        )
+        effects = table.effects(border)
+        self.backward = Program(table, rows, [*recording.varying, *self.saved, *starts], effects)
+        # of the inputs, of what each run has of its own, and of the adjoints: the gradient
+        given = [
+            *(feed._replace(variable=None, captured=None) for feed in feeds),
+            *map(Feed, (*recording.drawn, *starts)),
+        ]
+        self.pure = FunctionRecording(table, given, rows, (), effects)
 
     def shares(self, gs: Sequence, inputs: Sequence, saved: Sequence) -> list:
         """The shares of the inputs: of arrays, or of tensors."""
         if self.error is not None:
             raise self.error
         if any(isinstance(g, Tensor) for g in gs):
-            given = (*inputs, *self.own_values(saved), *gs)
+            kept = dict(zip(self.saved, saved, strict=True))
+            given = (*inputs, *(kept[row] for row in self.recording.drawn), *gs)
             found: Any = self.pure.call([x if isinstance(x, Tensor) else new_tensor(x) for x in given])
         else:
             try:
@@ -190,26 +180,11 @@ class Gradient:
         values = iter(found)
         return [None if part is None else next(values) for part in self.parts]
 
-    def own_values(self, saved: Sequence) -> list:
-        """What a run has of its own, of what it saved."""
-        kept = dict(zip(self.saved, saved, strict=True))
-        return [kept[row] for row in self.recording.drawn]
-
-    def again(self, values: Sequence, saved: Sequence) -> Sequence:
-        """Results and new states for these arrays or tensors, without effects: of what a run saved."""
-        given = [*values, *self.own_values(saved)]
-        if not any(isinstance(x, Tensor) for x in values):
-            return self.repeated.program.run(self.repeated.varied(given))
-        return self.repeated.call([x if isinstance(x, Tensor) else new_tensor(x) for x in given])
-
 
 def _stand_in(table: Table, row: int) -> EagerTensor:
     """The tensor of a row whose value is not known any more: zeros have its shape."""
-    made = EagerTensor()
-    shape, dtype = table.shape_dtypes[row]
-    zeros = array_spec(shape, dtype).zeros
-    made._value = table.folded[row] if row in table.folded else zeros if dtype.kind == "O" else zeros[()]
-    made._record, made._row, made._origin = table.record, row, None
+    made = from_array(table.folded.get(row, array_spec(*table.shape_dtypes[row]).zeros))
+    made._record, made._row = table.record, row
     return made
 
 
@@ -226,14 +201,12 @@ FUNCTION = Primitive(
 # -- the first run ---------------------------------------------------------------------------------
 
 
-def record(trace: FirstRun, function: Callable, tensors: Sequence, names: Sequence = ()) -> tuple:
+def record(trace: FirstRun, function: Callable, tensors: Sequence) -> tuple:
     """Runs a function on copies of tensors: (its recording, what packs results as it returned them, arrays of results
     and new states of this run).
     """
     with trace.recording():
-        arguments = [trace.enter(t._value) for t in tensors]
-        trace.names = dict(zip((t._row for t in arguments), names, strict=False))
-        returned = function(*arguments)
+        returned = function(*[trace.enter(t._value) for t in tensors])
         flat = [as_result(trace.name, t) for t in nest.flatten(returned)]
         there = [t for t in flat if t is not None]
         results = [trace.record.row_or_new_leaf(t) for t in there]
@@ -241,10 +214,12 @@ def record(trace: FirstRun, function: Callable, tensors: Sequence, names: Sequen
         pack = _packer(returned, [t is not None for t in flat])
         table = Table(trace)
         table.grow()
-    assigned = [(variable, trace.states[key]._row) for key, variable in trace.assigned.items()]
-    effects = [call for row, call in table.calls.items() if call.row == row and call.primitive.stateful]
-    feeds = [feed for feed in trace.feeds if feed.captured is None or _is_alive(feed)]
-    return FunctionRecording(table, feeds, results, assigned, effects), pack, values
+    assigned = [  # each variable, the row of its new state, and where the user assigned it
+        (variable, row := trace.states[key]._row, trace.record.site_of(row) or ())
+        for key, variable in trace.assigned.items()
+    ]
+    feeds = [feed for feed in trace.feeds.values() if feed.captured is None or _is_alive(feed)]
+    return FunctionRecording(table, feeds, results, assigned, table.effects()), pack, values
 
 
 def _is_alive(feed: Feed) -> bool:

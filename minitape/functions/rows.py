@@ -4,21 +4,23 @@ look at values, and what Python branched on.
 
 from __future__ import annotations
 
-import inspect
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import numpy as np
 
 from ..engine.back.tape import GradientTape
-from ..engine.recording.block import no_tapes
+from ..engine.derivatives.custom import with_list
+from ..engine.derivatives.pyfunction import note_run, run_python, types_of_results
+from ..engine.recording.block import TemporaryAttributes, no_tapes
 from ..engine.table.primitives import TABLE, Primitive
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import finish
 from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
 from ..engine.values import nest
-from .trace import DONE, OperatorNotAllowedInGraphError, OtherWay, Unrecorded, tracing
+from .trace import DONE, FirstRun, OperatorNotAllowedInGraphError, OtherWay, Unrecorded, tracing
 
 
 class Log:
@@ -53,25 +55,26 @@ class Row(Primitive):
 
     ``run(arrays, noted)`` gives arrays, and, where the row has ``notes``, what its gradient reads, unless that need not
     be ``noted``. ``sweep(flows, inputs, gs, notes)`` gives the shares of the inputs ``flows``, of arrays or tensors. A
-    row that ``checks`` runs in any case, as it may find that a call is not like the recorded one.
+    ``stateful`` row runs in any case: for its effect, or as it ``checks`` whether a call is like the recorded one.
     """
 
     gives_tuple = True
-    checks = False
     bodies: Sequence = ()  # recordings that it holds, of a branch or a loop
-    repeat: Row | None = None  # the same of its inputs and its notes, without effects
     replay: Callable | None = None  # its results as operations that are recorded, for who looks inside
 
-    def __init__(self, name: str, run: Callable, sweep: Callable | None = None, op: str = "", **how: bool) -> None:
-        super().__init__(name, self.plain, None if sweep is None else self._shares, op=op)
-        self.run, self.sweep, self.notes, self.stateful = (
-            run,
-            sweep,
-            how.get("notes", False),
-            how.get("stateful", False),
-        )
+    def __init__(
+        self,
+        name: str,
+        run: Callable,
+        sweep: Callable | None = None,
+        op: str = "",
+        notes: bool = False,
+        stateful: bool = False,
+        checks: bool = False,
+    ) -> None:
+        super().__init__(name, self.plain, None if sweep is None else with_list(self._shares), op=op)
+        self.run, self.sweep, self.notes, self.stateful, self.checks = run, sweep, notes, stateful or checks, checks
         self.cut: set[int] = set()  # inputs to which nothing passes
-        self.outlines: list = []  # shape and dtype of each result of the first run
 
     def plain(self, *arrays: Any) -> tuple:
         """The results as arrays."""
@@ -85,28 +88,23 @@ class Row(Primitive):
         return *found, box
 
     def _ran(self, arrays: Sequence, noted: bool) -> Sequence:
-        log = effects.log if self.stateful and not self.checks and not self.bodies else None
+        log = effects.log if self.stateful and not self.checks else None
         found: Sequence = self.run(arrays, noted) if log is None else log.once(self.run, arrays, noted)
-        if self.checks and self.outlines and [(v.shape, v.dtype) for v in found] != self.outlines:
-            raise OtherWay
         return found
 
-    def _shares(self, g: Any, z: Any, *inputs: Any) -> list:
-        gs = list(g) if isinstance(g, (list, tuple)) else [g]
-        count, notes = len(gs) - self.notes, [z[-1]] if self.notes else []
+    def _shares(self, gs: list, z: Any, *inputs: Any) -> list:
+        count, end = len(gs) - self.notes, len(gs) - self.notes + len(inputs)
         flows = [i for i, t in enumerate(inputs) if i not in self.cut and _continuous(t)]
 
         def sweep(given: Sequence) -> list:
-            end = count + len(inputs)
-            box = given[end] if self.notes else None
-            notes = None if box is None else getattr(box, "_value", box)[()]
+            notes = getattr(given[end], "_value", given[end])[()] if self.notes else None
             return self.sweep(flows, given[count:end], given[:count], notes)  # type: ignore[misc]
 
         def dense(given: Sequence) -> list:
             zeros = TABLE["zeros_like"] if isinstance(given[0], Tensor) else np.zeros_like
             return [zeros(given[count + i]) if s is None else s for i, s in zip(flows, sweep(given), strict=True)]
 
-        found, trace, given = [], tracing(), [*gs[:count], *inputs, *notes]
+        found, trace, given = [], tracing(), [*gs[:count], *inputs, *(z[-1:] if self.notes else ())]
         if flows and trace is not None and isinstance(gs[0], Tensor):  # one more row
             row = Row(self.name + "_gradient", lambda given, _: dense(given), through_tape(dense), self.op)
             like = [(inputs[i]._value.shape, inputs[i]._value.dtype) for i in flows]
@@ -146,11 +144,7 @@ def write(row: Row, tensors: Sequence, outlines: Sequence | None = None) -> list
             found = (row.noted if row.notes else row.plain)(*[t._value for t in tensors])
     else:
         found = tuple([np.broadcast_to(np.zeros((), dtype), shape)[()] for shape, dtype in outlines])
-    outputs = [EagerTensor() if value.dtype == object and not value.ndim else from_array(value) for value in found]
-    for tensor, value in zip(outputs, found, strict=True):
-        if value.dtype == object:  # a box, which a tensor would open
-            tensor._value, tensor._record, tensor._origin = value, None, None
-    row.outlines = [(value.shape, value.dtype) for value in found]
+    outputs = [*map(from_array, found)]
     finish(row, tuple(tensors), {}, tuple(outputs))
     return outputs
 
@@ -164,9 +158,7 @@ def guard(tensor: EagerTensor) -> None:
             raise OtherWay
         return [DONE]
 
-    row = Row("guard", run, op="Assert", stateful=True)
-    row.checks = True
-    write(row, [tensor])
+    write(Row("guard", run, op="Assert", checks=True), [tensor])
 
 
 # -- functions of minitape, see :mod:`.calls` ------------------------------------------------------
@@ -194,7 +186,7 @@ class _Call:
             return [t._value for t in self([*map(from_array, arrays)])] or [DONE]
 
 
-def looks(function: Callable, args: tuple, kwargs: dict) -> Any:
+def looks(function: Callable, *args: Any, **kwargs: Any) -> Any:
     """A call of a function that may look at values: where they hang on the arguments, one row that computes it anew."""
     try:
         return function(*args, **kwargs)
@@ -205,42 +197,77 @@ def looks(function: Callable, args: tuple, kwargs: dict) -> Any:
         if cause is None:
             raise
     call = _Call(function, args, kwargs)
-    row = Row(function.__name__, call.run, through_tape(call), stateful=True)
-    row.checks = True
-    found = iter(write(row, call.tensors))
-    return nest.map_structure(lambda t: next(found) if isinstance(t, Tensor) else t, call.result)
+    first: list = []  # shapes and dtypes in the first run
+
+    def run(arrays: Sequence, noted: bool) -> list:
+        found = call.run(arrays, noted)
+        outlines = [(v.shape, v.dtype) for v in found]
+        first[:] = first or outlines
+        if first != outlines:
+            raise OtherWay
+        return found
+
+    results = iter(write(Row(function.__name__, run, through_tape(call), checks=True), call.tensors))
+    return nest.map_structure(lambda t: next(results) if isinstance(t, Tensor) else t, call.result)
 
 
-def effect(function: Callable, args: tuple, kwargs: dict) -> None:
-    """A call for its effect, such as tf.print: in each run, and not where the run only tries."""
-    call, trace = _Call(function, args, kwargs), tracing()
-    assert trace is not None
-    row = Row(function.__name__, call.run, stateful=True)
-    write(row, call.tensors, [((), DONE.dtype)] if trace.tentative else None)
+def effect(function: Callable, *args: Any, **kwargs: Any) -> None:
+    """A call for its effect, such as tf.print: in each run."""
+    trace = _tracing(function, quietly=True)
+    call = _Call(function, args, kwargs)
+    write(
+        Row(function.__name__, call.run, stateful=True), call.tensors, [((), DONE.dtype)] if trace.tentative else None
+    )
 
 
-def draw(function: Callable, args: tuple, kwargs: dict) -> Tensor:
+def draw(function: Callable, *args: Any, **kwargs: Any) -> Tensor:
     """Random numbers: others in each run."""
-    _refuse_to_try(function)
+    _tracing(function)
     call = _Call(function, args, kwargs)
     return write(Row("random_" + function.__name__, call.run, op="Random", stateful=True), call.tensors)[0]
 
 
-def python_row(function: Callable, args: tuple, kwargs: dict) -> Any:
-    """See :func:`minitape.functions.python.python_row`."""
-    _refuse_to_try(function)
-    from .python import numpy_row, python_row
+def python_row(function: Callable, func: Callable, inp: Any, Tout: Any, *_: Any, **__: Any) -> Any:
+    """A py_function or numpy_function: its notes are the run, whose tape the gradient of the former asks."""
+    trace = _tracing(function)
+    dtypes, several = types_of_results(Tout)
+    inputs, differentiate = [*map(convert_to_tensor, inp)], function.__name__ == "py_function"
+    changed = [(v, trace.states[key]) for key, v in trace.assigned.items()]  # which func may look at
+    count = len(inputs)
 
-    given = inspect.signature(function).bind(*args, **kwargs).arguments
-    made = python_row if function.__name__ == "py_function" else numpy_row
-    return made(given["func"], given["inp"], given["Tout"])
+    def on_arrays(*tensors: EagerTensor) -> list:
+        found = nest.flatten(func(*map(np.array, tensors)))
+        return [convert_to_tensor(v, d) for v, d in zip(found, dtypes, strict=True)]
+
+    def run(arrays: Sequence, noted: bool) -> list:
+        tensors = [*map(from_array, arrays)]
+        with no_tapes(), ExitStack() as blocks:
+            for (variable, _), now in zip(changed, tensors[count:], strict=True):
+                blocks.enter_context(TemporaryAttributes(variable, _state=now, _seen=None))
+            call = run_python(func if differentiate else on_arrays, tensors[:count], dtypes, differentiate)
+        note_run(func, call)
+        return [*(o._value for o in call.outputs), call]
+
+    def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, call: Any) -> list:
+        found = call.run_gradient([g if isinstance(g, Tensor) else from_array(g) for g in gs])
+        shares = [np.broadcast_to(s._value, inputs[i].shape)[()] for i, s in zip(flows, found, strict=True)]
+        return [*map(from_array, shares)] if isinstance(gs[0], Tensor) else shares
+
+    op = "EagerPyFunc" if differentiate else "PyFunc"
+    row = Row(function.__name__, run, sweep if differentiate else None, op, notes=True, stateful=True)
+    row.cut, row.func = set(range(count, count + len(changed))), func  # type: ignore[attr-defined]
+    found = write(row, [*inputs, *(now for _, now in changed)])[:-1]
+    return found if several else found[0]
 
 
-def _refuse_to_try(function: Callable) -> None:
-    """A run that only tries can not know what Python, or chance, gives."""
+def _tracing(function: Callable, quietly: bool = False) -> FirstRun:
+    """The trace that a call with an effect is written into. One that only tries cannot have what Python, or chance,
+    gives; what is done ``quietly``, it can leave out, but for a branch or loop, which is Python's then.
+    """
     trace = tracing()
     assert trace is not None
-    if not trace.first:
+    if not trace.first and not quietly:
         trace.raise_refusal(function.__name__)
-    if trace.tentative:
+    if trace.first and trace.decide is None and (trace.around is not None or not quietly):
         raise Unrecorded
+    return trace

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -18,7 +18,6 @@ from ..engine.back.tape import GradientTape
 from ..engine.recording.array_spec import ArraySpec, array_spec
 from ..engine.recording.block import ThreadContext, block
 from ..engine.recording.record import CONTINUOUS, Record
-from ..engine.recording.recorder import Recorder
 from ..engine.recording.rows import LEAF, Leaf, operation_of
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
@@ -90,25 +89,25 @@ def tracing() -> FirstRun | None:
     return None if state.record is None else state.record.trace
 
 
-class FirstRun(Recorder):
+class FirstRun:
     """The first run of a function. ``record`` has its rows, ``feeds`` says which of them a later call gives."""
 
-    def __init__(self, name: str, decide: Callable[[EagerTensor], None] | None = None) -> None:
-        self.name, self.around = name, tracing()
+    def __init__(
+        self, name: str, decide: Callable[[EagerTensor], None] | None = None, names: Sequence[str] = ()
+    ) -> None:
+        self.name, self.around, self.names = name, tracing(), names  # those of its arguments
         # notes that Python branches on a tensor; without it the run only tries, without effects: a branch, say
         self.decide = decide
         self.record = Record()
         self.record.trace, self.record.open = self, False
         self.first = True  # whether values are those of the first run, not zeros in their place
-        self.feeds: list[Feed] = []
+        self.feeds: dict[int, Feed] = {}  # by row; the arguments are the first ones
         self.states: dict[int, EagerTensor] = {}  # of variables, by id: their states now
         self.assigned: dict[int, Any] = {}  # variables, by id
         self.created: list[Any] = []  # variables
-        self.names: dict[int, str] = {}  # of arguments, by row
         self.made: list[weakref.ref[EagerTensor]] = []  # its tensors
         self.lock = threading.RLock()  # of who adds rows: those of gradients
-        self._given: set[int] = set()  # rows of feeds that vary
-        self._marks = bytearray()  # by row: whether it hangs on them
+        self._marks = bytearray()  # by row: whether it hangs on feeds that vary
 
     @property
     def tentative(self) -> bool:
@@ -118,7 +117,7 @@ class FirstRun(Recorder):
     @block
     def recording(self) -> Iterator[None]:
         """Operations in the block become rows; tapes outside do not see them."""
-        outside = [feed.captured() for feed in self.feeds if feed.captured is not None and feed.varies]
+        outside = [feed.captured() for feed in self.feeds.values() if feed.captured is not None and feed.varies]
         leaked = [(t, t._value) for t in (*self._alive(), *outside) if type(t._value) is Leaked]
         for tensor, value in leaked:
             tensor._value = value.restored()
@@ -128,21 +127,23 @@ class FirstRun(Recorder):
             finally:
                 for tensor, value in leaked:
                     tensor._value = value
-                for tensor in self._alive():
-                    if type(tensor._value) is not Leaked:
-                        tensor._value = Leaked(self.name, tensor._value, not self.varies(tensor._row))
+                self._leak()
 
     @block
     def hidden(self) -> Iterator[None]:
         """The block is outside of the function: its tensors are out of scope there."""
         before = [(tensor, tensor._value) for tensor in self._alive()]
-        for tensor, value in before:
-            tensor._value = Leaked(self.name, value, False)
+        self._leak()
         try:
             yield
         finally:
             for tensor, value in before:
                 tensor._value = value
+
+    def _leak(self) -> None:
+        for tensor in self._alive():
+            if type(tensor._value) is not Leaked:
+                tensor._value = Leaked(self.name, tensor._value, not self.varies(tensor._row))
 
     def _alive(self) -> list:
         found = [tensor for held in self.made if (tensor := held()) is not None]
@@ -154,7 +155,7 @@ class FirstRun(Recorder):
         tape = GradientTape(persistent=True)
         tape._record, tape.late, tape.spans = self.record, True, [(0, len(self.record))]
         self.record.tapes += 1
-        rows = self.record.leaves.keys() | {row for _, states in self.record.variables.values() for row in states}
+        rows = self.feeds.keys() | {row for _, states in self.record.variables.values() for row in states}
         tape.watched = {row: row + 1 for row in rows if self.record.shape_dtype(row)[1].kind in CONTINUOUS}
         return tape
 
@@ -166,7 +167,7 @@ class FirstRun(Recorder):
         owner, version = (None, 0) if variable is None else (weakref.ref(variable), variable._version)
         leaf = Leaf(weakref.ref(tensor), owner, version, None, None if variable is None else variable._state._origin)
         row = self._write_leaf(tensor, leaf, self.record.current_site())
-        self._feed(Feed(row, variable))
+        self.feeds[row] = Feed(row, variable)
         self.made.append(weakref.ref(tensor))
         return tensor
 
@@ -194,13 +195,8 @@ class FirstRun(Recorder):
         row = self._write_leaf(tensor, leaf, site, self.record, tapes)  # it stays what it is outside
         self.record.leaf_of[id(tensor)] = row
         inner = tensor._record is not None and tensor._record.trace is not None
-        self._feed(Feed(row, None, (lambda: tensor) if inner else leaf.held, inner))
+        self.feeds[row] = Feed(row, None, (lambda: tensor) if inner else leaf.held, inner)
         return row
-
-    def _feed(self, feed: Feed) -> None:
-        self.feeds.append(feed)
-        if feed.varies:
-            self._given.add(feed.row)
 
     # -- what does not come out --------------------------------------------------------------------
 
@@ -230,7 +226,7 @@ class FirstRun(Recorder):
             marks = self._marks
             for at, (op, a, b, call) in enumerate(zip(ops, left, right, calls, strict=True), first):
                 if op == LEAF:
-                    marks.append(at in self._given)
+                    marks.append(at in self.feeds and self.feeds[at].varies)
                 elif call is None:
                     marks.append(marks[a] | marks[b])
                 elif call.primitive.name in OF_SHAPES:
@@ -244,7 +240,8 @@ class FirstRun(Recorder):
         if not self.varies(row):
             return None
         primitive = operation_of(self.record, row)[0]
-        return f"{self.names.get(row) or ('read' if primitive is None else primitive.op)}:0"
+        made_by = "read" if primitive is None else primitive.op
+        return f"{self.names[row] if row < len(self.names) else made_by}:0"
 
     # -- variables ---------------------------------------------------------------------------------
 
@@ -275,17 +272,13 @@ class FirstRun(Recorder):
         return tensor
 
     def assign(self, variable: Any, change: Any, how: str, read_value: bool) -> Any:
-        """The new state is a row."""
-        old = self.read(variable, accessed=False)
+        """The new state is a row, and that of the variable from now on."""
+        if self.decide is None and self.around is not None:
+            raise Unrecorded  # a branch or loop that assigns is Python's
+        key, old = id(variable), self.read(variable, accessed=False)
         if old.shape != change.shape and how != "assign":
             raise invalid(f"A tensor of shape {change.shape} cannot change a variable of shape {old.shape}", how)
         new = apply(CHANGES[how], (change,) if how == "assign" else (old, change), {})
-        return self.set_state(variable, new, how, read_value)
-
-    def set_state(self, variable: Any, new: EagerTensor, how: str = "assign", read_value: bool = True) -> Any:
-        """A row is the state of a variable from now on."""
-        key = id(variable)
-        self.read(variable, accessed=False)
         self.record.note(how, (variable, variable._version, new._row))
         self.states[key], self.assigned[key] = new, variable
         self.record.variables[key][1].append(new._row)

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 
 from ..common.write_beside import write
 from .diagnosis import wrong_with
+from .expressions import title_of
 from .figure import PORTS, Drawing, links, total_of
 from .graph import GraphDrawing
-from .ink import COLOURS, colours_of, title_of
+from .ink import COLOURS, colours_of
 from .marks import brief
 from .programs import DOTS, converted
 from .reading import followed, reader_of, spaces
@@ -74,6 +75,8 @@ def draw(
     reader.recompute()
     read = reader.read_ends(WHOLE)
     reader.name_rows(read)
+    if len(read) == reader.count:
+        reader.know_the_end(read)
     snapshot = reader.frame_of([row.full() for row in read], 0)
     snapshot["sweep"] = sweep_steps(tape, target, sources, reader.held)
     snapshot["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)

@@ -54,6 +54,7 @@ class Fields(TypedDict, total=False):
     cut: str | None
     tapes: list[int]
     by: int | None
+    below: int
     scope: list[str]
 
 

@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
 
+from .expressions import LONGEST, Expressions, title_of
 from .folds import Part, parts_of
 from .ink import (
     BACK,
@@ -29,28 +29,21 @@ from .ink import (
     colours_of,
     sparkline,
     text_at,
-    title_of,
 )
 from .lines import HEIGHT, WIDTH
-from .marks import brief, magnitude, shape_text, size_of, small_map, written
+from .marks import magnitude, shape_text, size_of, small_map, written
 from .short import elide, short_name, wide
 from .words import word
 
 if TYPE_CHECKING:
     from .fields import Fields, ResultFields, Share, Shown, Snapshot, SnapshotStep, SourceFields
 
-LONGEST = 60  # letters of a name among the results
 MARGIN = 8
 SOURCES = 12  # of a gradient whose results are drawn
 ON_EDGE = 11  # characters of a number on an edge
 LINE, ITALIC = 16, 6.6  # height of a line of results, and width of a letter there
 PORTS = 50  # inputs of an operation that are drawn, and told in words
 MOST = 60  # nodes that are drawn; of a longer tape the first and the last ones
-FEW_INPUTS = 4  # of a function, which are named
-SIGNS = {sign: f" {sign} " for sign in "×+÷/><≥≤@"}  # between two inputs
-SIGNS |= {"-": " − ", "xʸ": "^", "@ᵀ": " @ ", "ᵀ@": "ᵀ @ ", "ᵀ@ᵀ": "ᵀ @ "}
-NESTED = 14  # letters of an expression that is part of another one
-POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 FEW = 24  # where the figure has a width: more are folded
 
 
@@ -126,11 +119,10 @@ class Drawing:
         self.nodes: list[Node] = []
         self.at: dict[int, int] = {}  # row -> node
         all_rows = snapshot["rows"]
-        self.by_number = {row["row"]: row for row in all_rows}
         chosen = all_rows if rows is None else _chosen(all_rows, set(rows))
         # numbers of the program are part of the text of their reader
         self.rows = [row for row in chosen if not row.get("literal")] or chosen
-        self.readers = Counter(number for row in all_rows for number in row["inputs"])
+        self.expressions = Expressions(all_rows)
         gap = rows is None and total_of(snapshot) > len(all_rows)
         jump = next((k for k in range(1, len(self.rows)) if gap and self.rows[k]["row"] > len(all_rows) // 2), None)
         for part in parts_of(self.rows, fold, MOST if room is None or rows is not None else FEW, jump):
@@ -219,9 +211,9 @@ class Drawing:
             if not call.get("shown") or not call["known"]:
                 continue
             target = ", ".join(
-                short_name(end["name"] or "", LONGEST) or self._called(end["row"]) for end in call["target"]
+                short_name(end["name"] or "", LONGEST) or self.expressions.called(end["row"]) for end in call["target"]
             )
-            of = "" if call.get("call", "gradient") == "gradient" else f"{call['call']}: "
+            of = "" if call.get("call", "gradient") == "gradient" else f"{word(call['call'])}: "
             if element := call.get("element"):  # it has a sweep for each: whose adjoints these are
                 lines.append(
                     (
@@ -241,21 +233,13 @@ class Drawing:
             for source in list(self.updates.values())[:SOURCES]
         ]
 
-    def _called(self, number: int) -> str:
-        """What a target without a name is called: by its expression where that is short."""
-        row = self.by_number.get(number)
-        if row is not None and row["name"]:
-            return short_name(row["name"], LONGEST)
-        text = self.operation(row)[0] if row is not None and row["kind"] == "operation" else ""
-        return f"({text})" if 0 < wide(text) <= NESTED else word("row {row}", row=number)
-
     def _result(
         self, before: str, source: SourceFields, value: Shown | None, call: ResultFields | None = None
     ) -> tuple[str, str, Shown | None]:
-        row = self.by_number.get(source["rows"][-1] if source["rows"] else source["at"])
+        row = self.expressions.rows.get(source["rows"][-1] if source["rows"] else source["at"])
         shape = list(row["shape"]) if row else []
         kind = call.get("call") if call else None
-        first = self.by_number.get(call["target"][0]["row"]) if call and call["target"] else None
+        first = self.expressions.rows.get(call["target"][0]["row"]) if call and call["target"] else None
         if first and kind == "jacobian":
             shape = [*first["shape"], *shape]
         elif first and kind == "batch_jacobian":
@@ -300,8 +284,7 @@ class Drawing:
         row = node.row
         name, texts = node.title or None, [""]
         if row and row["kind"] == "operation":
-            name, texts = row["name"], [title_of({**row, "name": None})]
-            texts = self.operation(row)
+            name, texts = row["name"], self.expressions.of(row)
         if not name:
             return text_at(x, y, fitting(texts, (right - x) / 6.6), 'font-size="12"')
         title = short_name(name, max(3, int((right - x) / 7.4)))
@@ -310,44 +293,6 @@ class Drawing:
         return text_at(x, y, title, f'font-size="12"{bold}') + text_at(
             left, y, fitting(texts, (right - left) / 6.4), f'font-size="11" fill="{MUTED}"'
         )
-
-    def operation(self, row: Fields) -> list[str]:
-        """What an operation does to its inputs, in forms from long to short: `(p − 1)²`, `x × ⑦`, `×`."""
-        label = title_of({**row, "name": None})
-        forms = [self._expression(row, depth)[0] for depth in (2, 1, 0)] if len(row["inputs"]) < FEW_INPUTS else []
-        return [*dict.fromkeys([*forms, label])]
-
-    def _expression(self, row: Fields, depth: int) -> tuple[str, int]:
-        """The text of a row's operation, and how tightly it holds: 0 a sum, 1 a product, 2 a power, 3 a name."""
-        label = title_of({**row, "name": None})
-        parts = [self._operand(number, depth) for number in row["inputs"]]
-        if label in SIGNS and len(parts) == 2:
-            tight = 0 if label in "+-><≥≤" else 2 if label == "xʸ" else 1
-            power = parts[1][0].removesuffix(".0")
-            left = _inside(*parts[0], tight + (tight == 2))
-            if label == "xʸ" and power.isdigit():
-                return left + power.translate(POWERS), 2
-            right = _inside(*parts[1], tight + (label not in "+×"))
-            return left + SIGNS[label] + right + "ᵀ" * label.endswith("@ᵀ"), tight
-        if len(parts) == 1 and label in ("x²", "neg"):
-            return (f"{_inside(*parts[0], 3)}²", 2) if label == "x²" else (f"−{_inside(*parts[0], 2)}", 1)
-        label = "pow" if label == "xʸ" else label
-        return (f"{label}({', '.join(text for text, _ in parts)})", 3) if parts else (label, 3)
-
-    def _operand(self, number: int, depth: int) -> tuple[str, int]:
-        """An input: its name, a number of the program, its own expression, or the number of its row in a circle."""
-        one = self.by_number.get(number)
-        if one is not None and one.get("literal"):
-            return brief(one["value"], one, 6), 3
-        name = ("" if one is None else one["name"] or "").rpartition("/")[2].removesuffix(":0")
-        if name:
-            return short_name(name, 9), 3
-        once = one is not None and self.readers[number] == 1 and 0 < len(one["inputs"]) < FEW_INPUTS
-        if one is not None and one["kind"] == "operation" and depth and once:
-            text, tight = self._expression(one, depth - 1)
-            if wide(text) <= NESTED:
-                return text, tight
-        return circled(number), 3
 
     def ink_of(self, row: Fields) -> str:
         """The colour of a row's value: one that is not a number is marked."""
@@ -372,7 +317,7 @@ class Drawing:
         """By input of this step what was added up there, where there was more than one: `0.1411 + (-2.97) = -2.829`."""
         edges = self.current["edges"] if self.current else []
         for number in dict.fromkeys(edge["input"] for edge in edges):
-            row, before = self.by_number.get(number), self.before.get(number)
+            row, before = self.expressions.rows.get(number), self.before.get(number)
             parts = [one for one in [before, *(e["product"] for e in edges if e["input"] == number)] if one]
             if (
                 row is None
@@ -400,13 +345,13 @@ class Drawing:
         """The products of the step: local derivative, times what came in, the product, and the sum where paths meet."""
         seen = set(self.before)
         for edge in self.current["edges"] if self.current else ():
-            if edge["input"] in self.by_number:  # else it is between the ends of a long tape
+            if edge["input"] in self.expressions.rows:  # else it is between the ends of a long tape
                 yield edge, *self._product(edge, edge["input"] in seen)
             seen.add(edge["input"])
 
     def _product(self, edge: Share, again: bool) -> tuple[list[str], Shown | None]:
         assert self.current is not None
-        row = self.by_number[edge["input"]]
+        row = self.expressions.rows[edge["input"]]
         product = edge["product"] and written(edge["product"], ON_EDGE)
         texts = [f"= {product}" if product else f"= {size_of(edge['product'] or {}, ON_EDGE)}"]
         factors = [written(one, ON_EDGE) if one else None for one in (edge["local"], self.current["adjoint"])]
@@ -415,20 +360,6 @@ class Drawing:
         if again and row["shape"]:
             texts.append(f"Σ {size_of(edge['sum'] or {}, ON_EDGE)}")
         return texts, None if product else edge["product"]
-
-
-def circled(number: int) -> str:
-    """The number of a row, which is no number of the program: in a circle.
-
-    >>> circled(7), circled(0), circled(53)
-    ('⑦', '⓪', '⟨53⟩')
-    """
-    return "⓪" if number == 0 else chr(0x2460 + number - 1) if number <= 20 else f"⟨{number}⟩"
-
-
-def _inside(text: str, tight: int, around: int) -> str:
-    """An expression with the brackets that it needs where something holds that tightly."""
-    return text if tight >= around and not (tight < 3 and around == 3) else f"({text})"
 
 
 def _with_short_numbers(tag: re.Match[str]) -> str:

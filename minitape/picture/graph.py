@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from math import ceil, inf
 
 from .figure import MARGIN, Drawing, Node
 from .ink import BACK, COLOURS, CUT, MONO, MUTED, cross, line_at, text_at, value_at
 from .lines import DOWN, HEIGHT, WIDTH, Lines, Piece, Places, TurnedLines, path_of, points_of
 from .marks import brief, size_of, small_map
-from .placement import FAR, Placement
+from .placement import FAR, Item, Placement, place
 from .short import short_name, wide
 from .torn import is_zero
 from .words import word
@@ -33,11 +34,14 @@ class GraphDrawing(Drawing):
         edges = [(i, k) for k, node in enumerate(self.nodes) for i in node.inputs]
         pitch = CARDS if self.current else COLUMN
         room = inf if self.room is None else self.room - 2 * MARGIN
-        for far in (FAR, 2, 1):
-            placed = self._placement(far)
+        flat = [0] * len(self.nodes)
+        for far, storeys in ((FAR, self._storeys()), (FAR, flat), (2, flat), (1, flat)):  # two storeys are in one line
+            placed = self._placement(far, storeys)
             columns = 1 + max(placed.column, default=0)
             if columns <= ONE_LINE if self.room is None else columns * pitch - (pitch - WIDTH) <= room:
                 self.lines = Lines(placed, edges, pitch)
+            elif any(storeys):
+                continue
             elif self.room is None or room >= 3 * TIGHT + 60:
                 most = PER if self.room is None else int((room - 60 - WIDTH) // TIGHT) + 1
                 per = ceil(columns / ceil(columns / most))
@@ -58,13 +62,25 @@ class GraphDrawing(Drawing):
         self.width = lines.right - lines.left + 2 * MARGIN + 2 * frames
         self.foot = lines.bottom + dy + MARGIN + frames + 14 * bool(self.current)
 
-    def _placement(self, far: int) -> Placement:
-        placed = Placement(far)
-        for node in self.nodes:
+    def _placement(self, far: int, storeys: Sequence[int]) -> Placement:
+        items = []
+        for node, storey in zip(self.nodes, storeys, strict=True):
             leaf = node.row is not None and node.row["kind"] != "operation" and not node.inputs
-            placed.add(node.inputs, leaf=leaf, section=self._section(node))
-        placed.settle()
-        return placed
+            below = self.at.get(node.row.get("below", -1), -1) if storey and node.row is not None else -1
+            items.append(Item(node.inputs, leaf, self._section(node), storey, below))
+        return place(items, far)
+
+    def _storeys(self) -> list[int]:
+        """Of each node: 0, or the lower storey that it is in. What a gradient wrote is in one where each of its
+        operations is below one that no gradient wrote.
+        """
+        found: list[int] = []
+        for by, group in groupby((node.row or node.last for node in self.nodes), lambda row: row and row["by"]):
+            rows = [*group]
+            below = [self.expressions.rows.get(row.get("below", -1)) for row in rows if row and row["inputs"]]
+            fits = by is not None and all(under is not None and under["by"] is None for under in below)
+            found += [len(found) if fits else 0] * len(rows)
+        return found
 
     def _section(self, node: Node) -> tuple[int | None, int, int | None]:
         row = node.row or node.last
@@ -180,7 +196,8 @@ class GraphDrawing(Drawing):
                 parts.append(self._reference(start, index, port))
                 continue
             now = self._is_now(start, index)
-            path = path_of(curve, product is not None, self.lines.turned)
+            signs = [-1 if self.lines.is_back(one) else 1 for one in (start, index)]
+            path = path_of(curve, self.lines.turned, -1 if product is None else 0, signs)
             parts.append(line_at(path, node.row, None if product is None else is_zero(product), now))
         torn = any(self.at.get(one["to"]) == index and one["kind"] == "cut" for one in self.torn)
         if node.row and node.row["cut"] and node.inputs and not torn:

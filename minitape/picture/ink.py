@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from html import escape
 from math import isfinite, log10
 from typing import TYPE_CHECKING
 
 from .lines import HEIGHT, WIDTH
-from .marks import rounded, shape_text, small_map, written
+from .marks import shape_text, small_map, written
 from .short import elide, printable
-from .words import word
 
 if TYPE_CHECKING:
     from .fields import Fields, Shown
@@ -33,17 +31,6 @@ SENT = "#c9703c"  # an edge over which an earlier step went
 SANS = "Helvetica, Arial, sans-serif"
 SERIF = "'Times New Roman', Times, serif"
 MONO = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"
-
-
-def title_of(row: Fields) -> str:
-    """The name that a row goes by."""
-    if row["kind"] == "operation":
-        label = re.sub(r"\d+\.\d{5,}(e[-+]?\d+)?", lambda found: rounded(found[0]), row["label"] or row["op"])
-        return f"{row['name']} = {label}" if row["name"] else label
-    name = row["name"] or (word("const") if row["kind"] == "constant" else row["label"])
-    if row["kind"] == "variable":
-        name = name.removesuffix(":0")
-    return f"{name} v{row['version']}" if row["version"] else name
 
 
 def cross(x: float, y: float) -> str:

@@ -117,7 +117,7 @@ def _same(record: Record, call: Call, outputs: Sequence[EagerTensor]) -> bool:
 
 def _names(reader: Reader, call: Call) -> list[str]:
     """The names of a call's inputs: of its parameters, then those of the variables and tensors that it reads."""
-    parameters = call.attrs["recording"].trace.names.values()
+    parameters = call.attrs["recording"].trace.names
     leaves = reader._known.leaves
     others = [getattr(getattr(leaves.get(row), "variable", None), "name", "") for row in call.inputs[len(parameters) :]]
     return [*parameters, *(name.removesuffix(":0") for name in others)]

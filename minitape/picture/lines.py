@@ -6,7 +6,7 @@ widgets/frontend/src/graph.ts and wrap.ts have the same rules; tests/widgets/pla
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import ceil, hypot, inf
+from math import ceil, dist, hypot, inf
 from typing import NamedTuple
 
 from .placement import Placement
@@ -18,6 +18,7 @@ HALF = 35  # height of a half-slot
 GUTTER, LANE, INDENT = 34.0, 6.0, 30.0  # between two lines, between two edges there, and left of the lines
 DOWN, BETWEEN, APART, THIN, CHIP = 58.0, 40.0, 12.0, 10.0, 50.0  # the same of a turned graph, see graph.ts
 AWAY, CORNER, STEP = 10.0, 8.0, 8.0
+BESIDE, FLOOR, DROP, DROPS = 8.0, 14.0, 5.0, 5  # of edges to a lower storey: from a node, from all, apart, how many
 
 
 class Piece(NamedTuple):
@@ -53,7 +54,8 @@ def lanes(edges: Iterable[tuple[int, int]], column: Sequence[int], slot: Sequenc
     """
     found: dict[int, set[int]] = {}
     for start, end in edges:
-        for line in range(int(column[start] // per), int(column[end] // per)):
+        first, last = sorted((int(column[start] // per), int(column[end] // per)))
+        for line in range(first, last):
             found.setdefault(line, set()).add(start)
     return [sorted(found.get(line, ()), key=lambda i: (-slot[i], i)) for line in range(max(found, default=-1) + 1)]
 
@@ -61,9 +63,8 @@ def lanes(edges: Iterable[tuple[int, int]], column: Sequence[int], slot: Sequenc
 class Lines:
     """The places of nodes in lines of ``per`` columns, and the curves of edges between them.
 
-    >>> placed = Placement()
-    >>> placed.add([], leaf=True)
-    >>> placed.add([0])
+    >>> from minitape.picture.placement import Item, place
+    >>> placed = place([Item([], leaf=True), Item([0])])
     >>> lines = Lines(placed, [(0, 1)], 182.0)
     >>> lines.at, lines.curve(0, 1, 0, 1)
     ([(0.0, 0.0), (182.0, 0.0)], [Piece(start=(120.0, 26.0), end=(180.0, 26.0), bend=None)])
@@ -77,8 +78,8 @@ class Lines:
         self.line = [int(c // per) if per < inf else 0 for c in column]
         passed = [point for points in placed.via.values() for point in points]
         reach = extents(column, slot, passed, per) or [[0, 2]]
-        near = [(a, b) for a, b in edges if not self.is_far(a, b)]
-        self._lanes = lanes(near, column, slot, per)
+        near = [edge for edge in edges if not self.is_far(*edge)]
+        self._lanes = lanes([edge for edge in near if not placed.is_down(*edge)], column, slot, per)
         self.tops: list[float] = []
         self.bottoms: list[float] = []
         for line, (low, high) in enumerate(reach):
@@ -90,6 +91,9 @@ class Lines:
         self.at: list[Point] = [
             (x * pitch, self.tops[line] + s * HALF) for x, s, line in zip(across, slot, self.line, strict=True)
         ]
+        self._drops = {
+            start: DROP * (k % DROPS) for k, start in enumerate({a: 0 for a, b in near if placed.is_down(a, b)})
+        }
         self.left = -INDENT if len(reach) > 1 else 0.0
         self.right = max((x for x, _ in self.at), default=0.0) + WIDTH
         if len(reach) > 1:
@@ -98,20 +102,48 @@ class Lines:
         self.top, self.bottom = 0.0, self.bottoms[-1]
 
     def is_far(self, start: int, end: int) -> bool:
-        """Whether an edge is drawn as a reference: it comes from too many columns back."""
-        return self.placed.column[end] - self.placed.column[start] > self.placed.far
+        """Whether an edge is drawn as a reference: it comes from too many columns away, or down from another line."""
+        down = self.placed.is_down(start, end) and self.line[start] != self.line[end]
+        return down or self.placed.is_far(start, end)
+
+    def is_back(self, index: int) -> bool:
+        """Whether a node is in a lower storey, into which edges come from the right."""
+        return self.placed.items[index].storey > 0
 
     def entry(self, index: int, port: int, ports: int, away: float) -> Point:
         """A point so far before the place at which an edge enters a node."""
         x, y = self.at[index]
-        return x - away, y + HEIGHT * (port + 1) / (ports + 1)
+        return x + WIDTH + away if self.is_back(index) else x - away, y + HEIGHT * (port + 1) / (ports + 1)
 
     def curve(self, start: int, end: int, port: int, ports: int) -> list[Piece]:
-        """The curve of an edge in parts."""
-        x, y = self.at[start]
+        """The curve of an edge in parts; in a lower storey it is that of one which runs the other way."""
+        goal, (x, y) = self.entry(end, port, ports, 2), self.at[start]
+        leaves = (x if self.is_back(start) else x + WIDTH, y + HEIGHT / 2)
+        via = self.placed.via.get((start, end), [])
+        if self.placed.is_down(start, end):
+            return list(_through(leaves, [*self._down(start, end, goal), goal]))
+        if not self.is_back(start):
+            return self._between(start, leaves, goal, via, self.line[start], self.line[end])
+        found = self._between(start, goal, leaves, via[::-1], self.line[end], self.line[start])
+        return [Piece(piece.end, piece.start, piece.bend and piece.bend[::-1]) for piece in reversed(found)]
+
+    def _down(self, start: int, end: int, goal: Point) -> list[Point]:
+        """The corners of an edge to a lower storey: beside its node, between the storeys, and beside the other node."""
+        aside, line = self._drops[start], self.line[start]
+        upper = [y for k, (_, y) in enumerate(self.at) if self.line[k] == line and not self.is_back(k)]
+        low = max(upper) + HEIGHT + FLOOR + aside
+        left, right = (self.at[index][0] + WIDTH + BESIDE + aside for index in (start, end))
+        y = self.at[start][1] + HEIGHT / 2
+        return (
+            [(left, y), (left, goal[1])] if left == right else [(left, y), (left, low), (right, low), (right, goal[1])]
+        )
+
+    def _between(
+        self, start: int, at: Point, goal: Point, via: Sequence[tuple[int, int]], line: int, last: int
+    ) -> list[Piece]:
+        """The curve from a point to one that is right of it, through ``via``; in the lanes of ``start``."""
         found: list[Piece] = []
-        at, line = (x + WIDTH, y + HEIGHT / 2), self.line[start]
-        for column, slot in self.placed.via.get((start, end), ()):
+        for column, slot in via:
             to = 0 if self.per == inf else int(column // self.per)
             x = (column if self.per == inf else column % self.per) * self.pitch
             y = self.tops[to] + slot * HALF + HALF / 2
@@ -119,8 +151,7 @@ class Lines:
                 at, line = self._wrap(found, at, y, start, line)
             found += [_bent(at, (x - AWAY, y)), Piece((x - AWAY, y), (x + WIDTH + AWAY, y))]
             at = found[-1].end
-        goal = self.entry(end, port, ports, 2)
-        while self.line[end] > line:
+        while last > line:
             at, line = self._wrap(found, at, goal[1], start, line)
         return [*found, _bent(at, goal)]
 
@@ -129,15 +160,21 @@ class Lines:
         rank = self._lanes[line].index(start) if start in self._lanes[line] else 0
         right, left = self.right - 8 - LANE * rank, self.left + 8 + LANE * rank
         low = self.bottoms[line] + GUTTER / 2 + LANE * rank
-        r = CORNER
-        corners = [(right, at[1], 0, 1), (right, low, -1, 0), (left, low, 0, 1), (left, y, 1, 0)]
-        before = [(-1, 0), (0, -1), (1, 0), (0, -1)]
-        for (x, height, dx, dy), (bx, by) in zip(corners, before, strict=True):
-            enter = (x + bx * r, height + by * r)
-            leave = (x + dx * r, height + dy * r)
-            found += [Piece(at, enter), Piece(enter, leave, ((x, height), (x, height)))]
-            at = leave
-        return at, line + 1
+        found += _through(at, [(right, at[1]), (right, low), (left, low), (left, y), (left + CORNER, y)])
+        return found.pop().start, line + 1
+
+
+def _through(at: Point, points: Sequence[Point]) -> Iterator[Piece]:
+    """Straight lines through these points, with round corners."""
+    for k, point in enumerate(points):
+        ends = [point, point]
+        for side, to in enumerate([at, points[k + 1]] if k + 1 < len(points) else ()):
+            share = CORNER / (dist(to, point) or 1.0)
+            ends[side] = point[0] + (to[0] - point[0]) * share, point[1] + (to[1] - point[1]) * share
+        yield Piece(at, ends[0])
+        if k + 1 < len(points):
+            yield Piece(ends[0], ends[1], (point, point))
+        at = ends[1]
 
 
 class TurnedLines(Lines):
@@ -249,19 +286,20 @@ def _bent(start: Point, end: Point) -> Piece:
     return Piece(start, end, ((start[0] + bend, start[1]), (end[0] - bend, end[1])))
 
 
-def path_of(curve: Sequence[Piece], back: bool, turned: bool) -> str:
-    """The SVG path of a curve with an arrowhead, which ``back`` puts at its beginning: there the gradient goes."""
+def path_of(curve: Sequence[Piece], turned: bool, tip: int, signs: Sequence[int]) -> str:
+    """The SVG path of a curve with an arrowhead at its beginning (``tip`` 0), where the gradient goes, or its end (-1).
+    ``signs`` are 1 for each of the two that looks right or down, else -1.
+    """
     (x, y), end = curve[0].start, curve[-1].end
     d = f"M{x} {y}"
     for _, to, bend in curve:
         d += f"L{to[0]} {to[1]}" if bend is None else f"C{' '.join(f'{a} {b}' for a, b in (*bend, to))}"
-    if back:
-        return d + (f"M{x - 3.5} {y + 7.5}l3.5 -5.5l3.5 5.5" if turned else f"M{x + 7.5} {y - 3.5}l-5.5 3.5l5.5 3.5")
-    return d + (
-        f"M{end[0] - 3.5} {end[1] - 5.5}l3.5 5.5l3.5 -5.5"
-        if turned
-        else f"M{end[0] - 5.5} {end[1] - 3.5}l5.5 3.5l-5.5 3.5"
-    )
+    one = signs[tip]
+    x, y = end if tip else (x, y + 2 * one) if turned else (x + 2 * one, y)
+    one = one if tip else -one
+    if turned:
+        return f"{d}M{x - 3.5} {y - 5.5 * one}l3.5 {5.5 * one}l3.5 {-5.5 * one}"
+    return f"{d}M{x - 5.5 * one} {y - 3.5}l{5.5 * one} 3.5l{-5.5 * one} 3.5"
 
 
 def points_of(curve: Sequence[Piece]) -> list[Point]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from functools import cache
 
 SIGNS: dict[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "−", ast.Gt: ">", ast.GtE: "≥", ast.Lt: "<", ast.LtE: "≤"}
-SIGNS[ast.BitAnd] = "and"
 OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {ast.GtE: ast.Lt(), ast.LtE: ast.Gt()}
 POWERS = {1: "", 2: "²", 3: "³"}
 # What an operation that guards against 0 or infinity means; of complex numbers the picture itself says the conjugate.
@@ -17,29 +16,11 @@ mul_no_nan x * y
 sqrt_share y / (2 * x)
 relu_gate select(y > 0, x, 0)
 zero 0
-zeros_like 0
-nonzero 1
-ones_like 1
-zero_where y
-xlogy x * log(y)
-xlog1py x * log1p(y)
-xdivy x / y
 div_no_nan x / y
-conjugate x
-square x * x
 floordiv floor(x / y)
-truncatediv trunc(x / y)
-fmod remainder(x, y)
 rint round(x)
 """
 MEANT = dict(line.split(None, 1) for line in MEANINGS.strip().splitlines())
-NUMBERS = {
-    "1.1283791670955126": "2/√π",
-    "0.886226925452758": "√π/2",
-    "SCALE": "1.0507",
-    "ALPHA": "1.7581",
-}
-
 WHOLE = {  # of operations on whole arrays
     "reduce_sum": ["sum(x)", "g"],
     "reduce_mean": ["mean(x)", "g / size(x)"],
@@ -81,9 +62,9 @@ def readable(text: str) -> str:
 def _written(part: ast.expr, around: int) -> str:
     """The text of a part inside of an operation that holds its parts so tightly."""
     if isinstance(part, ast.Name):
-        return NUMBERS.get(part.id, part.id)
+        return part.id
     if isinstance(part, ast.Constant):
-        return NUMBERS.get(str(part.value), str(part.value))
+        return str(part.value)
     if isinstance(part, ast.UnaryOp):
         return _product(part, around) if isinstance(part.operand, ast.BinOp) else f"−{_written(part.operand, 3)}"
     if isinstance(part, ast.Compare):

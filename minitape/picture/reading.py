@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable
 from itertools import count
 from types import CodeType, FrameType
@@ -28,7 +28,7 @@ from ..engine.values.dtypes import as_dtype
 from .events import events_of
 from .readable import of_arrays
 from .replay import is_small, missing_bytes, recomputed, values_of
-from .rows import Around, PictureRow, fields_of, first_of, last_of
+from .rows import Around, PictureRow, fields_of, first_of, last_of, number_of
 from .short import short_lines, short_name
 from .values import pack_value, show_value
 
@@ -356,7 +356,7 @@ class Reader:
             self.tapes.append(ref() or _Gone(spans, watched))
         if not self.tapes:
             self.tapes = [self.tape]
-        borders = {first for first, _ in record.writers} | {first for first, _ in record.scopes}
+        borders = {first_of(writer) for writer in record.writers} | {first for first, _ in record.scopes}
         self._watched_at, watches = {}, []
         for bit, tape in enumerate(self.tapes):
             borders.update(end for span in tape.spans for end in span)
@@ -485,23 +485,37 @@ class Reader:
                 found.setdefault(row, name)
         return found
 
-    def name_rows(self, rows: list[PictureRow]) -> None:
-        """Puts Python names into rows that have none, and into each what later rows say of it."""
-        names = self.names()
-        changes = {part["row"]: part for part in self.changes()}
-        for row in rows if changes else ():
-            if row.row in changes:
-                row.change(changes[row.row])
-        for row in rows if names else ():
-            if row.row in names and row.get("name") is None:
-                row.change({"name": names[row.row]})
+    def name_rows(self, rows: list[PictureRow]) -> list[Fields]:
+        """Puts Python names into rows that have none, and into each what later rows say of it; returns these parts."""
+        named: list[Fields] = [{"row": row, "name": name} for row, name in self.names().items()]
+        found = []
+        for part in [*self.changes(), *named]:
+            k = bisect_left(rows, part["row"], key=number_of)
+            here = k < len(rows) and rows[k].row == part["row"]
+            if here and ("name" not in part or rows[k].get("name") is None):
+                rows[k].change(part)
+                found.append(part)
+        return found
 
-    def tangents(self) -> list[Fields]:
-        """The tangents of rows, where a ForwardAccumulator followed the recording."""
+    def know_the_end(self, rows: list[PictureRow]) -> list[Fields]:
+        """Puts into all rows what is known when nothing records any more, and returns these parts of rows: tangents,
+        where a ForwardAccumulator followed, and of rows that a gradient wrote where they are drawn, and their names.
+        """
+        from .expressions import Expressions
+        from .storeys import written_rows
         from .tangents import tangents_of
 
-        found = tangents_of(self.record, self.tapes)
-        return [{"row": row, "tangent": show_value(value)} for row, value in found.items() if row < self.count]
+        if self.record is None or self.record.open:
+            return []
+        parts: list[Fields] = [
+            {"row": row, "tangent": show_value(value)} for row, value in tangents_of(self.record, self.tapes).items()
+        ]
+        if getattr(self.record, "writers", ()):  # that of another framework has none
+            parts += written_rows(self.record, Expressions(row.full() for row in rows))
+        parts = [part for part in parts if part["row"] < len(rows)]
+        for part in parts:
+            rows[part["row"]].change(part)
+        return parts
 
     def insides(self, target: Structure = None, sources: Structure = None, row: int | None = None) -> list[Inside]:
         """The INSIDEs of the first calls of functions, or of the one at ``row``, with the last sweep through each."""

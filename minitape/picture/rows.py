@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
+from operator import attrgetter
 from types import CodeType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -63,6 +64,7 @@ class Around(NamedTuple):
     forms: dict[Hashable, Fields]
 
 
+number_of = attrgetter("row")
 LABELS = {"negative": "neg", "pow": "xʸ", "identity": "copy"}  # apart from those of a subtraction and an exclusive or
 
 
@@ -97,7 +99,7 @@ def first_of(mark: tuple[int, *tuple[object, ...]]) -> int:
     return mark[0]
 
 
-def last_of(marks: Sequence[tuple[int, Made]], row: int, default: Made) -> Made:
+def last_of(marks: Sequence[tuple[int, Made, *tuple[object, ...]]], row: int, default: Made) -> Made:
     """The subject of the last of these marks that is not behind ``row``."""
     at = bisect_right(marks, row, key=first_of)
     return marks[at - 1][1] if at else default

@@ -45,6 +45,7 @@ A ROW::
      "cut": null | "stop_gradient" | "nondifferentiable" | "no_gradient_registered" | "integer" | "paused",
      "tapes": [0],                       the tapes that recorded it
      "by": null | 0,                     the tape whose gradient() wrote this row on an outer tape
+     "below": 1,                         then: the row below which it is drawn; missing: not known
      "scope": ["block", "dense"]}        tf.name_scope
 
 A VALUE is ``{"text": "6.0", "data": 6.0}`` (text as NumPy prints it; data as nested lists, with "nan", "inf" and "-inf"
@@ -135,8 +136,7 @@ def snapshot(
     reader.recompute()
     rows = reader.read(since + most)
     reader.name_rows(rows)
-    for part in reader.tangents():
-        rows[part["row"]].change(part)
+    reader.know_the_end(rows)
     result = reader.frame_of([row.full() for row in rows[since:]], since)
     result["sweep"] = sweep_steps(tape, target, sources, reader.held)
     result["insides"] = reader.insides(target, sources)

@@ -25,8 +25,6 @@ class Speed(Accelerator):
     buffer = staticmethod(blocks.buffer)
     accumulate = staticmethod(blocks.accumulate)
     by_formula = staticmethod(blocks.by_formula)
-    by_blocks = staticmethod(blocks.by_blocks)
-    in_blocks = staticmethod(blocks.in_blocks)
 
     def __init__(self) -> None:
         self.pairs: dict[str, tuple] = {}  # what was replaced: the plain form and the fast one
@@ -44,9 +42,6 @@ class Speed(Accelerator):
 
     def apply(self, plain: Any) -> Any:
         return self._instead("operators", plain)
-
-    def propagate(self, plain: Any) -> Any:
-        return self._instead("packed", plain)
 
     def run_sweep(self, plain: Any) -> Any:
         return self._instead("sweeps", plain)

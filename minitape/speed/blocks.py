@@ -80,18 +80,6 @@ def by_formula(text: str, names: str, plain: Callable) -> Callable:
     return _by_blocks(plain, [place for place, name in enumerate(names) if name in read], text, names)
 
 
-def by_blocks(function: Callable) -> Callable:
-    """An elementwise function of float arrays that runs block by block where they are large, all of one shape and
-    dtype.
-
-    >>> halved = by_blocks(lambda x, y: np.where(x > y, x, 0.5 * x))
-    >>> x = np.linspace(0, 1, 100_000, dtype=np.float32)
-    >>> bool(np.array_equal(halved(x, 1 - x), np.where(x > 1 - x, x, 0.5 * x)))
-    True
-    """
-    return functools.wraps(function)(_by_blocks(function, range(9)))
-
-
 def _by_blocks(plain: Callable, reads: Collection[int], text: str = "", names: str = "") -> Callable:
     """The same for a function that reads the arguments at these places, and may be a formula."""
 

@@ -1,7 +1,6 @@
-"""The compiled kernels: whether there are any, and which; what numba sees is in :mod:`minitape.speed.text`.
+"""The compiled kernels, one for each type of numbers; what numba sees is in :mod:`minitape.speed.text`.
 
-Without numba, with ``NUMBA_DISABLE_JIT=1``, and where numba fails, there are none: the walk over the rows is faster
-than their text as plain Python, which :func:`load` then gives.
+Without numba, with ``NUMBA_DISABLE_JIT=1``, and where numba fails, there are none.
 """
 
 from __future__ import annotations
@@ -15,9 +14,7 @@ from typing import Any
 
 import numpy as np
 
-NAMES = ("backward", "spread")
-_loaded: dict[Any, Kernels] = {}  # by NumPy's class
-_compiled: list = []  # which of them numba compiles
+_loaded: dict[Any, Any] = {}  # by NumPy's class
 _failed: list[Exception] = []  # why numba compiles nothing in this process
 
 
@@ -32,47 +29,25 @@ def _installed() -> bool:
 
 
 def loaded() -> bool:
-    """True if compiled kernels are in memory, or requested."""
-    return bool(_compiled) and not _failed
+    """True if a compiled kernel is in memory."""
+    return bool(_loaded) and not _failed
 
 
-def kernel(real: Any, name: str) -> Any:
-    """One of the ``NAMES``, compiled; None where there is none, and the caller walks."""
-    found = getattr(load(real), name) if available() else None
-    return found if available() else None  # numba may just have failed
-
-
-class Kernels:
-    """The kernels for one float type, each compiled when it is first asked for."""
-
-    def __init__(self, real: Any) -> None:
-        self._real = real
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in NAMES:
-            raise AttributeError(name)
+def kernel(real: Any) -> Any:
+    """The compiled kernel for numbers (float32 or float64); None where there is none, and the caller walks."""
+    if real not in _loaded and available():
         # what generates code is needed by long tapes only, and takes a while to load
-        from .cache import module_of
         from .compiled import compiled
         from .text import source
 
-        label = np.dtype(self._real).name
-        text, function = source(label), None
-        if available():
-            try:
-                function = compiled(text, label, name, _trial(self._real, name))
-            except Exception as error:  # an installation can be broken in many ways
-                _fail(error)
-        setattr(self, name, function or getattr(module_of(text, label), name))
-        return self.__dict__[name]
-
-
-def _trial(real: Any, name: str) -> tuple:
-    """Arguments on which a kernel finds nothing to do; numba compiles it for their types."""
-    rows, values, flags = np.zeros((1, 4), np.int32), np.zeros(1, real), np.zeros(1, np.uint8)
-    if name == "backward":
-        return rows, 0, 0, 0, values, values.copy(), flags
-    return rows, 0, 0, 1, flags, flags.copy()
+        label = np.dtype(real).name
+        # arguments on which it finds nothing to do; numba compiles it for their types
+        rows, values, flags = np.zeros((1, 4), np.int32), np.zeros(1, real), np.zeros(1, np.uint8)
+        try:
+            _loaded[real] = compiled(source(label), label, "backward", (rows, 0, 0, 0, values, values.copy(), flags))
+        except Exception as error:  # an installation can be broken in many ways
+            _fail(error)
+    return None if _failed else _loaded.get(real)
 
 
 def _fail(error: Exception) -> None:
@@ -88,26 +63,6 @@ def _fail(error: Exception) -> None:
     )
 
 
-def load(real: Any) -> Kernels:
-    """The kernels for ``numpy.float32`` or ``numpy.float64``: functions ``backward`` and ``spread``.
-
-    >>> from minitape.engine.table.primitives import TABLE
-    >>> kernels = load(np.float32)
-    >>> rows = np.array([[0, 0, 0, 0], [TABLE["multiply"].code, 0, 0, 0]], np.int32)  # a leaf, and its square
-    >>> values, adjoints = np.array([[3, 9], [0, 1]], np.float32)
-    >>> kernels.backward(rows, 0, 1, 0, values, adjoints, np.array([1, 3], np.uint8))  # where it stopped: the end
-    -1
-    >>> print(adjoints[0])
-    6.0
-    """
-    kernels = _loaded.get(real)
-    if kernels is None:
-        kernels = _loaded[real] = Kernels(real)
-        if available():
-            _compiled.append(real)
-    return kernels
-
-
 def warmup(progress: Callable[[str, int, int], None] | None = None) -> str:
     """Compiles and caches every kernel; ``progress(name, done, total)`` is called before each and at the end.
 
@@ -115,14 +70,13 @@ def warmup(progress: Callable[[str, int, int], None] | None = None) -> str:
     """
     from .compiled import is_kept
 
-    steps = [(real, name) for real in (np.float32, np.float64) for name in NAMES]
-    made = []
-    for done, (real, name) in enumerate(steps):
+    kinds, made = (np.float32, np.float64), []
+    for done, real in enumerate(kinds):
         if progress is not None:
-            progress(f"{name} {np.dtype(real).name}", done, len(steps))
-        made.append(kernel(real, name))
+            progress(np.dtype(real).name, done, len(kinds))
+        made.append(kernel(real))
     if progress is not None:
-        progress("done", len(steps), len(steps))
+        progress("done", len(kinds), len(kinds))
     if None in made:
         return "numba fails" if _failed else "numba is not there, or switched off"
     return "" if all(map(is_kept, made)) else "they could not be kept for the next process"
@@ -139,14 +93,14 @@ LAST = 4096  # rows in which numbers are counted
 _swept = [0]  # rows that this process swept without kernels
 
 
-def for_rows(record: Any, rows: int, name: str) -> Any:
+def for_rows(record: Any, rows: int) -> Any:
     """A kernel for so many rows of a recording, which is packed then; None where the walk in Python is the better
     way.
     """
     real = record.real
     if real is None or not _earned(record, real, rows):
         return None
-    found = kernel(real, name)
+    found = kernel(real)
     return found if found is not None and record.pack() else None
 
 

@@ -16,7 +16,7 @@ from .kernels import for_rows
 
 def long_sweep(record: Any, starts: Any, sources: set[int], reachable: Any) -> LongSweep | None:
     """A sweep with a compiled loop; None where the walk in Python is the better way."""
-    kernel = for_rows(record, max(starts) - min(sources) + 1, "backward")
+    kernel = for_rows(record, max(starts) - min(sources) + 1)
     return None if kernel is None else LongSweep(kernel, record, starts, sources, reachable)
 
 

@@ -114,30 +114,3 @@ def Record(plain: Any) -> Any:
             return [early + more for early, more in zip(found, late, strict=True)]
 
     return Packed
-
-
-def propagate(plain: Any) -> Any:
-    """The fast form of :func:`minitape.engine.back.reach.propagate`."""
-    from ..engine.back import reach
-    from .kernels import for_rows
-
-    def run(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
-        kernel = for_rows(record, high - low, "spread") if high - low > LONG else None
-        if kernel is None:
-            plain(record, marks, low, high, gate)
-            return
-        view = np.frombuffer(marks, np.uint8)
-        through = np.ones(len(marks), np.uint8) if gate is None else np.frombuffer(gate, np.uint8)
-        for first, block, _, calls in record.blocks:
-            row, last = max(first, low), min(first + len(block), high)
-            while row < last:
-                row = kernel(block, first, row, last, view, through)
-                if row < last:  # a call: the kernel hands it over
-                    if through[row] and reach.depends(record, marks, calls[row]):
-                        marks[row] = 1
-                    row += 1
-
-    return run
-
-
-LONG = 512  # rows from which on a compiled loop is requested

@@ -53,7 +53,7 @@ class Writer:
     ) -> None:
         self.fuse, self.runner = fuse, runner
         self.table, self.fetches, self.feeds = table, list(fetches), list(feeds)
-        self.same = _same_values(table, calls, constants)
+        self.same = _same_values(table, calls)
         self.calls = [c for c in calls if c.row not in self.same]
         self.constants = constants
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
@@ -230,27 +230,14 @@ class Writer:
             self.scope[f"s{call.row}"] = call.attrs["spec"]
             formula = f"{arguments[0]}[s{call.row}]"
         if formula is None:
-            turns = call.primitive.name == "matmul" and call.attrs
-            self.scope[f"f{call.row}"] = (
-                call.primitive.forward if turns else self.runner(call, self._notes_are_read(call))
-            )
-            formula = f"f{call.row}({', '.join(self._transposed(call, arguments) if turns else arguments)})"
-        if call.outputs > 1 or call.row in self.table.tuples:
+            self.scope[f"f{call.row}"] = self.runner(call, self._notes_are_read(call))
+            formula = f"f{call.row}({', '.join(arguments)})"
+        if call.outputs > 1 or getattr(call.primitive, "gives_tuple", False):
             self.lines.append(f"    {', '.join(outs)}, = {formula}\n")
         else:
             self.lines.append(f"    {outs[0]} = {formula}\n")
         self.warns = True
         self._drop(call.inputs, [call])
-
-    def _transposed(self, call: Call, arguments: list[str]) -> list[str]:
-        """The expressions of the factors of a product, transposed where needed; a constant is transposed once, now."""
-        found = []
-        for side, row, name in zip("ab", self._inputs(call), arguments, strict=True):
-            turn, fixed = call.attrs.get(f"transpose_{side}"), self.constants.get(row)
-            if turn and fixed is not None:
-                self.scope[name := f"t{row}"] = fixed.swapaxes(-1, -2)
-            found.append(f"{name}.swapaxes(-1, -2)" if turn and fixed is None else name)
-        return found
 
     def _drop(self, rows: Sequence[int], calls: Sequence[Call]) -> None:
         """Drops those of the rows that no call reads any more, now that these calls are written."""
@@ -295,8 +282,8 @@ def scalar_type(table: Table, call: Call) -> Any:
     return kind
 
 
-def _same_values(table: Table, calls: Sequence[Call], constants: dict[int, Any]) -> dict[int, int]:
-    """Rows that have the value of a row before them: identities, powers of one, slices that were taken already."""
+def _same_values(table: Table, calls: Sequence[Call]) -> dict[int, int]:
+    """Rows that have the value of a row before them: identities, slices that were taken already."""
     same: dict[int, int] = {}
     slices: dict[tuple[int, str], int] = {}  # (what is sliced, how) -> the row of the slice
     for call in calls:
@@ -304,20 +291,11 @@ def _same_values(table: Table, calls: Sequence[Call], constants: dict[int, Any])
         if call.primitive.name == "slice":
             known = slices.setdefault((source, repr(call.attrs["spec"])), call.row)
         else:
-            known = source if _hands_on(table, call, constants) else call.row
+            alias = call.primitive.name in _ALIASES and table.shape_dtypes[call.row][1].kind != "O"
+            known = source if alias else call.row
         if known != call.row:
             same[call.row] = known
     return same
-
-
-def _hands_on(table: Table, call: Call, constants: dict[int, Any]) -> bool:
-    """True for a call whose value is that of its first input."""
-    if call.primitive.name in _ALIASES:
-        return table.shape_dtypes[call.row][1].kind != "O"
-    if call.primitive.name != "pow" or table.shape_dtypes[call.row] != table.shape_dtypes[call.inputs[0]]:
-        return False
-    exponent: Any = constants.get(call.inputs[1])
-    return np.ndim(exponent) == 0 and exponent == 1
 
 
 # -- what one call runs ----------------------------------------------------------------------------

@@ -137,8 +137,8 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
         return [(f"[{at}]", one) for at, one in enumerate(value[:MANY])]
     held, module = getattr(value, "__dict__", {}), str(type(value).__module__)
     file = getattr(sys.modules.get(module), "__file__", None)  # of a library's object only its parameters count
-    known = "_parameters" in getattr(value, "__dict__", {}) or module.startswith("minitape.tf.")
-    library = module == "builtins" or (file is not None and own_file(file) and not known)
+    known = "_parameters" in held or module.startswith("minitape.tf.") or hasattr(type(value), "trainable_variables")
+    library = file is not None and own_file(file) and not known
     if library or isinstance(value, (type, ModuleType)) or not isinstance(held, dict):
         return []
     by_key = type(value).__name__ in ("ModuleDict", "ParameterDict")

@@ -29,11 +29,12 @@ def test_a_lesson_says_that_no_cell_will_run(fresh, site, way, code, said, again
     told = page.get_by_role("alert").filter(has_text=said)
     told.wait_for()
     assert time.monotonic() - began < 3 * SECONDS
-    cell = page.locator(".jp-CodeCell").first
-    cell.click()
-    page.keyboard.press("Shift+Enter")
-    cell.locator(".jp-InputPrompt", has_text="[ ]").wait_for()
     assert told.get_by_role("button", name=again).is_visible()
+    if way == "late":  # the page itself is the same in each way
+        cell = page.locator(".jp-CodeCell").first
+        cell.click()
+        page.keyboard.press("Shift+Enter")
+        cell.locator(".jp-InputPrompt", has_text="[ ]").wait_for()
 
 
 def test_one_file_that_is_missing_is_enough(fresh, site):
@@ -53,9 +54,10 @@ def test_the_playground_says_it_and_tries_again(fresh, site, way, name, said):
     page.goto(f"{site}/playground/{name}.html")
     page.locator("#run").click()
     page.locator("#output", has_text=said).wait_for()
+    if way == "refused":
+        return  # what comes then is the same
     page.unroute("**/pyodide/pyodide.*")
-    if way == "late":
-        page.locator("#stop").click()  # so far it was only late
+    page.locator("#stop").click()  # so far it was only late
     page.locator("#run").click()
     page.wait_for_function("document.documentElement.dataset.running === 'false'")
     assert "0.077" in page.locator("#output").inner_text()

@@ -16,6 +16,7 @@ from minitape.cli import main, report, rules
 from minitape.cli.check import Result, check_notebook, check_notebooks, find_notebooks
 from minitape.cli.lessons import lessons_folder, notebooks_in
 from minitape.cli.rules import CheckFinding, solution_of
+from tests.warm import as_text
 
 from .conftest import run, small_notebook
 
@@ -218,7 +219,7 @@ def test_an_output_of_chance_is_told_from_one_that_is_wrong_and_one_that_depends
         ("not-repeatable", COMMAND),
         ("depends-on-answers", LAST),
     }
-    told = report.as_text(result)
+    told = as_text(result)
     assert "--- one run" in told and "+++ another" in told
 
 
@@ -235,7 +236,7 @@ def test_outputs_that_are_not_compared_are_told(spoiled):
     path = spoiled(stream(LAST, "another"), uncompared)
     result = check_notebook(path, ["blank"])
     assert result.exit_code == 0
-    assert f"not compared (nbval-ignore-output or another mark), by cell: {LAST + 1}" in report.as_text(result)
+    assert f"not compared (nbval-ignore-output or another mark), by cell: {LAST + 1}" in as_text(result)
 
 
 def written(path, *cells):
@@ -330,7 +331,7 @@ def test_several_notebooks_come_back_in_order(saved_notebook, spoiled):
     bad = spoiled(stream(DIGITS, "[0.5, 1.6]\n"))
     seen = []
     results = check_notebooks([bad, saved_notebook], ["blank"], done=lambda: seen.append(1))
-    assert [result.exit_code for result in results] == [1, 0], "\n".join(map(report.as_text, results))
+    assert [result.exit_code for result in results] == [1, 0], "\n".join(map(as_text, results))
     assert seen == [1, 1]
 
 
@@ -382,17 +383,17 @@ def test_pictures_that_differ_are_told_by_their_words_and_without_their_letters(
     green, grey = pictures("green" * 20, "grey" * 20)
     finding = CheckFinding("outputs-differ", 0, "differs", saved=f"6.0\n{green}", new=f"6.0\n{grey}")
     result = Result("a.ipynb", findings=[finding], sources=["TapeView(tape)"])
-    told = [line for line in report.as_text(result).splitlines() if "<img" in line]
+    told = [line for line in as_text(result).splitlines() if "<img" in line]
     assert len({*told}) == 2 and all(len(line) < 100 and 'alt="Tape"' in line for line in told)
 
 
 def test_a_notebook_that_was_never_saved_is_told_so_first():
     saved, new = pictures("red", "blue")
     differs = CheckFinding("outputs-differ", 0, "text/html differs", saved, new)
-    text = report.as_text(Result("a.ipynb", findings=[differs], sources=["", ""]))
+    text = as_text(Result("a.ipynb", findings=[differs], sources=["", ""]))
     assert "not saved yet" not in text
     unsaved = Result("a.ipynb", findings=[differs, CheckFinding("run-order", 1, "run out of order")], sources=["", ""])
-    second, *others = report.as_text(unsaved).splitlines()[1:]
+    second, *others = as_text(unsaved).splitlines()[1:]
     assert second.strip() == "not saved yet: type minitape save a.ipynb first. Found meanwhile:"
     assert "run out of order" in "".join(others)
 

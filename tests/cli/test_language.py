@@ -21,12 +21,12 @@ from minitape.cli.handins import find, read
 from minitape.cli.kernel import kernel_environment
 from minitape.cli.lessons import copy_missing, lessons_folder, notebooks_in
 from minitape.cli.nbgrader import export
-from minitape.cli.skeleton import write_language
 from minitape.common import texts
 from minitape.common.texts import VARIABLES, lessons_language
 from minitape.common.write_beside import write
 from minitape.course.checker import feedback
 from minitape.picture.short import wide
+from tests.translate import keep_in_step
 
 FIRST = "01_the_first_tape.ipynb"
 SWITCH = "English: minitape lab --language en · 中文: minitape lab --language zh"
@@ -298,10 +298,12 @@ def test_a_new_language_needs_no_code(tmp_path, monkeypatch):
     short = json.loads((lessons_folder() / FIRST).read_text(encoding="utf-8"))
     short["cells"] = short["cells"][:2] + short["cells"][17:20]  # the title, what is imported, and the first exercise
     (english / FIRST).write_text(json.dumps(short), encoding="utf-8")
-    for module in (skeleton, texts):
-        monkeypatch.setattr(module, "COURSE", (tmp_path, tmp_path))
+    monkeypatch.setattr(texts, "COURSE", (tmp_path, tmp_path))
 
-    folder, left = write_language("de")
+    def new_language():
+        return tmp_path / "de", keep_in_step(english, tmp_path / "de")
+
+    folder, left = new_language()
     assert folder == tmp_path / "de" and lessons_language(folder) == "de"
     [several] = [line for line in left if line.startswith("01.po: ")]
     assert re.fullmatch(r"01.po: \d\d texts to translate", several)
@@ -315,7 +317,7 @@ def test_a_new_language_needs_no_code(tmp_path, monkeypatch):
         known = file.read_text(encoding="utf-8")
         assert entry in known
         file.write_text(known.replace(entry, entry + translation), encoding="utf-8")
-    _, left = write_language("de")
+    _, left = new_language()
     assert several not in left
     with monkeypatch.context() as patch:
         patch.setenv(VARIABLES[0], "de")
@@ -326,14 +328,5 @@ def test_a_new_language_needs_no_code(tmp_path, monkeypatch):
 
     short["cells"][0]["source"] = ["# 1. The first of the tapes"]
     (english / FIRST).write_text(json.dumps(short), encoding="utf-8")
-    _, left = write_language("de")
+    _, left = new_language()
     assert "01.po: was '# 1. The first tape', is '# 1. The first of the tapes'" in left
-    for code in ("en", "../de", "Deutsch"):
-        done = CliRunner().invoke(main, ["new-language", code])
-        assert done.exit_code == 1 and "names no language to translate into" in done.output
-
-
-def test_a_language_is_added_in_a_copy_of_the_repository(tmp_path, monkeypatch):
-    monkeypatch.setattr(skeleton, "COURSE", (tmp_path, tmp_path / "none"))
-    done = CliRunner().invoke(main, ["new-language", "de"])
-    assert done.exit_code == 1 and "git clone" in done.output

@@ -7,7 +7,6 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from minitape.cli.lessons import lesson_of
 from minitape.cli.skeleton import write_skeleton
 
 from .test_predictions import LESSONS, QUESTION
@@ -174,6 +173,64 @@ def test_every_picture_shows_its_nodes_also_when_it_was_made_out_of_sight(kept):
         kept.wait_for_function(TWO_NODES_IN_VIEW, arg=picture, timeout=300_000)
 
 
+READABLE = """question => {
+    let cell = question.closest(".jp-Cell").nextElementSibling;
+    const seen = [];
+    while ((cell = cell?.nextElementSibling) && cell.getBoundingClientRect().top < innerHeight) {
+        if (cell.querySelector(".minitape-choices")) break;
+        if (!getComputedStyle(cell).filter.includes("blur")) seen.push(cell.innerText);
+    }
+    return seen;
+}"""
+
+
+@pytest.mark.long
+def test_nothing_after_an_open_question_can_be_read(kept):
+    nothing_can_be_read_after_a_question(kept, LESSONS[0])
+
+
+@pytest.mark.longest
+@pytest.mark.parametrize("path", LESSONS[1:], ids=lambda path: path.stem)
+def test_the_same_holds_for_each_lesson(path, page, server):
+    folder, address = server
+    (folder / "progress.json").unlink(missing_ok=True)
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.goto(address.replace("/tree/01_the_first_tape", f"/workspaces/{path.stem}/tree/{path.stem}"))
+    opened_with_kernel(page)
+    page.get_by_text("Run", exact=True).click()
+    page.get_by_text("Run All Cells", exact=True).click()
+    page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Busy")).wait_for(timeout=LONG)
+    page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle")).wait_for(timeout=LONG)
+    nothing_can_be_read_after_a_question(page, path)
+    question = page.locator(".minitape-open").last
+    question.locator("button").first.click()
+    page.wait_for_function("() => document.querySelectorAll('.minitape-choices:not(.minitape-open)').length > 0")
+
+
+def nothing_can_be_read_after_a_question(page, path):
+    """In a lesson that was run without an answer."""
+    names = [
+        found[1]
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code" and (found := QUESTION.search(cell.source))
+    ]
+    panel = page.locator(".jp-WindowedPanel-outer").first
+    panel.evaluate("panel => panel.scrollTo(0, 0)")
+    seen = 0
+    for _ in range(400):
+        for box in page.locator(".minitape-open").all():
+            if not box.get_attribute("data-tried"):
+                box.evaluate("el => { el.dataset.tried = 1; el.closest('.jp-Cell').scrollIntoView(true); }")
+                page.wait_for_timeout(60)
+                assert not any(box.evaluate(READABLE)), box.inner_text()
+                seen += 1
+        if seen >= len(names):
+            break
+        panel.evaluate("panel => panel.scrollBy(0, 400)")
+        page.wait_for_timeout(30)
+    assert seen >= len(names), (seen, names)
+
+
 @pytest.mark.long
 def test_lesson_1_runs_and_its_exercises_answer(kept):
     lesson = kept
@@ -273,60 +330,6 @@ def test_on_a_small_screen_shift_enter_shows_the_graph_and_not_the_lower_half_of
     for node in (nodes.first, nodes.last):
         expect(node).to_be_in_viewport(ratio=1)
     expect(opened.locator(".jp-Cell.jp-mod-active")).to_contain_text("Two rows are enough")
-
-
-READABLE = """question => {
-    let cell = question.closest(".jp-Cell").nextElementSibling;
-    const seen = [];
-    while ((cell = cell?.nextElementSibling) && cell.getBoundingClientRect().top < innerHeight) {
-        if (cell.querySelector(".minitape-choices")) break;
-        if (!getComputedStyle(cell).filter.includes("blur")) seen.push(cell.innerText);
-    }
-    return seen;
-}"""
-
-
-# The rule is one for all lessons: the one with the most questions is looked at in CI.
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, id=path.stem, marks=pytest.mark.long if lesson_of(path) == "08" else pytest.mark.longest)
-        for path in LESSONS
-    ],
-)
-def test_nothing_after_an_open_question_can_be_read(path, page, server):
-    folder, address = server
-    (folder / "progress.json").unlink(missing_ok=True)
-    page.set_viewport_size({"width": 1400, "height": 900})
-    page.goto(address.replace("/tree/01_the_first_tape", f"/workspaces/{path.stem}/tree/{path.stem}"))
-    opened_with_kernel(page)
-    page.get_by_text("Run", exact=True).click()
-    page.get_by_text("Run All Cells", exact=True).click()
-    page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Busy")).wait_for(timeout=LONG)
-    page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle")).wait_for(timeout=LONG)
-    names = [
-        found[1]
-        for cell in nbformat.read(path, as_version=4).cells
-        if cell.cell_type == "code" and (found := QUESTION.search(cell.source))
-    ]
-    panel = page.locator(".jp-WindowedPanel-outer").first
-    panel.evaluate("panel => panel.scrollTo(0, 0)")
-    seen = 0
-    for _ in range(400):
-        for box in page.locator(".minitape-open").all():
-            if not box.get_attribute("data-tried"):
-                box.evaluate("el => { el.dataset.tried = 1; el.closest('.jp-Cell').scrollIntoView(true); }")
-                page.wait_for_timeout(60)
-                assert not any(box.evaluate(READABLE)), box.inner_text()
-                seen += 1
-        if seen >= len(names):
-            break
-        panel.evaluate("panel => panel.scrollBy(0, 400)")
-        page.wait_for_timeout(30)
-    assert seen >= len(names), (seen, names)
-    question = page.locator(".minitape-open").last
-    question.locator("button").first.click()
-    page.wait_for_function("() => document.querySelectorAll('.minitape-choices:not(.minitape-open)').length > 0")
 
 
 WRONG = """\

@@ -86,6 +86,26 @@ RUN = {
     "03.p3": (f"b = {V}(3.0)\nb = b * 2.0\n{TAPE}\n    y = b * b", "b"),
     "04.p2": (f"a, b = {V}(2.0, trainable=False), {V}(7.0)\n{TAPE}\n    z = a * b", "a", "b"),
     "06.p2": (f"x = {V}(2.0)\n{TAPE}\n    with tape.stop_recording():\n        s = x * x * x\n    k = s * x", "x"),
+    "07.p4": (
+        f"x = {V}(2.0)\nwith tf.GradientTape() as tape:\n    with tf.GradientTape() as inner:\n        y = 5.0 * x\n"
+        "    first = inner.gradient(y, x)",
+        "x",
+    ),
+    "08.p5": (f"w = {V}(3.0)\n{TAPE}\n    k = tf.cast(w, tf.int32)\n    y = tf.cast(k, tf.float32) * w", "w"),
+    "08.p11": (f"x = {V}(4.0)\n{TAPE}\n    y = float(x) * x + x", "x"),
+    "08.p12": (f"x = {V}(0.0)\n{TAPE}\n    y = tf.where(x > 0.0, 1.0 / x, 0.0)", "x"),
+    "09.p1": (f"x, y = {V}(2.0), {V}(5.0)\n{TAPE}\n    x.assign_add(y)\n    z = 3.0 * x", "y"),
+    "09.p2": (f"x = {V}(1.0)\n{TAPE}\n    u = 4.0 * x\n    x.assign(3.0)\n    y = u + x * x", "x"),
+    "10.p2": (
+        f"x = {V}(3.0)\n{TAPE}\n    y = x * 1.0\n    while y < 50.0:\n        y = y * y\n    z = y * 1.0",
+        "x",
+    ),
+    "10.p5": (
+        f"x, strength = {V}(1.0), 3.0\npull = tf.function(lambda x: strength * x)\npull(x)\nstrength = 7.0\n{TAPE}\n"
+        "    y = pull(x)",
+        "x",
+    ),
+    "11.p3": (f"x = {V}(3.0)\n{TAPE}\n    y = tf.py_function(lambda x: x.numpy() ** 2, [x], tf.float32)", "x"),
     "06.p4": (f"x = {V}(2.0)\n{TAPE}\n    z = x * x * tf.stop_gradient(x)", "x"),
 }
 

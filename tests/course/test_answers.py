@@ -229,24 +229,6 @@ def three_ways_to_watch():
     return {"A": program(True, ""), "B": program(True, "k"), "C": program(False, "c")}
 
 
-def layers_built_in_time():
-    def program(line):
-        layer = tf.keras.layers.Dense(4)
-        inputs = tf.ones([2, 3])
-        line(layer, inputs)
-        with tf.GradientTape(watch_accessed_variables=False) as tape:
-            tape.watch([variable.value for variable in layer.variables])
-            result = layer(inputs)
-        return all(g is not None for g in tape.gradient(result, layer.variables))
-
-    return {
-        "A": program(lambda layer, inputs: layer.build([2, 3])),
-        "B": program(lambda layer, inputs: layer(inputs)),
-        "C": program(lambda layer, inputs: setattr(layer, "trainable", True)),
-        "D": program(lambda layer, inputs: tf.keras.layers.Dense(4)(inputs)),
-    }
-
-
 def stopped_paths():
     x, y = tf.Variable(2.0), tf.Variable(3.0)
     with tf.GradientTape(persistent=True) as tape:
@@ -365,7 +347,6 @@ PROGRAMS = {
     "05.4": line_that_frees,
     "04.1": watched_by_hand,
     "04.2": three_ways_to_watch,
-    "04.4": layers_built_in_time,
     "06.1": stopped_paths,
     "06.2": stopped_in_nested_tapes,
 }

@@ -145,7 +145,7 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
     [
         ("ash", [("broadcast", 3)], "correct"),
         ("ash", [("broadcast", 1)], "The disease is right. In which line"),
-        ("ash", [("broadcast", 6)], "line 6 has the number (3)"),
+        ("ash", [("broadcast", 6)], "Line 6 has the number (3)"),
         (
             "ash",
             [("sign", 2)],
@@ -154,7 +154,8 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
         ("ash", [("saturated", 1)], "saturated: w1's gradient is "),
         ("ash", [("late", 1)], "late: then w1's gradient would be None. It is "),
         ("ash", [("cut", 1)], "cut: each of the 65 numbers got a gradient"),
-        ("ash", [("rate", 6)], "no step raises it by more than 0"),
+        ("ash", [("rate", 6)], "Here it falls, step by step"),
+        ("ash", [("Cut", 1)], "each of the 65 numbers got a gradient"),
         ("ash", [("rhythm", 6)], "'rhythm' is none of the eight diseases"),
         ("ash", [], "Its curve ends at 44%, that of the healthy network at 98%"),
         ("ash", ("broadcast", 2), "correct"),

@@ -12,7 +12,12 @@ from minitape.course.checker import feedback
 from minitape.course.playback import Playback, playback_of, solution_of
 
 PARTED = [  # an exercise, a right piece, a wrong one, the row that is named, and what it is in the solution
-    ("01.2", "y = f(x)", "y = f(x) * 2.0", "Row 10 of your tape (y = f(x) * 2.0): 2.0. In the solution: no such row."),
+    (
+        "01.2",
+        "y = f(x)",
+        "y = f(x) * 2.0",
+        "Row 11 of your tape (y = f(x) * 2.0): ×(row 9, row 10) = 6.0. In the solution: no such row.",
+    ),
     (
         "01.2",
         "tf.constant(value)",
@@ -20,7 +25,12 @@ PARTED = [  # an exercise, a right piece, a wrong one, the row that is named, an
         "Row 0 of your tape (tape.watch(x)): 3.0. In the solution: 2.0.",
     ),
     ("01.4", "return outer.gradient(first, x)", "return outer.gradient(first * x, x)", "Tape 2: Row "),
-    ("05.2", "tape.gradient(z, x)", "tape.gradient(y, x)", "the adjoint is nothing. In the solution: 1.0."),
+    (
+        "02.6",
+        "tape.gradient",
+        "tape.jacobian",
+        "the adjoint is [1. 0. 0.]. In the solution: the adjoint is [1. 1. 1.].",
+    ),
     ("06.4", "(tf.round(x) - x)", "(tf.round(x))", "stop(row 1) = 3.0. In the solution: -(row 1, row 0) = 0.4000001."),
     ("07.2", "y + slope * slope", "y + slope", "Row 30 of your tape (loss = y + slope): +(row 15, row 29) = 0.09375."),
 ]
@@ -36,6 +46,12 @@ def test_tapes_that_are_alike_are_not_shown_and_another_name_is_no_difference():
     said = answer("01.2", wrong)
     assert "not yet" in said and "Row" not in said
     assert "Row" not in answer("01.2", SOLUTIONS["01.2"])
+
+
+def test_other_leaves_and_a_tape_that_is_asked_twice_say_nothing():
+    assert "Row" not in answer("02.6", solved("02.6", "tape.watch(x)", "pass"))
+    assert "Row" not in answer("04.3", solved("04.3", "tape.watch(b)", "tape.watch([a, b])"))
+    assert "Row" not in answer("05.2", solved("05.2", "tape.gradient(z, x)", "tape.gradient(y, x)"))
 
 
 def test_a_program_without_a_tape_or_with_an_error_is_shown_none():

@@ -8,6 +8,7 @@ import pytest
 
 import minitape as tf
 from minitape.cli.lessons import lessons_folder
+from minitape.common.texts import table
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.programs import CALLED, framework_program, saved_program, text_of
 
@@ -117,3 +118,49 @@ def test_the_program_in_minitape_has_the_loss_of_the_program_in_pytorch():
 def test_the_answer_of_explain_comes_with_the_picture_of_its_recording():
     html = saved_program("torch").why._repr_html_()
     assert "no_grad" in html and "<img" in html
+
+
+def pattern_of(text: str) -> re.Pattern[str]:
+    """What an English text of `explain` is when its values are put in."""
+    place, seen = r"(?: \([^()]*, line \d+\)|\d+)?", set()
+
+    def field(found: re.Match[str]) -> str:
+        name = found[1]
+        if name in seen:
+            return f"(?P={name})"
+        seen.add(name)
+        return f"(?P<{name}>{place if name in ('line', 'other') else '.+?'})"
+
+    return re.compile(re.sub(r"\\\{(\w+)[^{}]*\\\}", field, re.escape(text)))
+
+
+def in_words_of_explain(text: str, patterns: dict[str, re.Pattern[str]]) -> set[str]:
+    """The Chinese that `explain` itself has for a text, each sentence or several by one of its own texts."""
+    said = {""} if not text else set()
+    for english, pattern in patterns.items():
+        chinese = table("explain", "zh")[english]
+        for end in [i for i, c in enumerate(text, 1) if c in ".?" and text[i : i + 1] in ("", " ")]:
+            if found := pattern.fullmatch(text[:end]):
+                values = {name: in_chinese(value) for name, value in found.groupdict().items()}
+                first = re.sub(r"\{(\w+)[^{}]*\}", lambda one: values[one[1]], chinese)  # noqa: B023
+                said |= {first + rest for rest in in_words_of_explain(text[end:].lstrip(), patterns)}
+    return said
+
+
+def in_chinese(value: str) -> str:
+    """A place of a program, or another value of an explanation, which is the same in each language."""
+    value = re.sub(r"^ \((.*), line (\d+)\)$", r"（\1，代码第 \2 行）", value)
+    return re.sub(r"\bline (\d+)$|^[Ll]ine (\d+)$", lambda one: f"代码第 {one[1] or one[2]} 行", value)
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_a_recorded_explanation_has_the_chinese_words_of_explain(name, monkeypatch):
+    """They are translated for the lesson, sentence by sentence, and once for `explain`."""
+    monkeypatch.setenv("MINITAPE_LANGUAGE", "en")
+    english = saved_program(name).why
+    monkeypatch.setenv("MINITAPE_LANGUAGE", "zh")
+    lesson = saved_program(name).why
+    patterns = {text: pattern_of(text) for text in table("explain", "zh") if text.endswith(".") and len(text) > 20}
+    for one, other in zip([english, *english.others], [lesson, *lesson.others], strict=True):
+        for text, chinese in ((one.message, other.message), (one.fix, other.fix)):
+            assert chinese in {said.replace("） ", "）") for said in in_words_of_explain(text, patterns)}

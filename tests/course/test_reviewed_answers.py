@@ -1,9 +1,10 @@
 """Answers that two readers of the whole course handed in: each was accepted, refused or answered wrongly then."""
 
+import ast
 import re
 
 import pytest
-from test_exercise_programs import SOLUTIONS, answer, solved
+from test_exercise_programs import EXERCISES, SOLUTIONS, answer, solved
 
 from minitape.course.checker import feedback
 
@@ -36,6 +37,16 @@ VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
     ("03.5", ["d:0", "b:0"], "b is read inside the block, but it is not trainable", "does not belong"),
     ("03.5", ["b:0", "d:0"], "b is read inside the block, but it is not trainable", "does not belong"),
     ("04.1", ["d:0", "c:0", "a:0"], "c is read after the block", "does not belong"),
+    ("04.1", ["A:0", "D:0"], "'A:0' does not belong in the list", "trainable"),
+    (
+        "04.2",
+        {"A": 12, "B": [12, 8], "C": 6},
+        "A: expected a list of 3, got a number",
+        "only what is trainable and read is",
+    ),
+    ("02.2", {"x": 44, "u": 10, "v": 4, "y": 24}, "y: 24 is the value of y", "At x"),
+    ("02.2", {"x": 44, "u": 24, "v": 4, "y": 1}, "u: 24 is the value of y", "At x"),
+    ("05.1", ["error", 12, 4, "error"], "C: 4 is the value of y. 4 is how fast y grows with x", "At x"),
 ]
 LISTS = [  # in the order of the names that are asked for
     ("02.2", [44.0, 10.0, 4.0, 1.0]),
@@ -57,6 +68,23 @@ PROGRAMS = [
         ),
         "cannot learn any more, anywhere",
     ),
+    ("02.3", solved("02.3", "arrived, -arrived", "arrived * y, arrived * x"), "the rule of a product"),
+    ("02.3", solved("02.3", "arrived, -arrived", "x * arrived - y * arrived"), "one number, and several are asked for"),
+    ("02.5", solved("02.5", "    return adjoints", "        return adjoints"), "The return is inside the loop"),
+    (
+        "02.5",
+        solved("02.5", "adjoints[-1] = 1.0", "adjoints[-1] = values[-1]"),
+        "You begin with the value of the result",
+    ),
+    ("02.5", solved("02.5", "range(len(rows))", "range(1, len(rows) + 1)"), "Counting starts with 0"),
+    ("02.5", solved("02.5", '"multiply"', '"mul"'), "No product passes anything on"),
+    ("02.5", solved("02.5", "operation, *inputs =", "operation, *inputs, _ ="), "not yet"),
+    ("04.4", solved("04.4", "step * ", ""), "moves by 1"),
+    ("04.4", solved("04.4", "tf.sign(tape.gradient(loss, x))", "1.0"), "All numbers move up"),
+    ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0"), "begins at the last row of the tape"),
+    ("12.6", solved("12.6", "gradient(loss, parameters)", "gradient(loss, parameters[0])"), "as if it were a list"),
+    ("12.7", solved("12.7", "g, g.sum(axis=0)", "g * b, g.sum(axis=0)"), "x is not multiplied by b"),
+    ("13.9", solved("13.9", " / seen.std", " * seen.std"), "Divide by it"),
     ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x + tf.round(x) - x"), "their gradients cancel"),
 ]
 LEAVING = """
@@ -98,6 +126,13 @@ def test_a_wrong_number_is_told_as_what_it_is(name, given, words, never):
     said = feedback(name, given)
     assert said.startswith(f"Exercise {name}: not yet.") and words in said, said
     assert re.search(rf"\b{re.escape(never)}\b", said) is None, said
+
+
+@pytest.mark.parametrize("exercise", [one for one in EXERCISES if one.changes], ids=lambda one: one.name)
+def test_each_change_of_a_solution_is_another_program_that_python_can_read(exercise):
+    for piece, other in exercise.changes:
+        changed = SOLUTIONS[exercise.name].replace(piece, other)
+        assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(SOLUTIONS[exercise.name])), piece
 
 
 @pytest.mark.parametrize(("name", "given"), LISTS)

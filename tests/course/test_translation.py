@@ -22,7 +22,7 @@ from minitape.course.checker import exercises_of, feedback
 from minitape.course.exercise import ADDED
 from minitape.course.predict import Revealed
 from minitape.course.progress import progress_file
-from minitape.course.translation import as_po, keep_in_step, texts_of, texts_of_all, updated
+from tests.translate import as_po, keep_in_step, texts_of, texts_of_all, updated
 
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
 
@@ -197,11 +197,11 @@ def test_the_feedback_is_translated_and_its_marks_are_read_in_each_language(fold
     )
     assert "<expected <a number>, got <a text>>" in feedback("said.1", "x")
     progress("said")
-    assert capsys.readouterr().out == "<Lesson said: . 0 of 1 solved><   left: said.1>\n"
+    assert capsys.readouterr().out == "<<Lesson said>: . 0 of 1 solved><   left: said.1>\n"
 
 
 def test_what_check_said_is_read_in_english():
-    assert in_english("练习 said.1：还不对。\n  你给的：9.0") == "Exercise said.1: not yet.\n  given:    9.0"
+    assert in_english("练习 said.1：还不对。\n  你的答案：9.0") == "Exercise said.1: not yet.\n  given:    9.0"
 
 
 def test_no_sentence_of_the_package_is_said_without_say():

@@ -156,7 +156,7 @@ def only_b(f, value_of_a, value_of_b):
         tape.watch([b])
         y = f(a, b)
     return tape.gradient(y, (a, b))
-#@ 04.5
+#@ 04.4
 def fooled(loss_of, x, step):
     start = tf.Variable(x)
     with tf.GradientTape() as tape:

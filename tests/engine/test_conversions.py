@@ -99,7 +99,6 @@ def test_bools_and_bits():
     flags, bits = tf.constant([True, False]), tf.constant([12, 10])
     assert (flags & [True, True]).numpy().tolist() == [True, False] and (~flags).numpy().tolist() == [False, True]
     assert (bits & 6).numpy().tolist() == [4, 2] and (bits ^ bits).numpy().tolist() == [0, 0]
-    assert (tf.constant([2.0, 0.0]) * flags).dtype == tf.bool
 
 
 def test_casts_that_drop_imaginary_parts_say_so(caplog):

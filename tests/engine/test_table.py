@@ -52,9 +52,9 @@ def test_a_formula_becomes_calls():
 
 def test_a_plain_accelerator_runs_what_it_is_given():
     plain = Accelerator()
-    for replace in (plain.record, plain.apply, plain.propagate, plain.run_sweep, plain.rows):
+    for replace in (plain.record, plain.apply, plain.run_sweep, plain.rows):
         assert replace(np.sin) is np.sin
-    assert plain.by_blocks(np.sin) is plain.by_formula("sin(x)", "x", np.sin) is np.sin
+    assert plain.by_formula("sin(x)", "x", np.sin) is np.sin
     assert plain.function(np.sin, None, "sin") is np.sin
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from minitape.cli.check import check_notebook
 from minitape.cli.lessons import lessons_folder, notebooks_in
-from minitape.cli.report import as_text
-from tests.warm import warm_check  # noqa: F401  # a fixture for all tests here
+from tests.warm import as_text, warm_check  # noqa: F401  # a fixture for all tests here
 
 LESSONS = notebooks_in(lessons_folder())
 CHINESE = notebooks_in(lessons_folder().parent / "zh")

@@ -16,17 +16,8 @@ import pytest
 from minitape.cli.lessons import lessons_folder, notebooks_in
 from minitape.cli.rules import outputs_text
 from minitape.common.texts import table
-from minitape.course.translation import (
-    OF_OTHERS,
-    as_po,
-    built,
-    domain_of,
-    keep_in_step,
-    pieces_of,
-    texts_of_all,
-    untranslated,
-    updated,
-)
+from minitape.course.translation import OF_OTHERS, pieces_of
+from tests.translate import as_po, built, domain_of, keep_in_step, texts_of_all, untranslated, updated
 
 ENGLISH = lessons_folder()
 LANGUAGES = [folder for folder in sorted(ENGLISH.parent.iterdir()) if folder != ENGLISH and any(folder.glob("*.ipynb"))]
@@ -63,14 +54,14 @@ def test_there_is_a_chinese_edition_with_a_file_for_each_lesson(texts):
 
 
 def test_each_text_has_a_translation_made_from_the_present_english(file, texts):
-    """Where this fails: minitape new-language zh, then translate what it names in Poedit, and run it again."""
+    """Where this fails: python -m tests.translate zh, then translate what it names in Poedit, and run it again."""
     catalog = updated(file, texts[file.stem], file.parent.parent.name)
     assert untranslated(catalog) == []
     assert list(table(file.stem, file.parent.parent.name)) == list(texts[file.stem])
 
 
 def test_a_notebook_is_built_from_the_english_one_and_the_texts(pair):
-    """Where this fails: minitape new-language zh, then minitape save."""
+    """Where this fails: python -m tests.translate zh, then minitape save."""
     english, translation = (json.loads(path.read_text(encoding="utf-8")) for path in pair)
     language = pair[1].parent.name
     made, to_run = built(english, translation, table(domain_of(pair[0]), language), language)
@@ -197,6 +188,37 @@ def test_links_and_programs_are_those_of_the_english_text(pair):
             assert programs(cell.source) == programs(theirs[name].source), name
             assert cell.source.count("```") == theirs[name].source.count("```"), name
             assert list(cell.get("attachments", ())) == list(theirs[name].get("attachments", ())), name
+
+
+ONE_WORD = {
+    "反向传递": "回扫|后向传递",
+    "伴随值": "传到的量|到达的量|传来的量",
+    "就地": "原地(?=修|改|操|更)",
+    "跟踪": "追踪",
+    "with 代码块": "with 块",
+    "右方向键": "[左右]箭头",
+    "附录": "appendix 课",
+}
+"""Chinese terms, and what else these things were called in earlier editions."""
+
+
+def chinese_pages() -> dict[str, str]:
+    """The Chinese texts and pages, by their files."""
+    texts = {
+        file.stem: "\n".join(table(file.stem, "zh").values()) for file in (ENGLISH.parent / "zh/texts").glob("*.po")
+    }
+    root = ENGLISH.parent.parent
+    pages = [root / "README.zh.md", *(root / "docs").glob("*.zh.md")]
+    return texts | {page.name: page.read_text(encoding="utf-8") for page in pages}
+
+
+@pytest.mark.parametrize("term", ONE_WORD)
+def test_a_thing_has_one_word_in_chinese(term):
+    pages = chinese_pages()
+    assert any(term in page for page in pages.values())
+    assert {
+        name: re.findall(ONE_WORD[term], page) for name, page in pages.items() if re.search(ONE_WORD[term], page)
+    } == {}
 
 
 SENTENCE = re.compile(r"[A-Za-z]{2,},? (?:[a-z]+,? ){2,}[a-z]{2,}")  # four words in a row

@@ -144,7 +144,7 @@ def irregular(x):
     "f, repeats", [(polynomial, True), (newton, True), (far_back, True), (nested_loops, True), (irregular, False)]
 )
 def test_loops_of_single_numbers(f, repeats, dtype, eager_to_fuse, monkeypatch):
-    kernels.load(np.float32)  # so that short runs earn them
+    kernels.kernel(np.float32)  # so that short runs earn them
     made = []
     monkeypatch.setattr(programs, "rolled", lambda *args: made.append(rolled(*args)) or made[-1])
 

@@ -41,8 +41,7 @@ def gradient():
 def compiled():
     import numpy
     from minitape.speed import kernels
-    loaded = kernels.load(numpy.float32)
-    return all(getattr(getattr(loaded, name), "signatures", ()) for name in kernels.NAMES)
+    return bool(getattr(kernels.kernel(numpy.float32), "signatures", ()))
 
 def tell(*said):
     print(json.dumps([*said, gradient(), compiled()]))
@@ -165,8 +164,7 @@ import tempfile, numba, numpy
 from minitape.speed import kernels
 from minitape.speed.cache import private, write_source
 numba.njit(lambda: 0)()  # what is not tried here is loaded once for all
-loaded = kernels.load(numpy.float32)
-assert loaded.backward
+assert kernels.kernel(numpy.float64)
 
 def child(folder, program):
     told, said = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
@@ -197,7 +195,7 @@ def spoiled(warm, request):
     with tempfile.TemporaryDirectory() as place:
         folders = [shutil.copytree(warm, Path(place) / str(number)) for number in range(len(cases))]
         for (damage, suffix), folder in zip(cases, folders, strict=True):
-            paths = [*folder.rglob(f"*.{suffix}" if suffix == "py" else f"*float32*spread*.{suffix}")]
+            paths = [*folder.rglob(f"*.{suffix}" if suffix == "py" else f"*float32*backward*.{suffix}")]
             assert paths
             for path in paths:
                 if suffix == "py":
@@ -247,7 +245,7 @@ def lock(folder):
 @pytest.mark.long
 @POSIX
 def test_a_folder_that_can_not_be_written(cache, right):
-    for path in cache.rglob("*spread*"):
+    for path in cache.rglob("*backward*"):
         path.unlink()
     lock(cache)
     told, said = run(drop=True, MINITAPE_CACHE=str(cache))
@@ -299,7 +297,7 @@ def test_what_the_administrator_warmed_for_all(folder, warm, right):
 def test_what_was_warmed_for_another_machine(folder, warm, right):
     """What is compiled for this one goes to the next folder, and is found there."""
     shutil.copytree(warm, folder / "__pycache__")
-    for path in (folder / "__pycache__").rglob("*spread*"):
+    for path in (folder / "__pycache__").rglob("*backward*"):
         path.unlink()
     home = folder / "home"
     home.mkdir()
@@ -409,7 +407,7 @@ def test_numba_that_fails(how, folder, right):
 
 @pytest.mark.long
 def test_the_command_mends_what_is_damaged(cache):
-    for path in cache.rglob("*spread*"):
+    for path in cache.rglob("*backward*"):
         path.write_bytes(b"")
     done = warmup(cache)
     assert done.returncode == 0 and done.stdout.startswith("kernels are ready ("), done
@@ -420,7 +418,7 @@ def test_the_command_mends_what_is_damaged(cache):
 @pytest.mark.long
 @POSIX
 def test_the_command_says_what_is_wrong(cache):
-    for path in cache.rglob("*spread*"):
+    for path in cache.rglob("*backward*"):
         path.unlink()
     lock(cache)
     done = warmup(cache, drop=True)

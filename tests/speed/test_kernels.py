@@ -29,7 +29,7 @@ with tf.GradientTape() as tape:
 print([float(g) for g in tape.gradient(v, [x, w])], "numba" in sys.modules and sys.modules["numba"] is not None)
 """
 
-KERNELS = "import numpy\nfrom minitape.speed.kernels import load\nload(numpy.float32)"  # as a long program loads them
+KERNELS = "import numpy\nfrom minitape.speed.kernels import kernel\nkernel(numpy.float32)"  # as a long program does
 
 
 def run(before=KERNELS, lines=0, **environment):
@@ -110,19 +110,18 @@ def test_warmup_reports_its_progress():
 
     seen = []
     kernels.warmup(lambda name, done, total: seen.append((name, done, total)))
-    assert seen[-1] == ("done", 4, 4)
-    assert [done for _, done, _ in seen] == list(range(5))
+    assert seen == [("float32", 0, 2), ("float64", 1, 2), ("done", 2, 2)]
 
 
 @pytest.mark.parametrize("rows", [1_000, 40_000])
 def test_kernel_calls_of_a_gradient(rows, monkeypatch):
-    """One call for each block of rows and pass, however long the tape is; no kernel is called while recording."""
+    """One call for each block of rows, however long the tape is; no kernel is called while recording."""
     x = tf.Variable(0.5)
-    loaded = import_module("minitape.speed.kernels").load(np.float32)
-    calls = []
-    for name in ("backward", "spread"):
-        kernel = getattr(loaded, name)
-        monkeypatch.setattr(loaded, name, lambda *a, kernel=kernel, name=name: calls.append(name) or kernel(*a))
+    kernels = import_module("minitape.speed.kernels")
+    kernel, calls = kernels.kernel(np.float32), []
+    if kernel is None:
+        pytest.skip("numba is switched off")
+    monkeypatch.setitem(kernels._loaded, np.float32, lambda *a: calls.append(a) or kernel(*a))
     with tf.GradientTape() as tape:
         y = x
         for _ in range(rows):
@@ -131,4 +130,4 @@ def test_kernel_calls_of_a_gradient(rows, monkeypatch):
     tape.gradient(y, x)
     blocks = len(tape._record.blocks)
     assert blocks == rows // 16384 + 1
-    assert len(calls) <= 2 * blocks
+    assert 0 < len(calls) <= blocks

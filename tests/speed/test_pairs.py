@@ -12,6 +12,7 @@ import minitape as tf
 from minitape.engine.back import backward
 from minitape.engine.back.values import column, operations
 from minitape.engine.recording.array_spec import ArraySpec
+from minitape.engine.recording.arrays import large_arrays
 from minitape.engine.recording.rows import CALL, LEAF, Call, operation_of
 from minitape.engine.table.accelerator import fast
 from minitape.engine.table.primitives import TABLE
@@ -66,7 +67,6 @@ def test_each_pair_has_a_test_here():
         "run_sweep",
         "Record",
         "apply",
-        "propagate",
         "Rows",
     }
 
@@ -168,7 +168,7 @@ def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
     for row in range(len(rows)):
         assert plain.cell(row) == packed.cell(row) and plain.call_at(row) is packed.call_at(row)
         assert bits(plain.stored(row)) == bits(packed.stored(row)) and plain.shape_dtype(row) == packed.shape_dtype(row)
-    assert plain.large_arrays().keys() == packed.large_arrays().keys()
+    assert large_arrays(plain).keys() == large_arrays(packed).keys()
     for a, b in zip(plain.columns(low, high), packed.columns(low, high), strict=True):
         assert len(a) == len(b) and all(v is w or bits(v) == bits(w) for v, w in zip(a, b, strict=True))
     if low < high <= len(rows):
@@ -190,27 +190,6 @@ def test_a_packed_row_holds_16_bytes_and_its_number(real, size):
         held = tracemalloc.get_traced_memory()[0] / len(tape._record)
         tracemalloc.stop()
     assert size <= held < size + 0.5, f"a row of {real.__name__}: got {held:.2f} bytes, expected {size}"
-
-
-@pytest.mark.parametrize("rows", [40, 700])  # a compiled loop is asked for from 512 rows on
-@pytest.mark.parametrize("gated", [False, True])
-def test_propagate(rows, gated):
-    plain, quick = fast.pairs["propagate"]
-    x, w = tf.constant(1.5), tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        tape.watch([x, w])
-        y, c = x, tf.constant(2.0)
-        for k in range(rows):
-            y = tf.stop_gradient(y) if k % 97 == 96 else y * x if k % 3 else tf.reduce_sum(w * c) + tf.sin(y)
-    record, found = tape._record, []
-    for form in (plain, quick):
-        marks = bytearray(len(record))
-        marks[0] = 1
-        gate = bytearray(row % 5 != 4 for row in range(len(record))) if gated else None
-        form(record, marks, 1, len(record), gate)
-        found.append(marks)
-        record.pack()
-    assert found[0] == found[1] and 1 < sum(found[0]) < len(record)
 
 
 # -- sweeps ----------------------------------------------------------------------------------------

@@ -377,9 +377,9 @@ def as_list(found):
 
 
 def compare(ours, theirs, arrays, name):
-    """The value, and the gradients with random weights beside central differences of NumPy's values."""
+    """The value, and gradients with random weights and Jacobians beside central differences of NumPy's values."""
     tensors = {key: tf.constant(a) for key, a in arrays.items()}
-    with tf.GradientTape() as tape:
+    with tf.GradientTape(persistent=True) as tape:
         tape.watch(list(tensors.values()))
         found = as_list(ours(**tensors))
     wanted = as_list(theirs(**arrays))
@@ -395,19 +395,22 @@ def compare(ours, theirs, arrays, name):
         [found[i] for i in flowing], tensors, output_gradients=[tf.constant(weights[i]) for i in flowing]
     )
 
-    def total(**moved):
-        return sum(float(np.sum(weights[i] * as_list(theirs(**moved))[i])) for i in flowing)
-
     for key, a in arrays.items():
-        wanted = np.zeros(a.shape)
+        jacobians = {i: np.zeros((*found[i].shape, *a.shape)) for i in flowing}
         for place in np.ndindex(a.shape):
             up, down = np.array(a), np.array(a)
             up[place] += 1e-6
             down[place] -= 1e-6
-            wanted[place] = (total(**arrays | {key: up}) - total(**arrays | {key: down})) / 2e-6
+            above, below = (as_list(theirs(**arrays | {key: moved})) for moved in (up, down))
+            for i in flowing:
+                jacobians[i][(..., *place)] = (above[i] - below[i]) / 2e-6
+        wanted = sum(np.tensordot(weights[i], jacobians[i], weights[i].ndim) for i in flowing) + np.zeros(a.shape)
         g = np.zeros(a.shape) if gradients[key] is None else gradients[key].numpy()
         assert g.shape == a.shape and g.dtype == np.float64
         np.testing.assert_allclose(g, wanted, rtol=1e-5, atol=1e-7)
+        for i in flowing if name != "py_function" else ():  # whose gradient can be taken once
+            each = tape.jacobian(found[i], tensors[key], unconnected_gradients="zero")
+            np.testing.assert_allclose(each.numpy(), jacobians[i], rtol=1e-5, atol=1e-7)
 
 
 def function_of(name):

@@ -1,7 +1,7 @@
 """Makes the pictures of docs/: python -m tests.widgets.make_screenshots [NAME ...]
 
 Those that stand still are of a real JupyterLab. The ones that move, `sweep`, light and dark,
-are of a saved page; they need Pillow.
+are of a saved page. All need Pillow. With ``MINITAPE_LANGUAGE=zh`` they are those of the Chinese pages, `sweep.zh.gif`.
 """
 
 import io
@@ -12,14 +12,18 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 import minitape as tf
 from benchmarks.view import open_notebook, start_lab
+from minitape.common.texts import ENGLISH, language, say
 from minitape_widgets import TapeView
 from tests.jupyterlab_page import write_notebook
 
 DOCS = Path(__file__).parents[2] / "docs"
+CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+END = "" if language() == ENGLISH else f".{language()}"  # of the name of a picture
 HEAD = "import minitape as tf\nfrom minitape_widgets import TapeView\n"
 NEURON = """x = tf.constant([[0.5, -1.0, 2.0]])
 w = tf.Variable([[0.1], [0.2], [-0.3]], name="w")
@@ -140,7 +144,8 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     page.add_style_tag(content=".Toastify { display: none }")  # JupyterLab's question about news
     page.wait_for_timeout(500)
     if name in ("tapeview-layers", "tapeview-lines"):
-        page.get_by_label("Folding").select_option("layers" if name == "tapeview-layers" else "none")
+        folding = page.get_by_label(say("Folding", "picture"), exact=True)
+        folding.select_option("layers" if name == "tapeview-layers" else "none")
     page.locator(".mt-view").first.focus()
     for key in keys:
         page.keyboard.press(key)
@@ -148,19 +153,17 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
         if key == "Enter" and name == "tapeview-inside":
             page.locator(".mt-crumb").wait_for()
     if name == "tapeview-feel":
-        page.get_by_label("value of a").fill("1.4")
+        page.get_by_label(say("value of {0}", "picture").format("a")).fill("1.4")
         page.keyboard.press("Enter")
     page.wait_for_timeout(500)
-    page.locator(".widget-gridbox" if name == "tapeview-compare" else ".mt-view").first.screenshot(
-        path=DOCS / f"{name}.png"
-    )
+    shot = page.locator(".widget-gridbox" if name == "tapeview-compare" else ".mt-view").first.screenshot()
+    few = Image.open(io.BytesIO(shot)).convert("RGB").quantize(256, dither=Image.Dither.NONE)  # a third of the size
+    few.save(DOCS / f"{name}{END}.png", optimize=True)
     page.close()
 
 
 def sweep(browser: Browser, folder: Path, dark: bool) -> None:
     """The example of README.md, step by step: forwards through its rows, then backwards."""
-    from PIL import Image
-
     program = (
         "x = tf.Variable(3.0)\nwith tf.GradientTape() as tape:\n    y = x * tf.sin(x)\nslope = tape.gradient(y, x)\n"
     )
@@ -183,14 +186,14 @@ def sweep(browser: Browser, folder: Path, dark: bool) -> None:
     palette = pictures[-2].quantize(96)
     first, *others = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     times = [1000, *[1300] * (len(others) - 1), 3500]
-    file = DOCS / ("sweep-dark.gif" if dark else "sweep.gif")
+    file = DOCS / f"sweep{'-dark' if dark else ''}{END}.gif"
     first.save(file, save_all=True, append_images=others, duration=times, loop=0, optimize=True)
     page.close()
 
 
 def main() -> None:
     DOCS.mkdir(exist_ok=True)
-    chromium = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
+    chromium = next(path for name in CHROMIUMS if (path := shutil.which(name)))
     arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)

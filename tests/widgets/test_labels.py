@@ -47,6 +47,35 @@ MEASURE = """() => {
   });
 }"""
 
+# of each number and card: which other labels it meets, and over which edges it lies that do not join the same two nodes
+CROWDED = """() => {
+  const rect = part => {
+    const [x, y, w, h] = ["x", "y", "width", "height"].map(name => Number(part.getAttribute(name)));
+    return { left: x, right: x + w, top: y, bottom: y + h };
+  };
+  const sum = part => {
+    const { x, y, width, height } = part.getBBox();
+    return { left: x, right: x + width, top: y, bottom: y + height };
+  };
+  const all = query => [...document.querySelectorAll(query)];
+  const ends = part => (part.dataset.edge ?? "").split(":")[0];
+  const ways = all("path.mt-edge[data-edge]").map(edge => {
+    const points = [];
+    for (let at = 0; at <= edge.getTotalLength(); at += 3) points.push(edge.getPointAtLength(at));
+    return [ends(edge), points];
+  });
+  const written = all(".mt-share:not([visibility=hidden]), .mt-product");
+  const labels = written.map(part => [ends(part), rect(part.querySelector("rect"))]);
+  const sums = all(".mt-addends").map(part => ["", sum(part)]);
+  const meets = (a, b) => Math.min(a.right - b.left, b.right - a.left, a.bottom - b.top, b.bottom - a.top) > 1;
+  const on = ({ left, right, top, bottom }, { x, y }) => x > left + 2 && x < right - 2 && y > top + 2 && y < bottom - 2;
+  return labels.map(([edge, label]) => ({
+    edge, at: [label.left, label.top].map(Math.round).join(),
+    meets: [...labels, ...sums].filter(([, other]) => other !== label && meets(label, other)).length,
+    over: ways.filter(([other, points]) => other !== edge && points.some(point => on(label, point))).length,
+  }));
+}"""
+
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 TALL = f"async pane => {{ pane.style.height = '800px'; await ({DRAWN})() }}"
 
@@ -112,6 +141,30 @@ def test_every_product_stands_on_its_own_edge(name, show, page):
         press(page, "ArrowLeft")
         page.evaluate(DRAWN)
     assert seen
+
+
+FEW = 0.065  # of the numbers and cards lie over a second edge
+STEPS = 12  # the last ones of a program
+
+
+@pytest.mark.long
+def test_no_number_meets_another_label_and_few_lie_over_a_second_edge(show):
+    """Of the programs by which pictures are judged, at their first size, at each step back; what stays counts once."""
+    made: dict[str, Any] = {**TWELVE}
+    for name, program in {**PROGRAMS, "rosenbrock": rosenbrock, "polynomial": polynomial}.items():
+        made[f"{name}, all rows"] = lambda program=program: tf.snapshot(*program())
+    labels: dict[tuple[str, ...], Any] = {}
+    for name, program in made.items():
+        snapshot = program()
+        page = show(snapshot)
+        press(page, "End")
+        for _ in range(min(STEPS, len((snapshot["sweep"] or {"steps": ()})["steps"]))):
+            page.evaluate(DRAWN)
+            labels |= {(name, label["edge"], label["at"]): label for label in page.evaluate(CROWDED)}
+            press(page, "ArrowLeft")
+    assert len(labels) > 150
+    assert [key for key, label in labels.items() if label["meets"]] == []
+    assert len([key for key, label in labels.items() if label["over"]]) <= FEW * len(labels)
 
 
 def test_weights_of_layers_are_told_apart_in_their_nodes(show):

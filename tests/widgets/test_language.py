@@ -12,12 +12,12 @@ import pytest
 
 import minitape as tf
 from minitape.common.texts import table
-from minitape.course.translation import said_in
 from minitape.picture.programs import PROGRAMS, converted
 from minitape.picture.short import elide, short_name, wide
 from minitape_widgets import TapeView
 from minitape_widgets.wire import decode
 from tests.jupyterlab_page import frame
+from tests.translate import said_in
 
 from .conftest import states
 
@@ -189,7 +189,7 @@ def test_a_comparison_says_where_the_tapes_differ() -> None:
         return tape
 
     assert repr(TapeView.compare(record(tf.sin), record(tf.cos))).startswith(
-        "从第 1 行开始不同：sin（输入：第 0 行）= 0.909"
+        "从第 1 行开始不同。这边：sin（输入：第 0 行）= 0.909"
     )
     assert repr(TapeView.compare(record(tf.sin), record(tf.sin))) == "两条磁带每一行都一样。"
 

@@ -7,6 +7,7 @@ import pytest
 
 import minitape as tf
 from minitape.engine.back.values import unbroadcast
+from minitape.engine.recording.arrays import large_arrays
 from minitape.picture.stepping import stepper_of
 from minitape_widgets import TapeView
 
@@ -349,7 +350,7 @@ def test_arrays_that_somebody_kept_serve_the_sweep_of_a_tape_that_let_go_of_them
         y = tf.reduce_sum(tf.exp(x) * tf.exp(x))
         for _ in range(rows):
             y = y * 1.0
-    held = tape._record.large_arrays()
+    held = large_arrays(tape._record)
     gradient = tape.gradient(y, x)
     assert stepper_of(tape) is None
     stepper = stepper_of(tape, held=held, show=lambda value: value)

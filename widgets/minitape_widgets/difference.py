@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice, takewhile, zip_longest
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from minitape.picture.short import elide
@@ -42,9 +42,9 @@ def first_difference(first: Snapshot, second: Snapshot) -> tuple[int, str, str] 
 
 
 def other_values(first: Snapshot, second: Snapshot) -> list[int]:
-    """The rows that compute the same from other values, before the first that computes something else."""
-    both = takewhile(lambda pair: pair[0][1] == pair[1][1], zip(_of_rows(first), _of_rows(second), strict=False))
-    return [one[0] for one, other in islice(both, MOST) if one[2] != other[2]]
+    """The rows that compute the same from other values, also behind those that compute something else."""
+    both = islice(zip(_of_rows(first), _of_rows(second), strict=False), MOST)
+    return [one[0] for one, other in both if one[1] == other[1] and one[2] != other[2]]
 
 
 def _of_rows(snapshot: Snapshot) -> Iterator[tuple[Any, ...]]:

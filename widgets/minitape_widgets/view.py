@@ -15,6 +15,7 @@ from minitape import GradientTape
 from minitape.common.texts import paragraph
 from minitape.common.write_beside import write
 from minitape.course.widget import MISSING, AnyWidget, Bytes, Unicode
+from minitape.engine.recording.arrays import large_arrays
 from minitape.picture.diagnosis import wrong_with
 from minitape.picture.drawing import WHOLE, Picture, how_many
 from minitape.picture.reading import EMPTY, PictureRow, Reader, followed, reader_of, spaces
@@ -76,8 +77,7 @@ class TapeView(AnyWidget):
     _knobs = Unicode("[]").tag(sync=True)
     _given: Any = None  # its first layout
     _lock: Any = None
-    _linked = ""  # the name that both views of a comparison have
-    _differs: dict[str, Any] | None = None  # where the tape that it is compared with is another one
+    _compared: Any = None  # the name that both views of a comparison have, and where their tapes differ
     _told = ""  # what a closed view says of itself
 
     def __init__(
@@ -89,8 +89,7 @@ class TapeView(AnyWidget):
         again: bool | None = None,
         _rerun: Rerun | None = None,
         _names: list[dict[str, Any]] | None = None,
-        _linked: str = "",
-        _differs: dict[str, Any] | None = None,
+        _compared: dict[str, Any] | None = None,
     ) -> None:
         tape = followed(tape)
         names = spaces(sys._getframe(1)) if _names is None else _names
@@ -102,7 +101,7 @@ class TapeView(AnyWidget):
         self._sweeps = Sweeps()
         self._arrays = self._reader.held  # kept from being released, or computed again, so that the sweep can be shown
         self._again = again
-        self._linked, self._differs = _linked, _differs
+        self._compared = _compared or {}
         self._lock = threading.RLock()
         self._rerun = _rerun
         self._sequence = 0  # of the messages sent
@@ -184,32 +183,32 @@ class TapeView(AnyWidget):
         found, rows = first_difference(*both), other_values(*both)
         row, *words = found or (0, "", "")
         texts = [word("{here} here, {there} there", here=here, there=there) for here, there in (words, words[::-1])]
-        differs = [None if found is None else {"row": row, "text": text, "rows": rows} for text in texts]
-        linked = uuid4().hex  # the browser reads both with the first rows: what came later could be too late
+        linked = {"linked": uuid4().hex}  # the browser reads it with the first rows: what came later could be too late
+        compared = [
+            linked if found is None else {**linked, "differs": {"row": row, "text": text, "rows": rows}}
+            for text in texts
+        ]
         names = spaces(sys._getframe(1))
         one, other = (
-            cls(tape, _linked=linked, _differs=differ, _names=names)
-            for tape, differ in zip((first, second), differs, strict=True)
+            cls(tape, _compared=one, _names=names) for tape, one in zip((first, second), compared, strict=True)
         )
         return Comparison((one, other), found)
 
-    def _run_again(self, values: Any) -> None:
+    def _run_again(self, content: Any) -> None:
         """A slider was moved: new values, a new tape, the same picture."""
         error = ""
         with self._lock:
             if self._rerun is None:
                 return
-            if self.comm is not None:
-                self.send({"kind": "running"})  # who hears nothing takes it that the kernel has gone
+            self._tell("running")  # who hears nothing takes it that the kernel has gone
             try:
-                self._tape = self._rerun.run([float(v) for v in values])
+                self._tape = self._rerun.run([float(v) for v in content.get("values", ())])
                 self._begin(reader_of(self._tape, self._reader.namespaces, "TapeView takes"))
                 self._recompute()
-                self._post(self._read_again(), replace=True)
+                self._post("rows", encode(self._read_again()), replace=True)
             except Exception as problem:
                 error = f"{type(problem).__name__}: {problem}"
-            if self.comm is not None:
-                self.send({"kind": "ran", "error": error})
+            self._tell("ran", error=error)
 
     def _begin(self, reader: Reader) -> None:
         """From now on this reader reads: of another tape, or of the same one from its first row on."""
@@ -224,14 +223,14 @@ class TapeView(AnyWidget):
         if self._again is not False:
             self._reader.recompute(bool(self._again))
 
-    def _compute_again(self) -> None:
+    def _compute_again(self, _content: Any) -> None:
         """The reader of the picture wants what the tape released."""
         with self._lock:
             reader = reader_of(self._tape, self._reader.namespaces, "TapeView takes")
             reader.held.update(self._arrays)
             reader.recompute(True)
             self._begin(reader)
-            self._post(self._read_again(), replace=True)
+            self._post("rows", encode(self._read_again()), replace=True)
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -241,7 +240,7 @@ class TapeView(AnyWidget):
         """
         record = self._tape._record
         if record is not None and record.large and not record.open:  # else all rows would be read for nothing
-            self._arrays.update(record.large_arrays())
+            self._arrays.update(large_arrays(record))
 
     def _pull(self, limit: int | None = None) -> None:
         """Reads new rows, and the changed parts of older ones. Who draws a picture reads, too: `_flow` sends what was
@@ -253,19 +252,10 @@ class TapeView(AnyWidget):
         if self._reader.name != before:
             self._rows, self._sweeps, self._sent, self._changed = [], Sweeps(), 0, []
         self._rows += rows
-        changed = self._reader.changes() + self._names()
+        changed = self._reader.name_rows(self._rows)
         if rows and not self._tape._recording:
-            changed += self._reader.tangents()
-        for part in changed:
-            self._rows[part["row"]].change(part)
+            changed += self._reader.know_the_end(self._rows)
         self._changed += changed
-
-    def _names(self) -> list[Fields]:
-        changed: list[Fields] = []
-        for row, name in self._reader.names().items():
-            if row < len(self._rows) and self._rows[row].get("name") is None:
-                changed.append({"row": row, "name": name})
-        return changed
 
     def _step_sweep(self, now: bool = False) -> bool:
         """Follows the tape's last gradient; True when there is a new sweep."""
@@ -286,10 +276,7 @@ class TapeView(AnyWidget):
         if sweep:
             part |= self._wrong(part)
             self._heard = self._sweeps.number
-        if self._linked:
-            part["linked"] = self._linked
-        if self._differs is not None:
-            part["differs"] = self._differs
+        part |= self._compared
         return part | {"sweep": self._sweeps.sweep, "results": self._sweeps.results} if sweep else part
 
     def _snapshot(self, most: int | None = None, full: bool = True) -> Snapshot:
@@ -301,11 +288,7 @@ class TapeView(AnyWidget):
             rows = rows[: most // 2] + rows[-(most // 2) :]
         as_they_are = not full and len(rows) > LOOKED
         found: Any = self._reader.frame_of(rows if as_they_are else [row.full() for row in rows], 0)
-        if self._linked:
-            found["linked"] = self._linked
-        if self._differs is not None:
-            found["differs"] = self._differs
-        found |= {"changed": [], "sweep": self._sweeps.snapshot(), "results": self._sweeps.results}
+        found |= self._compared | {"changed": [], "sweep": self._sweeps.snapshot(), "results": self._sweeps.results}
         return found | self._wrong(found)
 
     def _wrong(self, part: Any) -> Any:
@@ -323,21 +306,25 @@ class TapeView(AnyWidget):
         """The browser says what it has, or asks for what it misses."""
         if not isinstance(content, dict):
             return
-        if content.get("kind") == "run":
-            self._run_again(content.get("values", ()))
-        if content.get("kind") == "again":
-            self._compute_again()
-        if content.get("kind") == "explain":
-            self._explain(content)
-        if content.get("kind") == "inside":
-            self._send_inside(content)
-        if content.get("kind") == "whatif":
-            self._imagine(content)
-        if content.get("kind") == "sweep":
-            self._sweeps.wanted = True
-            wake()
-        if content.get("kind") != "need":
-            return
+        asked = {
+            "run": self._run_again,
+            "again": self._compute_again,
+            "explain": self._explain,
+            "inside": self._send_inside,
+            "whatif": self._imagine,
+            "sweep": self._go_on,
+            "need": self._send_again,
+        }
+        if isinstance(kind := content.get("kind"), str) and kind in asked:
+            asked[kind](content)
+
+    def _go_on(self, _content: Any) -> None:
+        """The reader stepped to the end of the steps that were made."""
+        self._sweeps.wanted = True
+        wake()
+
+    def _send_again(self, content: dict[str, Any]) -> None:
+        """The page misses rows or steps."""
         with self._lock:
             same = content.get("record") == (self._reader.name or EMPTY)
             since = content.get("since", 0) if same else 0
@@ -345,12 +332,12 @@ class TapeView(AnyWidget):
             pages = self._sweeps.pages_after(content.get("sweep"), content.get("steps", 0)) if same else []
             if since < len(self._rows) or not same or (missed and not pages):
                 self._sent = len(self._rows)
-                self._post(self._part(self._rows[since:], since, []))
+                self._post("rows", encode(self._part(self._rows[since:], since, [])))
             elif pages:
                 for page in pages:
-                    self._post_page(page)
-            elif self.comm is not None:
-                self.send({"kind": "all", "sequence": self._sequence})
+                    self._post("steps", page)
+            else:
+                self._tell("all", sequence=self._sequence)
 
     def _explain(self, content: dict[str, Any]) -> None:
         """Why no gradient flows from one row to another, in the words of ``tape.explain``."""
@@ -360,16 +347,14 @@ class TapeView(AnyWidget):
             with suppress(Exception):  # the picture goes on without words
                 found = self._tape.explain(target, source)
                 text = "" if found.cause == "connected" else paragraph(found.message, found.fix)
-        if self.comm is not None:
-            self.send({"kind": "explained", "ask": content.get("ask"), "text": text})
+        self._tell("explained", ask=content.get("ask"), text=text)
 
     def _send_inside(self, content: dict[str, Any]) -> None:
         """The rows inside of a call of a function, which the reader opens."""
         with self._lock:
             row = content.get("row")
             found = self._reader.insides(self._target, self._sources, row) if isinstance(row, int) else []
-            if self.comm is not None:
-                self.send({"kind": "inside", "ask": content.get("ask"), "inside": found[0] if found else None})
+            self._tell("inside", ask=content.get("ask"), inside=found[0] if found else None)
 
     def _imagine(self, content: Any) -> None:
         """The reader moves a leaf: what follows from its new value, where the browser cannot compute it."""
@@ -377,8 +362,7 @@ class TapeView(AnyWidget):
             leaves, points = content.get("leaves"), content.get("points")
             known = type(self._reader) is Reader and _is_asked(leaves, points)
             found = what_if(self._reader, dict(leaves), points, self._target, self._sources) if known else None
-            if self.comm is not None:
-                self.send({"kind": "imagined", "ask": content.get("ask"), "imagined": found})
+            self._tell("imagined", ask=content.get("ask"), imagined=found)
 
     def _value_at(self, row: Any) -> Any:
         """The variable or tensor that stands for a row, if it can still be found."""
@@ -391,15 +375,15 @@ class TapeView(AnyWidget):
         known = [*(self._tape.last or ([], []))[0], *(v for space in self._reader.namespaces for v in space.values())]
         return next((v for v in known if hasattr(type(v), "_row") and record.find(v) == row), None)
 
-    def _post(self, part: dict[str, Any], **extra: Any) -> None:
+    def _tell(self, kind: str, *data: bytes, **content: Any) -> None:
+        """Sends a message, if the view has a page."""
         if self.comm is not None:
-            self._sequence += 1
-            self.send({"kind": "rows", "sequence": self._sequence, **extra}, [encode(part)])
+            self.send({"kind": kind, **content}, [*data] or None)
 
-    def _post_page(self, page: bytes) -> None:
-        if self.comm is not None:
-            self._sequence += 1
-            self.send({"kind": "steps", "sequence": self._sequence}, [page])
+    def _post(self, kind: str, data: bytes, **content: Any) -> None:
+        """Sends what follows on what was sent before."""
+        self._sequence += self.comm is not None
+        self._tell(kind, data, sequence=self._sequence, **content)
 
     def _flow(self, limit: int | None) -> bool:
         """Sends what is new, at most ``limit`` rows; True when there was something."""
@@ -422,11 +406,11 @@ class TapeView(AnyWidget):
                 if len(self._reader.files) == self._files:
                     part.pop("sources_text")
                 self._files = len(self._reader.files)
-                self._post(part)
+                self._post("rows", encode(part))
                 return True
             page = None if recording else self._sweeps.page()
             if page is not None:
-                self._post_page(page)
+                self._post("steps", page)
             return page is not None
 
     def _behind(self) -> bool:

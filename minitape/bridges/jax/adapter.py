@@ -11,8 +11,7 @@ from ...explain.sentences import fill
 from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site
 from ...why import text, words
-from ...why.model import Question
-from ...why.model import RecordedRow as Row
+from ...why.model import Question, RecordedRow
 from ..rows import exits_of, rows_of
 from .origin import JaxOrigin, returned
 from .rows import SHARES
@@ -56,7 +55,7 @@ class JaxAdapter:
         """Whether it is a variable: JAX has none."""
         return False
 
-    def is_number(self, row: Row) -> bool:
+    def is_number(self, row: RecordedRow) -> bool:
         """Whether it is a number that the program wrote."""
         return False
 
@@ -74,7 +73,7 @@ class JaxAdapter:
             return written
         return fill("{operation} in {function}(...)", operation=name, function=written)
 
-    def rule(self, row: Row) -> Site:
+    def rule(self, row: RecordedRow) -> Site:
         """The line on which a rule of the program's own returns."""
         return returned(row.extra.custom) if row.extra.custom else NOWHERE
 

@@ -21,7 +21,7 @@ from .run import JaxRun, JaxValues, concrete, jit_disabled
 from .sweep import Back, JaxForward
 
 if TYPE_CHECKING:
-    from ...why.suspects import CheckedRun as Run
+    from ...why.suspects import CheckedRun
 
 
 class JaxRecording(FrameworkRecording):
@@ -81,7 +81,7 @@ class JaxRecording(FrameworkRecording):
         """Leaves by name."""
         return {self.entries[row].name or f"[{row}]": Number(row) for row in rows}
 
-    def suspect_run(self) -> Run:
+    def suspect_run(self) -> CheckedRun:
         from .suspects import run_of
 
         return run_of(self)

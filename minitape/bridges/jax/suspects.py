@@ -10,9 +10,8 @@ import numpy as np
 
 from ...explain.families import OperationNames
 from ...recording.values import numbers_of
-from ...why.model import RecordedRow as Row
-from ...why.suspects import EXPLODED, VANISHED, Suspicion, is_alike, size_of, suspicion
-from ...why.suspects import CheckedRun as Run
+from ...why.model import RecordedRow
+from ...why.suspects import EXPLODED, VANISHED, CheckedRun, Suspicion, is_alike, size_of, suspicion
 from ...why.words import left_by
 from ..rows import exits_of, rows_of
 
@@ -31,9 +30,9 @@ NAMES = OperationNames(
 OF_LOGITS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}  # how those of jax.nn begin
 
 
-def run_of(recording: Any) -> Run:
+def run_of(recording: Any) -> CheckedRun:
     """The rows and the backward pass of a recording, as the checks read them."""
-    return Run(
+    return CheckedRun(
         rows_of(recording, lambda entry: lambda: None),
         [sweep for sweep in recording.sweeps if sweep.adjoints],
         exits_of(recording),
@@ -49,7 +48,7 @@ def run_of(recording: Any) -> Run:
     )
 
 
-def are_alike(run: Run, one: int, other: int) -> bool:
+def are_alike(run: CheckedRun, one: int, other: int) -> bool:
     """Whether two leaves have nearly the same values and the same lines use both: values that begin with the same
     formula are alike, too.
     """
@@ -57,20 +56,20 @@ def are_alike(run: Run, one: int, other: int) -> bool:
     return sites[0] == sites[1] and is_alike(run.numbers(one), run.numbers(other))
 
 
-def operand(run: Run, row: Row, given: int) -> int:
+def operand(run: CheckedRun, row: RecordedRow, given: int) -> int:
     """What the program gave to an operation, before jax.numpy made its shape fit."""
     while run.rows[given].op in ("broadcast_in_dim", "reshape") and run.rows[given].site == row.site:
         given = run.rows[given].inputs[0]
     return given
 
 
-def logits_of(run: Run, row: Row) -> int | None:
+def logits_of(run: CheckedRun, row: RecordedRow) -> int | None:
     """The row that a function of jax.nn takes for logits; None where the operation does not begin one."""
     given, name = row.inputs[0], OF_LOGITS[row.op]
     return given if name in row.scope and name not in run.rows[given].scope else None
 
 
-def along_scan(run: Run) -> Iterator[Suspicion]:
+def along_scan(run: CheckedRun) -> Iterator[Suspicion]:
     """A long scan, which is one row, sends on far more than its steps add up, or almost nothing from its end to what
     it began with.
     """

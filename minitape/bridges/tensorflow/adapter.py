@@ -21,8 +21,7 @@ from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site
 from ...recording.values import numbers_of
 from ...why import text
-from ...why.model import Given, Question
-from ...why.model import RecordedRow as Row
+from ...why.model import Given, Question, RecordedRow
 from ..rows import exits_of, rows_of
 from .operations import handle_of, variable_of
 
@@ -53,7 +52,7 @@ def read(recording: Any, target: Any, source: Any) -> Question:
     return Question(adapter, rows, own, ends, source, target, exits_of(recording), adapter.sweep)
 
 
-def _timed(adapter: TensorFlowAdapter, row: Row) -> Row:
+def _timed(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
     """A row, with what the tape was doing when it ran where that is why no gradient passes."""
     extra, (state, since) = row.extra, adapter.state(row.row)
     swept = adapter.sweep is not None and row.row in adapter.sweep.adjoints and row.row not in adapter.sweep.target
@@ -133,16 +132,16 @@ class TensorFlowAdapter:
         """When and where a variable was made."""
         return self.log.born_at(handle_of(thing))
 
-    def birth_of(self, row: Row) -> tuple[int, list[Site]]:
+    def birth_of(self, row: RecordedRow) -> tuple[int, list[Site]]:
         """The same of a leaf."""
         when, way = self.birth(row.thing()) if row.kind == "variable" else (-1, [])
         return when, list(way)
 
-    def is_number(self, row: Row) -> bool:
+    def is_number(self, row: RecordedRow) -> bool:
         """Whether it is a number that the program wrote."""
         return False
 
-    def watched(self, row: Row) -> bool:
+    def watched(self, row: RecordedRow) -> bool:
         """Whether a row was watched."""
         return any(self.handle(row.thing()) is value() for value, _ in self.log.watches)
 
@@ -158,7 +157,7 @@ class TensorFlowAdapter:
         """The line of that."""
         return self.block_way()[-1]
 
-    def anew(self, q: Question, row: Row, at: text.Statement, *_: int) -> bool:
+    def anew(self, q: Question, row: RecordedRow, at: text.Statement, *_: int) -> bool:
         """Whether what a statement made again took the place of the source."""
         makes = any(text.last_name(call.func)[:1].isupper() for call in at.calls)
         return makes and not self.is_named(row.thing()) and not self.is_in_layer(handle_of(q.source))

@@ -32,12 +32,12 @@ def numpy_call(site: Site) -> Site | None:
     return None
 
 
-def predicted_statements(program: text.Program, predicted: dict) -> list[text.Statement]:
+def predicted_statements(program: text.ProgramText, predicted: dict) -> list[text.Statement]:
     """The statements of the losses that Keras was given."""
     return [s for s in program.statements if s.functions and s.functions[0] in predicted]
 
 
-def predictions(program: text.Program, near: text.Statement) -> Iterator[tuple[text.Def | None, str]]:
+def predictions(program: text.ProgramText, near: text.Statement) -> Iterator[tuple[text.Def | None, str]]:
     """The functions that Keras is given as a loss, near a statement if some are there, and what they call a prediction:
     their last parameter without a default.
     """

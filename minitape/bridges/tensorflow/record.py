@@ -25,7 +25,7 @@ from .value import unrecorded
 from .watch import TensorFlowWatcher
 
 if TYPE_CHECKING:
-    from ...why.suspects import CheckedRun as Run
+    from ...why.suspects import CheckedRun
 
 
 class TensorFlowRecording(FrameworkRecording):
@@ -67,7 +67,7 @@ class TensorFlowRecording(FrameworkRecording):
 
         return parts_of(self, model)
 
-    def suspect_run(self) -> Run:
+    def suspect_run(self) -> CheckedRun:
         from .suspects import run_of
 
         return run_of(self)

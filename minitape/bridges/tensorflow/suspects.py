@@ -17,20 +17,19 @@ from ...explain.owners import living
 from ...explain.sentences import fill
 from ...recording.rows import BackwardPass
 from ...why import text
-from ...why.suspects import CheckedRun as Run
-from ...why.suspects import Suspicion, steps_said
+from ...why.suspects import CheckedRun, Suspicion, steps_said
 from ...why.words import left_by
 from ..rows import exits_of, rows_of
 from .model import asked_for
 from .operations import handle_of, name_of
 
 
-def run_of(recording: Any) -> Run:
+def run_of(recording: Any) -> CheckedRun:
     """The rows, sweeps and steps of a recording, as the checks read them."""
     log, sweeps = recording.log, [sweep for sweep in recording.sweeps if sweep.adjoints]
     given = handles_given(sweeps)
     known = {key: one.variable for key, one in log.variables.items() if one.variable is not None and key in given}
-    return Run(
+    return CheckedRun(
         rows_of(recording, lambda entry: lambda: entry.extra.asked),
         sweeps,
         exits_of(recording),
@@ -53,7 +52,7 @@ def handles_given(sweeps: Iterable[BackwardPass]) -> set[int]:
     return {id(handle) for sweep in sweeps for one, there in sweep.gave if there and (handle := one()) is not None}
 
 
-def not_applied(run: Run) -> Iterator[Suspicion]:
+def not_applied(run: CheckedRun) -> Iterator[Suspicion]:
     """Gradients were computed several times, and no optimizer used one, or none changed anything with them."""
     gave = [sweep for sweep in run.sweeps if any(there for _, there in sweep.gave)]
     steps = run.recording.log.optimizer_steps
@@ -67,7 +66,7 @@ def not_applied(run: Run) -> Iterator[Suspicion]:
         yield Suspicion("not_applied", gave[-1].site, {"n": len(gave)}, sources=still)
 
 
-def not_optimized(run: Run) -> Iterator[Suspicion]:
+def not_optimized(run: CheckedRun) -> Iterator[Suspicion]:
     """A gradient was there when a step was taken, and no optimizer has the variable."""
     steps = run.recording.log.optimizer_steps
     in_time = handles_given(sweep for sweep in run.sweeps if steps and sweep.at <= steps[-1].at)
@@ -78,7 +77,7 @@ def not_optimized(run: Run) -> Iterator[Suspicion]:
         yield Suspicion("not_optimized", steps[-1].site, fields, sources=missing)
 
 
-def sought_by_name(run: Run) -> Iterator[Suspicion]:
+def sought_by_name(run: CheckedRun) -> Iterator[Suspicion]:
     """The program chose its variables by names of layers, which Keras has in the path of a variable only."""
     log = run.recording.log
     reached = {row for sweep in run.sweeps for row in sweep.adjoints}
@@ -102,19 +101,19 @@ def sought_by_name(run: Run) -> Iterator[Suspicion]:
                     yield Suspicion("not_optimized", s.site, {"what": what}, sources=found, kind="name")
 
 
-def held(run: Run) -> set[int]:
+def held(run: CheckedRun) -> set[int]:
     """The handles of the variables that optimizers have, or changed."""
     optimizers = living(tf.keras.optimizers.Optimizer)
     own = {id(handle_of(v)) for one in optimizers for v in getattr(one, "_trainable_variables", [])}
     return own.union(*(step.handles for step in run.recording.log.optimizer_steps))
 
 
-def _is_unchanged(run: Run, variable: Any) -> bool:
+def _is_unchanged(run: CheckedRun, variable: Any) -> bool:
     """Whether the steps did not change a variable."""
     before, after = run.recording.weights_of(variable)
     return len(run.steps_of(variable)) > 2 and before is not None and np.array_equal(before, after)
 
 
-def _states(run: Run, variable: Any) -> list[int]:
+def _states(run: CheckedRun, variable: Any) -> list[int]:
     """The rows of the values that a variable had."""
     return [row for row in run.rows_of(variable) if run.rows[row].kind != "operation"]

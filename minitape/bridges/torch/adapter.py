@@ -13,8 +13,7 @@ from ...explain.caller import asking_frame
 from ...explain.fixes.dialects import TORCH
 from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site
-from ...why.model import Question
-from ...why.model import RecordedRow as Row
+from ...why.model import Question, RecordedRow
 from ..rows import exits_of, rows_of
 from .value import array_of
 from .words import CLASSES, FUNCTIONS, ZEROS
@@ -28,7 +27,7 @@ CAUSES = {
 }
 
 
-def rows_read(recording: Any) -> list[Row]:
+def rows_read(recording: Any) -> list[RecordedRow]:
     """The rows of a recording."""
     return rows_of(recording, lambda entry: entry.extra.ref, CAUSES)
 
@@ -75,15 +74,15 @@ class TorchAdapter:
         when, way = self.log.history.born_at(thing)
         return when, [site for site in way if site is not NOWHERE]
 
-    def birth_of(self, row: Row) -> tuple[int, list[Site]]:
+    def birth_of(self, row: RecordedRow) -> tuple[int, list[Site]]:
         """The same of a leaf: the statements that its birth does not share with its use."""
         when, way = self.log.births.get(row.row, (-1, [row.site]))
         return when, list(way)
 
-    def is_number(self, row: Row) -> bool:
+    def is_number(self, row: RecordedRow) -> bool:
         """Whether it is a number that the program wrote."""
         return False
 
-    def watched(self, row: Row) -> bool:
+    def watched(self, row: RecordedRow) -> bool:
         """Whether a row was watched."""
         return False

@@ -15,8 +15,7 @@ from ...explain.sentences import fill
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, last_return, text_of
 from ...why import arrived, checks, text, words
-from ...why.model import Exit, Finding, Question
-from ...why.model import RecordedRow as Row
+from ...why.model import Exit, Finding, Question, RecordedRow
 from ...why.names import as_asked
 from ..recording import Number
 from .adapter import CAUSES, read
@@ -128,7 +127,7 @@ def not_required(q: Question) -> Finding | None:
     return Finding("requires_grad", site, None if first is None else first.row)
 
 
-def made_at(q: Question, row: Row) -> Site:
+def made_at(q: Question, row: RecordedRow) -> Site:
     """The line that made a tensor; what ran before the block was not seen, and the text tells."""
     use, name = text.at(row.site), words.path_to(q, row.thing())
     if use is None or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
@@ -268,7 +267,7 @@ def copied(q: Question) -> Finding | None:
     return None if site is None else Finding("rebound", site, kind="copied")
 
 
-def rebound(q: Question, row: Row, kind: str = "") -> Finding:
+def rebound(q: Question, row: RecordedRow, kind: str = "") -> Finding:
     """Another parameter was used: where the program keeps what made it; a helper's own line, where the call of the
     helper keeps nothing.
     """
@@ -389,7 +388,7 @@ def zero(q: Question) -> Finding | None:
     return found
 
 
-def _hooked(q: Question, row: Row) -> str:
+def _hooked(q: Question, row: RecordedRow) -> str:
     """What a hook is on, in words."""
     if row.kind != "operation":
         return words.path_to(q, row.thing()) or fill("a tensor")

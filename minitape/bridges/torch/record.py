@@ -25,7 +25,7 @@ from .watch import TorchWatcher
 if TYPE_CHECKING:
     import numpy as np
 
-    from ...why.suspects import CheckedRun as Run
+    from ...why.suspects import CheckedRun
 
 
 class TorchRecording(FrameworkRecording):
@@ -61,7 +61,7 @@ class TorchRecording(FrameworkRecording):
 
         return parts_of(model) | in_lists(self, model) if isinstance(model, torch.nn.Module) else None
 
-    def suspect_run(self) -> Run:
+    def suspect_run(self) -> CheckedRun:
         from .suspects import run_of
 
         return run_of(self)

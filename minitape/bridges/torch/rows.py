@@ -325,10 +325,6 @@ class TorchLog:
         rows = self.leaf_rows(tensor)
         self.recording.events.append(event | ({"from": rows[-1]} if rows else {}))
 
-    def cleared(self, tensor: torch.Tensor) -> None:
-        """Its .grad was set to None."""
-        self.clearings[tensor] = here(), len(self.recording.sweeps)
-
 
 CUTS = {
     "opaque": "nondifferentiable",

@@ -19,9 +19,8 @@ from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site, text_of
 from ...recording.values import numbers_of
 from ...why import text
-from ...why.model import RecordedRow as Row
-from ...why.suspects import CheckedRun as Run
-from ...why.suspects import Suspicion, steps_said
+from ...why.model import RecordedRow
+from ...why.suspects import CheckedRun, Suspicion, steps_said
 from ...why.words import left_by
 from ..rows import exits_of
 from .adapter import rows_read
@@ -55,7 +54,7 @@ NAMES = OperationNames(
 Found = dict[tuple, set[int]]  # the parameters of which the same is said
 
 
-def run_of(recording: Any) -> Run:
+def run_of(recording: Any) -> CheckedRun:
     """The rows, backward passes and steps of a recording, as the checks read them."""
     rows, training = rows_read(recording), recording.log.training
     sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
@@ -63,7 +62,7 @@ def run_of(recording: Any) -> Run:
     alive = (rows[row].thing() for row in reached)
     with_gradient = {id(tensor): tensor for tensor in alive if tensor is not None and tensor.requires_grad}
     held = in_optimizers()
-    return Run(
+    return CheckedRun(
         rows,
         sweeps,
         exits_of(recording),
@@ -87,7 +86,7 @@ def in_optimizers() -> set[int]:
 # -- optimizers ------------------------------------------------------------------------------------
 
 
-def _samples(run: Run, key: int, parameter: Any) -> Iterator[tuple[TrainingEvent, bool, Any]]:
+def _samples(run: CheckedRun, key: int, parameter: Any) -> Iterator[tuple[TrainingEvent, bool, Any]]:
     """The events that concern a parameter: each, whether it is a step of its own, and ``.grad`` then."""
     for event in run.recording.log.training.events:
         held = event.kind == "step" and key in (event.rates or ())
@@ -95,7 +94,7 @@ def _samples(run: Run, key: int, parameter: Any) -> Iterator[tuple[TrainingEvent
             yield event, held, numbers(event.samples.get(key))
 
 
-def _arrived(run: Run, event: TrainingEvent, parameter: Any) -> np.ndarray | None:
+def _arrived(run: CheckedRun, event: TrainingEvent, parameter: Any) -> np.ndarray | None:
     """What a backward pass brought to a parameter, as far as samples go."""
     sweeps, rows = run.recording.sweeps[event.sweep :][:1], run.recording.log.leaf_rows(parameter)
     came = [numbers_of(sweep.adjoints.get(row)) for sweep in sweeps for row in rows]
@@ -103,12 +102,12 @@ def _arrived(run: Run, event: TrainingEvent, parameter: Any) -> np.ndarray | Non
     return np.sum(known, axis=0).reshape(-1)[:SAMPLE] if known else None
 
 
-def _is_changed(run: Run, parameter: Any) -> bool:
+def _is_changed(run: CheckedRun, parameter: Any) -> bool:
     """Whether the program itself changed it."""
     return len(run.recording.log.leaf_rows(parameter)) > 1
 
 
-def accumulated(run: Run) -> Iterator[Suspicion]:
+def accumulated(run: CheckedRun) -> Iterator[Suspicion]:
     """A step used gradients that an earlier step had used already."""
     bad: dict[Site, tuple[set[int], int]] = {}
     for key, parameter in run.with_gradient.items():
@@ -129,7 +128,7 @@ def accumulated(run: Run) -> Iterator[Suspicion]:
         yield Suspicion("accumulated", site, {"n": count}, sources=keys)
 
 
-def not_applied(run: Run) -> Iterator[Suspicion]:
+def not_applied(run: CheckedRun) -> Iterator[Suspicion]:
     """No step used a gradient: none was taken, it was cleared before, or the rate is 0."""
     log, found, held = run.recording.log, Found(), in_optimizers()
     training = log.training
@@ -148,7 +147,7 @@ def not_applied(run: Run) -> Iterator[Suspicion]:
         yield Suspicion("not_applied", site, {"n": n, "other": in_brackets(*step)}, sources=keys, kind=kind)
 
 
-def _lost(run: Run, key: int, parameter: Any) -> TrainingEvent | None:
+def _lost(run: CheckedRun, key: int, parameter: Any) -> TrainingEvent | None:
     """The last step that found no gradient, although a backward pass had come since the step before."""
     had, clipped, lost = None, False, None
     for event in run.recording.log.training.events:
@@ -163,7 +162,7 @@ def _lost(run: Run, key: int, parameter: Any) -> TrainingEvent | None:
     return lost
 
 
-def not_optimized(run: Run) -> Iterator[Suspicion]:
+def not_optimized(run: CheckedRun) -> Iterator[Suspicion]:
     """A gradient is there, steps were taken, and no optimizer holds the parameter."""
     training, missing = run.recording.log.training, Found()
     taken = {key for step in training.steps for key in step.rates or ()}
@@ -189,7 +188,7 @@ def made_at(step: TrainingEvent) -> Site:
     return made[-1].site if made else step.site
 
 
-def _why_not_held(run: Run, parameter: Any, step: TrainingEvent) -> tuple[Site, str]:
+def _why_not_held(run: CheckedRun, parameter: Any, step: TrainingEvent) -> tuple[Site, str]:
     """The line that left a parameter out."""
     log = run.recording.log
     site, roots = log.history.replacement_of(parameter), log.history.roots()
@@ -235,7 +234,7 @@ def _given_later(root: torch.nn.Module | None, path: str, made: Site) -> Site:
     return NOWHERE
 
 
-def scaled(run: Run) -> Iterator[Suspicion]:
+def scaled(run: CheckedRun) -> Iterator[Suspicion]:
     """A step, or the clipping before it, used the gradient of a loss that a scaler had made larger."""
     scales = [scaler.get_scale() for scaler in living(torch.amp.GradScaler) if scaler.is_enabled()]
     found = Found()
@@ -253,7 +252,7 @@ def scaled(run: Run) -> Iterator[Suspicion]:
         yield Suspicion("scaled", site, {"ratio": scale}, sources=keys, kind=kind)
 
 
-def _scale(run: Run, event: TrainingEvent, scales: list[float]) -> float:
+def _scale(run: CheckedRun, event: TrainingEvent, scales: list[float]) -> float:
     """By how much the target of a backward pass was scaled."""
     target = [row for sweep in run.recording.sweeps[event.sweep :][:1] for row in sweep.target]
     row = run.rows[target[-1]] if target else None
@@ -267,7 +266,7 @@ def _scale(run: Run, event: TrainingEvent, scales: list[float]) -> float:
 # -- draws -----------------------------------------------------------------------------------------
 
 
-def sampled(run: Run) -> Iterator[Suspicion]:
+def sampled(run: CheckedRun) -> Iterator[Suspicion]:
     """A draw that passes no gradient is used in the target by more than its probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
@@ -282,7 +281,7 @@ def sampled(run: Run) -> Iterator[Suspicion]:
             yield Suspicion("sampled", row.site, {}, sources={id(leaf) for leaf in leaves if leaf is not None})
 
 
-def _uses(run: Run, draw: Row) -> tuple[set[int], set[int]]:
+def _uses(run: CheckedRun, draw: RecordedRow) -> tuple[set[int], set[int]]:
     """The rows that were computed from the probability of a draw, and those from the draw by other paths."""
     spoken, plain = set[int](), {draw.row}
     for later in run.rows[draw.row + 1 :]:
@@ -294,7 +293,7 @@ def _uses(run: Run, draw: Row) -> tuple[set[int], set[int]]:
     return spoken, plain
 
 
-def _is_of_it(run: Run, row: Row, draw: Iterable[int]) -> bool:
+def _is_of_it(run: CheckedRun, row: RecordedRow, draw: Iterable[int]) -> bool:
     """Whether a row is of the probability of a draw: of no distribution that was made with it, and in no module that
     the line calls.
     """
@@ -303,14 +302,14 @@ def _is_of_it(run: Run, row: Row, draw: Iterable[int]) -> bool:
     return not any(len(other.scope) < len(row.scope) for other in run.rows if other.site == row.site)
 
 
-def _is_weighted(run: Run, row: Row, spoken: set[int]) -> bool:
+def _is_weighted(run: CheckedRun, row: RecordedRow, spoken: set[int]) -> bool:
     """Whether a row multiplies what was computed from a probability with something else."""
     if row.op not in NAMES.factors or len(row.inputs) < 2 or _speaks(row) or spoken.isdisjoint(row.inputs):
         return False
     return any(one not in spoken and run.rows[one].shape for one in row.inputs)
 
 
-def _speaks(row: Row) -> bool:
+def _speaks(row: RecordedRow) -> bool:
     """Whether a row is of a line that asks for a probability, and no function of its own that the line calls."""
     line = text_of(row.site)
     return "log_prob(" in line and f"{row.op}(" not in line

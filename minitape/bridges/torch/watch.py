@@ -230,7 +230,7 @@ class TorchWatcher:
         if name == "requires_grad":
             self._required(args[0], args[1])
         if name == "grad" and args[1] is None:
-            self.log.cleared(args[0])
+            self.log.clearings[args[0]] = here(), len(self.recording.sweeps)
         return func(*args)
 
     def _required(self, tensor: torch.Tensor, requires: bool) -> None:
@@ -360,7 +360,8 @@ class TorchWatcher:
 
     def _enter(self, module: Any, _: Any) -> None:
         if not self._path:
-            self._name_parameters(module)
+            for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+                self.log.history.names.setdefault(tensor, name)
             if not any(ref() is module for ref in self.log.history.modules):
                 self.log.history.modules.append(weakref.ref(module))
             path: tuple[str, ...] = (type(module).__name__,)
@@ -377,10 +378,6 @@ class TorchWatcher:
         if self._path:
             self._path.pop()
         self.log.scope = self._path[-1][1] if self._path else ()
-
-    def _name_parameters(self, module: Any) -> None:
-        for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
-            self.log.history.names.setdefault(tensor, name)
 
     def _before_step(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
         """An optimizer changes its parameters, by hundreds of small calls of no interest; its closure, where it

@@ -119,7 +119,9 @@ def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], reco
     return _record_sweep(tape, *given) if recorded else run_sweep(*given)
 
 
-def _record_sweep(tape: GradientTape, *given: Object) -> Function:
+def _record_sweep(
+    tape: GradientTape, record: Record, starts: dict[int, Adjoint], wanted: set[int], *how: Object
+) -> Function:
     """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
     outer, site = state.record, state.site
     assert outer is not None
@@ -128,12 +130,12 @@ def _record_sweep(tape: GradientTape, *given: Object) -> Function:
         if site is None:
             frame = user_frame(_getframe(1))
             state.site = None if frame is None else (frame.f_code, frame.f_lasti)
-        outer.writers = appended(outer.writers, (len(outer), outer.member(tape)))
+        outer.writers = appended(outer.writers, (len(outer), outer.member(tape), tuple(starts), tuple(wanted)))
         outer.pin(state.site)
-        return run_sweep(*given)
+        return run_sweep(record, starts, wanted, *how)
     finally:
         state.site, outer.fixed = site, fixed
-        outer.writers = appended(outer.writers, (len(outer), writer))
+        outer.writers = appended(outer.writers, (len(outer), writer, (), ()))
 
 
 def _mandatory_inputs(record: Record) -> set[int]:

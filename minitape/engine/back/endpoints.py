@@ -127,9 +127,9 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
         check_same_dtype("Mul", given, target)
     if given.shape != target.shape:
         check_broadcast("Mul", given, target)
-        wanted = given.shape.as_list(), target.shape.as_list()
-        if math.prod(np.broadcast_shapes(*map(tuple, wanted))) != math.prod(wanted[1]):
-            raise invalid(f"An output gradient of the shape {given.shape} is larger than its target, {target.shape}.")
+        have, wanted = given.shape, target.shape
+        if math.prod(np.broadcast_shapes(*map(tuple, (have, wanted)))) != wanted.num_elements():
+            raise invalid(f"An output gradient of the shape {have} is larger than its target, {wanted}.")
     return given if recorded else unbroadcast(given.array, tuple(target.shape))
 
 
@@ -139,7 +139,7 @@ def as_target(source: End, targets: list[End], output_gradients: list[Adjoint]) 
     parts = [
         first_adjoint(target, None, True) if given is None else given
         for target, given in zip(targets, output_gradients, strict=True)
-        if (target is source or getattr(target, "_base", target) is base) and source.dtype.kind != "s"
+        if (target is source or getattr(target, "_base", target) is base)
     ]
     return (parts[0] if len(parts) == 1 else TABLE["add_n"](*map(convert_to_tensor, parts))) if parts else None
 
@@ -147,13 +147,12 @@ def as_target(source: End, targets: list[End], output_gradients: list[Adjoint]) 
 def unconnected_zeros(source: End) -> Tensor:
     """The zeros for a source without a gradient (``unconnected_gradients``); open tapes record them."""
     value = source._read() if hasattr(source, "_read") else source  # which tapes count as an access
-    if state.tapes and type(value) is EagerTensor and source.dtype.kind != "s":
+    if state.tapes and type(value) is EagerTensor:
         return TABLE["zeros_like"](value)
     return zeros_of(source)
 
 
 def zeros_of(source: End) -> Tensor:
     """Zeros in the shape and dtype of a source, which no tape knows."""
-    zero = b"" if source.dtype.kind == "s" else 0
     value: Object = getattr(source, "_state", source)  # whose shape is known, also where the variable's is not
-    return new_tensor(np.full(tuple(value.shape), zero, source.dtype.as_numpy_dtype))
+    return new_tensor(np.zeros(tuple(value.shape), source.dtype.as_numpy_dtype))

@@ -6,8 +6,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from ..recording.record import CONTINUOUS
-from ..recording.rows import LEAF
-from ..table.accelerator import fast
+from ..recording.rows import CHUNK, LEAF
 from ..table.primitives.elementwise import STOP_CODE
 
 if TYPE_CHECKING:
@@ -52,15 +51,15 @@ def _see(record: Record, on: bytearray, row: int, foreign: set[int] | None) -> N
 
 def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
     """For each row, 1 when it is on the tape and depends on one of the source rows."""
-    record, watched, spans = tape._record, tape.watched, tape.spans
+    record, foreign, on = tape._record, set[int](), None
     assert record is not None
     # watched before their first use: all that depends on them is on the tape
-    at_once = (
-        sources <= watched.keys() and not (tape.late or tape._recording or record.trace is not None) and len(spans) == 1
-    )
-    start, end = spans[0] if at_once else (0, len(record))
-    foreign: set[int] = set()
-    on = None if at_once else on_tape(tape, foreign)
+    at_once = sources <= tape.watched.keys() and len(tape.spans) == 1
+    start, end = 0, len(record)
+    if at_once and not (tape.late or tape._recording or record.trace is not None):
+        start, end = tape.spans[0]
+    else:
+        on = on_tape(tape, foreign)
     reachable = bytearray(len(record))
     for row in sources:
         reachable[row] = on is None or on[row]
@@ -73,17 +72,16 @@ def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
     return reachable
 
 
-@fast.propagate
 def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
     """Marks each row in [low, high) that has a marked input (and passes the gate)."""
-    ops, left, right, calls, _, _ = record.columns(low, high)
-    for row, op, a, b, call in compress(
-        zip(range(low, high), ops, left, right, calls, strict=True), ops
-    ):  # without leaves
-        if (gate is None or gate[row]) and (
-            depends(record, marks, call) if call else (marks[a] or marks[b]) and op != STOP_CODE
-        ):
-            marks[row] = 1
+    for first in range(low, high, CHUNK):
+        rows = range(first, min(first + CHUNK, high))
+        ops, left, right, calls, _, _ = record.columns(first, rows.stop)
+        for row, op, a, b, call in compress(zip(rows, ops, left, right, calls, strict=True), ops):  # without leaves
+            if (gate is None or gate[row]) and (
+                depends(record, marks, call) if call else (marks[a] or marks[b]) and op != STOP_CODE
+            ):
+                marks[row] = 1
 
 
 def depends(record: Record, marks: bytearray, call: Call) -> bool:

@@ -7,7 +7,7 @@ picture's stepper advances it row by row.
 from __future__ import annotations
 
 from collections import ChainMap, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,34 +84,42 @@ class Sweep:
 
     def hand_on(self, call: Call) -> bool:
         """Hands the adjoints of a call's outputs on to its inputs that matter; False where none has arrived."""
-        values, reachable, primitive, inputs = self.values, self.reachable, call.primitive, call.inputs
+        values, reachable, inputs = self.values, self.reachable, call.inputs
         rows = range(call.row, call.row + call.outputs)
         arrived = [self.adjoint(row) for row in rows]
         if all(g is None for g in arrived) or (reachable is not None and reachable[call.row] != 1):
             return False
-        g: Adjoint = [self._zeros(row) if g is None else g for g, row in zip(arrived, rows, strict=True)]
+        g: Adjoint = [self.zeros(row) if g is None else g for g, row in zip(arrived, rows, strict=True)]
         z: Adjoint = [values[row] for row in rows]
         if call.outputs == 1:
             (g,), (z,) = g, z
         wanted = [i for i, row in enumerate(inputs) if row >= self.low and (reachable is None or reachable[row])]
-        rules, given = self._rules(primitive, z), (g, z, *[values[row] for row in inputs])
-        shares: dict[int, Adjoint] = {}
+        self.edges = []
+        for i, share in self.shares(call, g, [z, *[values[row] for row in inputs]], wanted).items():
+            self.edges.append((inputs[i], share, self.add(inputs[i], share)))
+        return True
+
+    def shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], wanted: list[int]) -> dict[int, Adjoint]:
+        """What an adjoint hands on to those inputs of its call that are wanted. ``values`` are the output and the
+        inputs.
+        """
+        primitive = call.primitive
+        rules = self.rules(primitive, values[0])
         if rules is None:
             if primitive.missing == "unregistered" and wanted:
                 raise LookupError(f"gradient registry has no entry for: {primitive.op}")
-        elif callable(rules):
-            found = rules(*given, **call.attrs)
+            return {}
+        if callable(rules):
+            found = rules(g, *values, **call.attrs)
             shares = {i: found[i] for i in wanted}
         else:
-            shares = {i: rule(*given, **call.attrs) for i in wanted if (rule := rules[i]) is not None}
-        self.edges = []
-        for i, share in shares.items():
-            if share is not None:
-                to = inputs[i]
-                if not primitive.mandatory:  # what a function of the user gave stays as it is, as in TensorFlow
-                    share = match_input(share, values[to])
-                self.edges.append((to, share, self.add(to, share)))
-        return True
+            shares = {i: rule(g, *values, **call.attrs) for i in wanted if (rule := rules[i]) is not None}
+        return {
+            # what a function of the user gave stays as it is, as in TensorFlow
+            i: share if primitive.mandatory else match_input(share, values[i + 1])
+            for i, share in shares.items()
+            if share is not None
+        }
 
     def add(self, row: int, share: Adjoint) -> Adjoint:
         """Adds a share to the adjoint of ``row``, and returns the sum."""
@@ -123,14 +131,14 @@ class Sweep:
         """The adjoint that has arrived at ``row``, None when none has."""
         return self.adjoints.get(row)
 
-    def _rules(self, primitive: Primitive, z: Adjoint) -> Rules:
+    def rules(self, primitive: Primitive, z: Adjoint) -> Rules:
         """The rules of a primitive: those of the textbook's lines are compiled for what they compute with."""
         if not primitive.code:
             return primitive.rules
         rules = recorded_rules(primitive.code) if self.recorded else form_of(primitive.code, z).rules
         return complex_rules(primitive, rules) if z.dtype.kind == "c" else rules
 
-    def _zeros(self, row: int) -> Adjoint:
+    def zeros(self, row: int) -> Adjoint:
         """The adjoint of an output that nothing depends on."""
         zeros = np.zeros(*self.record.shape_dtype(row))[()]
         return new_tensor(zeros) if self.recorded else zeros

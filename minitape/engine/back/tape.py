@@ -7,7 +7,6 @@ or is itself the result of a row on the tape.
 
 from __future__ import annotations
 
-import inspect
 from _thread import interrupt_main, start_new_thread
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, overload
 from weakref import ref
 
 from ..hooks import hooks
+from ..recording.arrays import free, release
 from ..recording.block import InterruptSafeExit, leave_ended
 from ..recording.evidence import clock, note_gradients, site, weak, with_first_use
 from ..recording.frames import _OWN, user_frame
@@ -83,30 +83,16 @@ class GradientTape(TapeMethods):
     last: GradientQuestion | None = None  # the last one that was answered
     questions: Sequence[GradientQuestion] = ()  # each of them, where the tape gives several gradients
     watchers: Sequence[Callable[[], object]] = ()  # live pictures of this tape, told by the recording
-    _warns = False
     _held: Callable[[], object] | None = None
 
-    def __init__(
-        self, persistent: bool = False, watch_accessed_variables: bool = True, *, explain: str | None = None
-    ) -> None:
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
         self._recording = self._used = False
-        if explain is not None:
-            if explain != "warn":
-                raise ValueError(f"GradientTape(explain={explain!r}): expected explain='warn' or None")
-            self._warns = True
         self.notes: list[TapeNote] = []  # (what, at which row, a weak reference, the user's frames)
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, ResourceVariable] = {}  # watched variables by id
 
-    # what everybody sees is TensorFlow's signature; `explain` is minitape's own
-    __signature__ = inspect.Signature(
-        [
-            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="bool")
-            for name, default in (("persistent", False), ("watch_accessed_variables", True))
-        ]
-    )
     backward = True  # whether it is for gradients; an accumulator's is not
 
     # -- recording ---------------------------------------------------------------------------------
@@ -133,7 +119,7 @@ class GradientTape(TapeMethods):
             self._record = record = state.record = new
         elif record is None:
             state.record = record = self._record
-            record.reopen()
+            record.open = True
         elif record is not self._record:
             self._entered = False
             raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
@@ -164,8 +150,8 @@ class GradientTape(TapeMethods):
             tapes.remove(self)
         if tapes and error:
             leave_ended()
-        if not tapes and not record.paused and state.record is record:
-            state.record = record.close()
+        if not tapes and not record.paused and state.record is record and record.trace is None:
+            record.open, record.frame, state.record = False, None, None
         record.token = object()
         if self._recording:
             self.spans.append((self._start, record.base + len(record.rows) // WIDTH))
@@ -185,7 +171,7 @@ class GradientTape(TapeMethods):
                     state.tapes.remove(self)
                 record.tapes = tapes = record.tapes - 1
                 if tapes <= 0 and record.trace is None:
-                    record.release()
+                    release(record)
         except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
             start_new_thread(interrupt_main, ())
 
@@ -402,7 +388,7 @@ class GradientTape(TapeMethods):
         nones = [*map(is_, gradients, _NONES)]
         self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
         if True in nones:
-            if self._warns or _WARNS:  # one warning, with its reason, for each
+            if _WARNS:  # one warning, with its reason, for each
                 hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
             if zero:
                 gradients = [unconnected_zeros(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
@@ -414,10 +400,10 @@ class GradientTape(TapeMethods):
         self._end(frames)
         return gradients[0] if type(sources) in ALONE else pack_like(sources, given, gradients)
 
-    def _begin(self, used_to: str = "used to ") -> None:
+    def _begin(self) -> None:
         if self._used or self._record is None:  # also of a tape that never recorded, as in TensorFlow
             error = RuntimeError(
-                f"A non-persistent GradientTape can only be {used_to}compute one set of gradients (or jacobians)"
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
             )
             if self._record is None:
                 error.add_note(_NEVER)
@@ -455,4 +441,4 @@ class GradientTape(TapeMethods):
             self._used = True
             self.notes.append(("gradient", record.base + len(record.rows) // WIDTH, None, frames))
             if record.large and (record.tapes == 1 or all(t is None or t._used for t in record.tapes_now())):
-                record.free()
+                free(record)

@@ -2,7 +2,7 @@
 ``grad_pass_through``.
 
 A custom operation is one row on the tape, like any other; its rule calls the user's Python function. While a
-function is traced it is another one (:mod:`minitape.functions.python`).
+function is traced it is another one (:mod:`minitape.functions.custom`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..back.tape import GradientTape
 from ..hooks import hooks
 from ..recording.block import ThreadContext, block
 from ..recording.rows import LEAF
-from ..recording.state import appended, state
+from ..recording.state import appended, first_run, state
 from ..table.primitives import TABLE, Primitive
 from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import finish
@@ -183,7 +183,7 @@ class Bind:
 
     def __call__(self, *args: Object, **kwargs: Object) -> Structure:
         with one_part(getattr(self._f, "__name__", "custom")):
-            if state.record is not None and state.record.trace is not None:
+            if first_run() is not None:
                 return hooks.custom_row(self._f, args, kwargs)
             return call_as_row(self._f, args, kwargs, _row_now)
 

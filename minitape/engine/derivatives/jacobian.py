@@ -10,16 +10,22 @@ import numpy as np
 from ..back.backward import gradients_of, rows_of
 from ..back.endpoints import GradientQuestion, leaf_of, wants_zeros
 from ..back.reach import reachable_rows
-from ..back.sweep import run_sweep
+from ..back.sweep import Sweep
+from ..back.values import unbroadcast
+from ..recording.array_spec import ArraySpec
 from ..recording.evidence import site
+from ..recording.rows import Call
 from ..recording.state import state
 from ..table.primitives import TABLE
 from ..tensor.tensor import from_array, new_tensor
 from ..values import nest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..back.tape import GradientTape
-    from ..types import Adjoint, Array, End, Result, Sizes, Structure
+    from ..recording.record import Record
+    from ..types import Adjoint, Array, End, Function, Object, Result, Sizes, Structure
 
 MOST = 100_000  # numbers of a Jacobian that is kept for pictures
 
@@ -28,7 +34,7 @@ def jacobian(
     tape: GradientTape, target: End, sources: Structure, unconnected: object, parallel: int | None, use_pfor: bool
 ) -> Structure:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
-    _begin(tape, "jacobian", "used to ", parallel, use_pfor)
+    _begin(tape, "jacobian", parallel, use_pfor)
     zero, flat, shape = wants_zeros(unconnected), [leaf_of(s) for s in nest.flatten(sources)], tuple(target.shape)
     count = math.prod(shape)
     found = _gradients(tape, target, flat, np.eye(count, dtype=_kind(target)).reshape(count, *shape))
@@ -47,7 +53,7 @@ def batch_jacobian(
     tape: GradientTape, target: End, source: End, unconnected: object, parallel: int | None, use_pfor: bool
 ) -> Result:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
-    _begin(tape, "batch_jacobian", "used to", parallel, use_pfor)  # TensorFlow's wording here lacks a space
+    _begin(tape, "batch_jacobian", parallel, use_pfor)
     source = leaf_of(source)
     size, *inner = tuple(target.shape) or (0,)
     if len(target.shape) < 2 or len(source.shape) < 2 or size != source.shape[0]:
@@ -67,7 +73,7 @@ def batch_jacobian(
     return result
 
 
-def _begin(tape: GradientTape, name: str, used_to: str, parallel: int | None, use_pfor: bool) -> None:
+def _begin(tape: GradientTape, name: str, parallel: int | None, use_pfor: bool) -> None:
     if not (use_pfor or tape._persistent or tape._used):
         raise RuntimeError(
             f"GradientTape must be created with persistent=True to compute the {name} with "
@@ -75,7 +81,7 @@ def _begin(tape: GradientTape, name: str, used_to: str, parallel: int | None, us
         )
     if parallel is not None and parallel < 1 + use_pfor:
         raise ValueError(f"parallel_iterations={parallel!r}: expected None or an integer from {1 + use_pfor} on.")
-    tape._begin(used_to)
+    tape._begin()
 
 
 def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
@@ -83,7 +89,7 @@ def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np
     if not target.dtype.differentiable:
         return [None] * len(sources)
     if not state.tapes:
-        return _sweeps(tape, target, sources, adjoints)
+        return _sweep(tape, target, sources, adjoints)
     each = [gradients_of(tape, [target], sources, [new_tensor(g[()])]) for g in adjoints]
     return [
         None if not column or column[0] is None else TABLE["stack"](*column, axis=0)
@@ -91,22 +97,87 @@ def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np
     ]
 
 
-def _sweeps(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
-    """The same where no outer tape is to know of it: which rows matter is asked once."""
+def _sweep(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
+    """The same where no outer tape is to know of it: all go back together."""
     record, ends = tape._record, [rows_of(tape, s) if s.dtype.differentiable else () for s in sources]
     starts, wanted = rows_of(tape, target)[-1:], {row for rows in ends for row in rows}
     if record is None or not (starts and wanted):
         return [None] * len(sources)
     reachable = reachable_rows(tape, wanted)
     wanted = {row for row in wanted if reachable[row]}
-    found: list[list[Array]] = [[] for _ in sources]
-    for g in adjoints if wanted and reachable[starts[0]] else ():
-        arrived = run_sweep(record, {starts[0]: g[()]}, wanted, reachable, False)
-        for column, rows in zip(found, ends, strict=True):
-            parts = [part for row in rows if row in wanted and (part := arrived(row)) is not None]
-            if parts:
-                column.append(sum(parts[1:], parts[0]))
-    return [from_array(np.stack(column)) if column else None for column in found]
+    if not (wanted and reachable[starts[0]] and len(adjoints)):
+        return [None] * len(sources)
+    sweep = StackedSweep(record, {starts[0]: adjoints}, wanted, reachable)
+    sweep.run()
+    parts = [[g for row in rows if (g := sweep.adjoint(row)) is not None] for rows in ends]
+    return [from_array(sum(gs[1:], gs[0])) if gs else None for gs in parts]
+
+
+class StackedSweep(Sweep):
+    """The sweep of many adjoints of one target at once: at each row is a stack of them, along one more axis in front.
+
+    The rules of the table broadcast over it, those of the primitives that are ``STACKED`` where their attributes count
+    that axis. For all others each adjoint of the stack has its turn.
+    """
+
+    def __init__(self, record: Record, starts: dict[int, np.ndarray], sources: set[int], reachable: bytearray) -> None:
+        super().__init__(record, starts, sources, reachable)
+        self.count = len(next(iter(starts.values())))
+
+    def shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], wanted: list[int]) -> dict[int, Adjoint]:
+        """See :meth:`Sweep.shares`."""
+        primitive, inputs, count = call.primitive, values[1:], self.count
+        if primitive.code:
+            rules: Object = self.rules(primitive, g)
+            found = {i: rules[i](g, *values) for i in wanted if rules[i] is not None}
+            return {i: _sum_broadcast(share, inputs[i], count) for i, share in found.items()}
+        if primitive.name in STACKED and len({x.ndim for x in inputs}) == 1:
+            rank = inputs[0].ndim
+            attrs = {name: _MOVED[name](value, rank) if name in _MOVED else value for name, value in call.attrs.items()}
+            moved = Call(call.row, primitive, call.inputs, attrs, call.outputs)
+            wide = [v if type(v) is list else _spread(v, count) for v in values]
+            return super().shares(moved, g, wide, wanted)
+        each = [
+            super(StackedSweep, self).shares(call, one, values, wanted)
+            for one in (g if call.outputs == 1 else zip(*g, strict=True))
+        ]
+        return {i: np.stack([shares[i] for shares in each]) for i in each[0]}
+
+    def zeros(self, row: int) -> Adjoint:
+        """A stack of zeros."""
+        shape, dtype = self.record.shape_dtype(row)
+        return np.zeros((self.count, *shape), dtype)
+
+
+def _spread(value: Array, count: int) -> np.ndarray:
+    """A value as often as there are adjoints, along one more axis in front."""
+    return np.broadcast_to(value.zeros if type(value) is ArraySpec else value, (count, *value.shape))
+
+
+def _sum_broadcast(share: Array, x: Array, count: int) -> Array:
+    """A stack of shares, each summed to the shape of the input that they belong to."""
+    wide = unbroadcast(share, (count, *(1,) * (share.ndim - 1 - x.ndim), *x.shape))
+    return wide.reshape(count, *x.shape).astype(x.dtype, copy=False)
+
+
+STACKED = frozenset(
+    "cast concat log_softmax matmul reduce_max reduce_mean reduce_min reduce_sum reshape select slice softmax "
+    "softmax_cross_entropy split stack transpose unstack".split()
+)
+
+
+def _moved_axis(axis: int | Sizes | None, rank: int) -> int | Sizes:
+    if isinstance(axis, int):
+        return axis + 1 if axis >= 0 else axis
+    return tuple([a + 1 if a >= 0 else a for a in (range(rank) if axis is None else axis)])
+
+
+# attributes that count axes, for values with one more axis in front
+_MOVED: dict[str, Function] = {
+    "axis": _moved_axis,
+    "perm": lambda perm, rank: (0, *[p % rank + 1 for p in perm]),
+    "spec": lambda spec, rank: (slice(None), *spec),
+}
 
 
 def _end(

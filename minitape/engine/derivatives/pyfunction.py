@@ -1,6 +1,6 @@
 """Python functions as operations: ``tf.py_function`` and ``tf.numpy_function``.
 
-In a traced function they are other rows (:mod:`minitape.functions.python`).
+In a traced function they are other rows (:mod:`minitape.functions.rows`).
 """
 
 from __future__ import annotations
@@ -146,13 +146,9 @@ def run_python(
 def python_error(error: Exception) -> errors.OpError:
     """The error of tf for an exception inside a py_function, with its traceback as text."""
     made = next(theirs for kind, theirs in _CLASSES if isinstance(error, kind))
-    trace = error.__traceback__
-    if trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    lines = "\n".join(traceback.format_list(traceback.extract_tb(trace)))
     text = f"{type(error).__name__}: {error}"
-    message = f"{text}\nTraceback (most recent call last):\n\n{lines}\n{text}\n\n [Op:EagerPyFunc] name: "
-    return made(None, None, message)
+    trace = "".join(traceback.format_tb(error.__traceback__)[1:])
+    return made(None, None, f"{text}\nTraceback (most recent call last):\n{trace}\n{text} [Op:EagerPyFunc]")
 
 
 def _results(value: Structure, dtypes: list[DType]) -> list[Tensor]:

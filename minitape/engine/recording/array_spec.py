@@ -30,7 +30,7 @@ class ArraySpec:
         """The spec of the conjugate."""
         return self
 
-    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
         raise RuntimeError("a rule reads an array that was not kept: its primitive's `keep` does not name it")
 
 

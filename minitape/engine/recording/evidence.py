@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .frames import _OWN, own_file, place_of
+from .frames import _OWN, own_file, place_of, user_frame
 from .record import new_tuple
 from .state import state
 
@@ -33,7 +33,7 @@ DEPTH = 40  # an origin remembers this many generations before it
 ASSIGNED = 5  # ... of which an assignment counts as so many: a variable's old states would add up, turn by turn
 EXITS = 256  # values that left, remembered per thread
 SITES = 512  # places at which values left before: of each the last one is remembered as well
-_ENOUGH = 2 * EXITS
+_ENOUGH = 2 * EXITS + SITES
 STACK = 3  # user frames noted of constants and variables
 OFTEN = 2  # ... and of what happens often: operations, gradients, values that leave
 
@@ -95,16 +95,7 @@ def origin_of_result(
     It is ``step`` generations younger than they are; those too long ago are forgotten. ``detail`` is the primitive, or
     what another ``kind`` says.
     """
-    code = frame.f_code
-    if (
-        _OWN[code.co_filename]
-        or code.co_name == "<module>"
-        or (outer := frame.f_back) is None
-        or _OWN[(around := outer.f_code).co_filename]
-    ):
-        place = frames(frame)
-    else:  # mostly
-        place = code, frame.f_lasti, around, outer.f_lasti
+    place = frames(frame)
     first, depth = a._origin, 0
     if a._record is not None:
         first = (a._record, a._row)
@@ -185,29 +176,21 @@ class ValuesLeft:
 
     def __init__(self) -> None:
         self.notes: list[ValueLeft] = []  # oldest first
-        self.sites: dict[Hashable, ValueLeft] = {}  # of those before: the user's statement -> the last one from there
-        self.dropped = 0  # how many those were
+        self.dropped = 0  # how many are no longer there
         self.arrays: dict[int, ValueLeft] = {}  # by the id of what the user got, for those up to ``_indexed``
         self._indexed = 0
 
     def thin(self) -> None:
         """Of all but the last ``EXITS`` only the last of each statement stays."""
-        early = self.notes[:-EXITS]
-        del self.notes[:-EXITS]
-        self.dropped += len(early)
-        sites = _by_statement(early)
-        for site in sites:
-            self.sites.pop(site, None)  # so that the latest are the last
-        self.sites |= sites
-        for site in [*self.sites][:-SITES]:
-            del self.sites[site]
-
-    @property
-    def list(self) -> list[ValueLeft]:
-        """The exits that are remembered, oldest first."""
-        late = _by_statement(self.notes)
-        early = [note for site, note in self.sites.items() if site not in late]
-        return [*early, *self.notes]
+        last: dict[Hashable, ValueLeft] = {}
+        for note in self.notes[:-EXITS]:
+            # a code by its id: to hash it would take long
+            statement = (id(note.place[0]), note.place[1]) if note.place else None
+            last.pop(statement, None)  # so that the latest are the last
+            last[statement] = note
+        early = [*last.values()][-SITES:]
+        self.dropped += len(self.notes) - EXITS - len(early)
+        self.notes[:-EXITS] = early
 
     def of(self, value: object) -> ValueLeft | None:
         """The exit through which this very array (or one that it is a view of) or scalar came."""
@@ -227,11 +210,6 @@ class ValuesLeft:
         self._indexed = fresh[0].when if fresh else self._indexed
 
 
-def _by_statement(notes: list[ValueLeft]) -> dict[Hashable, ValueLeft]:
-    """The last of the notes from each of the user's statements, by its code's id: to hash the code would take long."""
-    return {(id(note.place[0]), note.place[1]) if note.place else None: note for note in notes}
-
-
 def exits() -> ValuesLeft:
     """What left on this thread."""
     found = state.memory.exits
@@ -246,23 +224,18 @@ THREADS: deque[ValuesLeft] = deque(maxlen=16)  # of the threads that began last,
 
 def all_exits() -> list[ValueLeft]:
     """What left on any thread, oldest first."""
-    found = exits().list
+    found = [*exits().notes]
     for other in [*THREADS]:
         if other is not state.memory.exits:
             with contextlib.suppress(RuntimeError):  # that thread continues meanwhile
-                found += other.list
+                found += other.notes
     return sorted(found, key=lambda exit: exit.when)
 
 
 def site() -> Stack:
     """The innermost frame of the user's, for notes that need only the line."""
-    frame = _getframe(2)
-    while _OWN[frame.f_code.co_filename]:  # as user_frame() does
-        outer = frame.f_back
-        if outer is None:
-            return ()
-        frame = outer
-    return ((frame.f_code, frame.f_lasti),)
+    frame = user_frame(_getframe(2))
+    return () if frame is None else ((frame.f_code, frame.f_lasti),)
 
 
 def stack(frame: FrameType | None = None, most: int = STACK) -> Stack:

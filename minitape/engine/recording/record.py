@@ -19,7 +19,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from sys import _getframe
-from types import CodeType, FrameType, MappingProxyType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
@@ -27,10 +27,10 @@ import numpy as np
 
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
-from .array_spec import ArraySpec, array_spec
+from .array_spec import ArraySpec
+from .arrays import SMALL, hold
 from .block import leave_ended
 from .frames import _OWN, place_of, user_frame
-from .recorder import Recorder
 from .rows import CALL, FLOATS, FULL, LEAF, WIDTH, Call, Event, Leaf, Subject, number_leaf
 from .state import appended, state
 
@@ -41,12 +41,8 @@ if TYPE_CHECKING:
     from ..tensor.variable import ResourceVariable
     from ..types import Array, Attributes, Columns, Trace
 
-SMALL = 4096  # arrays up to this size are kept for the picture even where no rule reads them
 CONTINUOUS = "fc"  # the kinds of dtypes through which gradients flow
 EVENTS = 10_000  # events kept by one recording
-RETAINED = 8  # skeletons of released recordings that a thread keeps, for `explain`
-SKELETON = 4096  # rows of one at most
-FEW = 256  # rows of one that keeps its small arrays
 new_call, new_tuple = object.__new__, tuple.__new__  # without a constructor's frame: at a third of the price
 _first = itemgetter(0)
 Span = TypeVar("Span", bound=tuple)  # it begins with its first row
@@ -58,7 +54,7 @@ def last_from(spans: Sequence[Span], row: int) -> Span:
 
 
 @fast.record
-class Record(Recorder):
+class Record:
     """The table: operations append to it, a sweep reads it backwards."""
 
     trace: Trace | None = None  # the first run of a function whose rows these are, see minitape.functions.trace
@@ -70,7 +66,8 @@ class Record(Recorder):
     # what few recordings have is made when the first of it comes, see appended()
     mandatory: Sequence[Call] = ()  # calls whose gradient does more than give shares, see minitape.engine.back.backward
     events: Sequence[Event] = ()
-    writers: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
+    # (first row, which of the members wrote from there on, its gradient's targets and sources)
+    writers: Sequence[tuple[int, int | None, tuple[int, ...], tuple[int, ...]]] = ()
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
     watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
 
@@ -293,7 +290,7 @@ class Record(Recorder):
         for tensor in tensors:
             value = tensor._value
             if self.large or value.size > small:
-                value = self._kept(primitive, rows, inputs, value, not untracked and bool(state.tapes))
+                value = hold(self, primitive, rows, inputs, value, not untracked and bool(state.tapes))
             if len(cells) >= FULL:
                 self.pack()
             row = self.base + len(cells) // WIDTH
@@ -367,25 +364,6 @@ class Record(Recorder):
             site = None if frame is None else (frame.f_code, frame.f_lasti)
             self.events = appended(self.events, Event(kind, len(self), subject, site))
 
-    # -- large arrays: those that a rule will read are held, of the others a spec stays --------
-
-    def _kept(
-        self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool
-    ) -> Array:
-        """Returns what is kept of a result, and stores the input arrays that its rules will read."""
-        if tracked and (primitive.keeps is None or primitive.keeps):
-            for i, t in enumerate(inputs):
-                if (
-                    t._value.size > self.small
-                    and type(self.stored(rows[i])) is ArraySpec
-                    and i in self.read_inputs(primitive, rows)
-                ):
-                    self.store(rows[i], t._value)
-        if value.size <= self.small:
-            return value
-        self.large = True
-        return value if (tracked and primitive.keeps_output) or self.watchers else array_spec(value.shape, value.dtype)
-
     def read_inputs(self, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
         """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other
         one reads.
@@ -400,58 +378,7 @@ class Record(Recorder):
         leaf = self.leaves.get(row)
         return leaf is not None and leaf.number is not None
 
-    def large_arrays(self) -> dict[int, np.ndarray]:
-        """The arrays beyond ``small`` that are held, by row."""
-        values = enumerate(self.column(5))
-        return {row: value for row, value in values if type(value) is np.ndarray and value.size > self.small}
-
-    def free(self) -> None:
-        """The last tape that could ask was used up: large arrays are released, except those of leaves."""
-        held = self.large_arrays()
-        for row in held.keys() - self.leaves.keys():
-            self.store(row, array_spec(held[row].shape, held[row].dtype))
-        self.large = bool(held.keys() & self.leaves.keys())
-
     # -- its tapes ---------------------------------------------------------------------------------
-
-    def close(self) -> Record | None:
-        """The last tape was left. Returns the recording that continues: none, or this one of a traced function."""
-        if self.trace is not None:
-            return self
-        self.open = False
-        self.frame = None
-        return None
-
-    def reopen(self) -> None:
-        """A tape is entered again."""
-        self.open = True
-
-    def release(self) -> None:
-        """No tape is left to ask: values go, and so does everything else of recordings that are long or old. The
-        skeletons of the last few short ones stay, for `explain`: which operation a tensor came from that outlived its
-        tape.
-        """
-        self.numbers = self.variables = self.leaf_of = _GONE
-        self.events, self.frame = (), None
-        gone: list[Record] = []
-        if (rows := self.base + len(self.rows) // WIDTH) > SKELETON:
-            gone.append(self)
-        else:
-            if rows > FEW:
-                self.rows[WIDTH - 1 :: WIDTH] = map(_spec_of, self.rows[WIDTH - 1 :: WIDTH])
-            elif self.large:
-                for row, value in self.large_arrays().items():
-                    self.store(row, _spec_of(value))
-            for call in self.calls if self.called else ():
-                call.attrs = _GONE
-            memory = state.memory
-            memory.retained.append(self)
-            while len(memory.retained) > RETAINED and not memory.looking:
-                gone.append(memory.retained.popleft())
-        for old in gone:
-            old.rows, old.blocks, old.base = [], (), 0
-            old.mandatory = old.segments = _NOTHING
-            old.leaves, old.untracked = _GONE, _NO_ROWS
 
     def member(self, tape: GradientTape) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
@@ -475,13 +402,3 @@ class Record(Recorder):
         """Tells live pictures to look for new rows, and to go on doing so while their tapes record."""
         for watcher in list(self.watchers):
             watcher()
-
-
-# in place of what a released recording held: nothing may be added
-_GONE: Any = MappingProxyType({})  # of dictionaries
-_NOTHING: Any = ()  # of lists
-_NO_ROWS: Any = frozenset()  # of sets
-
-
-def _spec_of(value: Array) -> Array:
-    return array_spec(value.shape, value.dtype) if type(value) is np.ndarray else value

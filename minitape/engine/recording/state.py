@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
     from ..tensor.variable import ResourceVariable
-    from ..types import Made
+    from ..types import Made, Trace
     from .evidence import ValuesLeft
     from .record import Record
 
@@ -53,6 +53,12 @@ class State(threading.local):
 
 
 state = State()
+
+
+def first_run() -> Trace | None:
+    """The first run of a function that this thread is in."""
+    record = state.record
+    return None if record is None else record.trace
 
 
 def appended(items: Sequence[Made], item: Made) -> list[Made]:

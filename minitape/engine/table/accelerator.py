@@ -7,13 +7,12 @@ where that folder is there, puts its own in the place (see ``minitape/__init__.p
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..types import Array, Attributes, Function, NumPyType, Object, Sizes
+    from ..types import Array, Function, NumPyType, Object, Sizes
 
 
 class Accelerator:
@@ -30,10 +29,6 @@ class Accelerator:
 
     def apply(self, plain: Object) -> Object:
         """What runs an operation, see :func:`minitape.engine.tensor.operation.apply`."""
-        return plain
-
-    def propagate(self, plain: Object) -> Object:
-        """What marks rows, see :func:`minitape.engine.back.reach.propagate`."""
         return plain
 
     def run_sweep(self, plain: Object) -> Object:
@@ -64,25 +59,6 @@ class Accelerator:
         """The function ``plain`` of arguments ``names``, which computes this formula, also for large arrays."""
         return plain
 
-    def by_blocks(self, function: Function) -> Function:
-        """An elementwise function of float arrays, also for large ones."""
-        return function
-
-    def in_blocks(
-        self,
-        function: Function,
-        values: Sequence[Array],
-        shape: Sizes,
-        dtype: NumPyType,
-        attrs: Attributes,
-        block: int = 0,
-    ) -> Array:
-        """What an elementwise function gives for large arrays of this shape and single numbers, ``block`` elements at a
-        time.
-        """
-        found: Array = function(*values, **attrs)
-        return found.astype(dtype, copy=False)
-
 
 fast = Accelerator()
 
@@ -93,7 +69,7 @@ def install(accelerator: Accelerator) -> None:
     fast = accelerator
 
 
-def full(shape: Sizes, dtype: NumPyType, number: Array) -> np.ndarray:
+def full(shape: Sizes, dtype: NumPyType | np.dtype, number: Array) -> np.ndarray:
     """An array of one number; ``np.full`` and ``np.ones`` take two to four times as long."""
     out = np.empty(shape, dtype)
     out.fill(number)

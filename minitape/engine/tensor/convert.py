@@ -42,7 +42,6 @@ _FITS = {
 }
 _DIRECT = {"float16", "float32", "float64", "int32", "int64", "uint64", "bool", "complex128", "string"}
 _CASTS = {"f": "fiu", "i": "iu", "u": "iu", "c": "cfiu", "b": "b", "s": "s"}  # kinds that a cast may start from
-_NUMPY_NAMES = {"M": "DATETIME", "m": "TIMEDELTA", "V": "VOID", "f": "LONGDOUBLE", "c": "CLONGDOUBLE"}
 
 
 def is_array(value: Object) -> bool:
@@ -114,10 +113,8 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
         return value if shape is None else _in_shape(value, value, TensorShape(shape))
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if hasattr(value, "_to_tensor"):
-        array = value.numpy()
-        tensor: Tensor = _enter(from_array(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
-    else:
-        tensor = _enter(from_array(to_array(value, wanted)), value)
+        value = value.numpy()
+    tensor: Tensor = _enter(from_array(to_array(value, wanted)), value)
     return tensor if shape is None else _in_shape(tensor, value, TensorShape(shape))
 
 
@@ -188,11 +185,9 @@ def _from_numpy(value: Array, dtype: DType | None) -> Array:
     if not value.dtype.isnative:  # bytes in the order of another machine
         value = value.astype(value.dtype.newbyteorder("="))
     if kind == "O" or (dtype is None and kind in "SU") or (dtype is not None and dtype.kind == "s"):
-        return _strings(value.reshape(-1).tolist(), True).reshape(value.shape)
+        return _strings(value.reshape(-1).tolist()).reshape(value.shape)
     if kind in "Mm" or value.dtype.char in "gGV":
-        raise ValueError(
-            f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: NPY_{_NUMPY_NAMES[kind]})."
-        )
+        raise ValueError(f"An array of NumPy's {value.dtype} does not become a tensor: convert its elements before.")
     if dtype is None:
         dtypes.as_dtype(value.dtype)  # refuses what TensorFlow does not know
         return np.array(value)
@@ -291,15 +286,14 @@ def _finite(made: Array, leaves: list[Object]) -> Array:
     return made
 
 
-def _strings(leaves: list[Object], numpy: bool = False) -> np.ndarray:
-    """An object array of bytes: text is encoded as UTF-8. ``numpy``: the leaves come from a NumPy array."""
+def _strings(leaves: list[Object]) -> np.ndarray:
+    """An object array of bytes: text is encoded as UTF-8."""
     out = np.empty(len(leaves), object)
     for i, text in enumerate(leaves):
         if isinstance(text, str):
             text = text.encode("utf-8")
         if not isinstance(text, bytes):
-            why = f"Failed to convert a NumPy array to a Tensor (Unsupported object type {type(text).__name__})."
-            raise ValueError(why if numpy else _MIXED)
+            raise ValueError(_MIXED)
         out[i] = bytes(text)
     return out
 

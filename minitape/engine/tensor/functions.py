@@ -18,7 +18,7 @@ from .tensor import EagerTensor, Tensor
 if TYPE_CHECKING:
     from ..recording.record import Record
     from ..table.primitives import Rule
-    from ..types import Array, Function, NumPyType, Value
+    from ..types import Array, Function, Value
 
 SIGNS: dict[str, Function] = {
     "add": operator.add,
@@ -78,7 +78,7 @@ def number(x: Tensor, y: float, frame: FrameType | None = None, site: int | None
     return real(y, kind, record, site)
 
 
-def real(number: float, kind: NumPyType, record: Record | None, site: int | None) -> EagerTensor:
+def real(number: float, kind: type, record: Record | None, site: int | None) -> EagerTensor:
     """A Python number as a tensor of a kind of floats, which becomes a leaf of a recording at a site."""
     try:
         value = _convert(number, kind) if number != 0 else kind(number)  # 0.0 and -0.0 are one key
@@ -92,5 +92,5 @@ def real(number: float, kind: NumPyType, record: Record | None, site: int | None
 
 
 @lru_cache(1024, typed=True)
-def _convert(y: float, kind: NumPyType) -> Array:
+def _convert(y: float, kind: type) -> Array:
     return ignore_fp_errors().run(kind, y)

@@ -14,7 +14,7 @@ from ..recording.evidence import origin_of_new, origin_of_result
 from ..recording.state import state
 from ..table.accelerator import fast
 from ..table.fp import ignore_fp_errors
-from ..table.primitives import TABLE, Primitive
+from ..table.primitives import Primitive
 from ..table.primitives.elementwise import form_of
 from ..values.invalid import invalid, mismatch
 from .convert import convert_to_tensor
@@ -98,19 +98,17 @@ def check_same_dtype(op: str, x: Tensor, y: Tensor) -> None:
 
 def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
     """Raises InvalidArgumentError when two shapes do not broadcast."""
-    a, b = x.shape.as_list(), y.shape.as_list()
-    for m, n in zip(reversed(a), reversed(b), strict=False):
-        if m != n and m != 1 and n != 1:
-            show = [",".join(map(str, s)) for s in (a, b)]
-            raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", op)
+    try:
+        np.broadcast_shapes(x._dims, y._dims)
+    except ValueError:
+        a, b = (str(list(t._dims)).replace(" ", "") for t in (x, y))
+        raise invalid(f"Incompatible shapes: {a} vs. {b}", op) from None
 
 
 def binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
     """An elementwise operation on two tensors, after the checks that TensorFlow makes."""
     if type(x) is EagerTensor and type(y) is EagerTensor:
         dtype, a, b = x.dtype, x._dims, y._dims
-        if dtype.kind == "s" and primitive.op == "AddV2":
-            primitive = TABLE["string_add"]
         if dtype is not y.dtype:
             check_same_dtype(primitive.op, x, y)
         if b != a[len(a) - len(b) :] and a:  # equal, a bias or a number: no question

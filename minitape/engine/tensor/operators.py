@@ -56,11 +56,14 @@ def _pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
     def direct(a: Tensor, b: Value) -> Result:
         if type(b) is not EagerTensor:
             try:
-                b = _operand(a, b, strict and not (name == "mul" and _is_bool(a)))
-            except (TypeError, ValueError) as error:
-                return _left_to(b, f"__r{name}__", a, error)
-            if b is NotImplemented:
-                return b
+                other = _operand(a, b, strict)
+            except (TypeError, ValueError):
+                if hasattr(b, f"__r{name}__") and not isinstance(b, (np.ndarray, np.generic)):
+                    return NotImplemented  # what is no tensor has its turn
+                raise
+            if other is NotImplemented:
+                return other
+            b = other
         return run(primitive, a, b)
 
     def reflected(a: Tensor, b: Value) -> Result:
@@ -69,19 +72,6 @@ def _pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
         return run(primitive, b if isinstance(b, Tensor) else convert_to_tensor(b, a.dtype), a)
 
     return direct, reflected
-
-
-def _left_to(b: Value, method: str, a: Tensor, error: Exception) -> Result:
-    """An operand that is no tensor gets its turn before the error is raised: 3 * "ab" repeats, as in TensorFlow."""
-    out = NotImplemented
-    if hasattr(b, method) and not isinstance(b, (np.ndarray, np.generic)):
-        try:
-            out = getattr(b, method)(a)
-        except TypeError:
-            out = NotImplemented
-    if out is NotImplemented:
-        raise error
-    return out
 
 
 def float_quotient(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tensor, Tensor]:
@@ -104,17 +94,6 @@ def _divide(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
     return binary(primitive, *float_quotient(a, b))
 
 
-def _multiply(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
-    """Products; with a bool among the factors the result is their logical and, as in TensorFlow."""
-    if not (_is_bool(a) or _is_bool(b)):
-        return binary(primitive, a, b)
-    return binary(TABLE["logical_and"], *(t if _is_bool(t) else TABLE["cast"](t, dtype=dtypes.bool) for t in (a, b)))
-
-
-def _is_bool(t: Tensor) -> bool:
-    return t.dtype is dtypes.bool
-
-
 def fit_matrices(a: Value, b: Value) -> bool:
     """Whether two tensors are matrices of one native dtype that can be multiplied, so that no other check is needed."""
     if type(a) is not EagerTensor or type(b) is not EagerTensor:
@@ -132,7 +111,7 @@ def _logical(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
     return binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 
-_RUN = {"mul": _multiply, "truediv": _divide, "matmul": _matmul, "and": _logical, "or": _logical, "xor": _logical}
+_RUN = {"truediv": _divide, "matmul": _matmul, "and": _logical, "or": _logical, "xor": _logical}
 
 
 def _comparison(primitive: Primitive) -> Function:

@@ -139,7 +139,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     # -- Python's protocols ------------------------------------------------------------------------
 
-    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
         if self._record is not None and self._record.trace is not None:
             self._record.trace.refuse(self, "asarray")
         array = np.asarray(self._value, dtype)
@@ -191,10 +191,6 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     def __deepcopy__(self, memo: object) -> EagerTensor:
         return self  # tensors never change
-
-    def __reduce__(self) -> tuple[object, ...]:
-        note_escape(self, "pickle")
-        return _unpickle, (self._numpy(),)
 
     def __format__(self, spec: str) -> str:
         note_escape(self, "text")
@@ -284,10 +280,6 @@ class Reference:
 
     def __repr__(self) -> str:
         return f"<Reference wrapping {self._referent!r}>"
-
-
-def _unpickle(value: Array) -> EagerTensor:
-    return new_tensor(np.asarray(value))
 
 
 def new_tensor(value: Array) -> EagerTensor:

@@ -6,7 +6,7 @@ import weakref
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..recording.state import state
+from ..recording.state import first_run
 from ..table.primitives import TABLE
 from .convert import convert_to_tensor
 from .operation import apply
@@ -23,7 +23,7 @@ def assigner(variable: ResourceVariable, spec: tuple[Index, ...]) -> Function:
 
     def assign(value: Value, name: str | None = None) -> Assigned:
         part, update = convert_to_tensor(value, variable.dtype), TABLE["slice_update"]
-        if state.record is not None and state.record.trace is not None:
+        if first_run() is not None:
             return variable._assign(apply(update, (variable._read(), part), {"spec": spec}), "assign", True)
         return variable._apply_function(partial(update.forward, spec=spec), (part,), "assign")
 

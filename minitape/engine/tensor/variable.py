@@ -16,9 +16,8 @@ from ..recording.block import no_tapes
 from ..recording.evidence import ASSIGNED, origin_of_new, origin_of_result
 from ..recording.frames import user_frame
 from ..recording.logs import warn_not_watchable
-from ..recording.recorder import recorder
 from ..recording.rows import REALS
-from ..recording.state import state
+from ..recording.state import first_run, state
 from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..types import TensorOperators
@@ -26,7 +25,7 @@ from ..values import dtypes
 from ..values.class_names import PrintName
 from ..values.invalid import invalid
 from ..values.shape import TensorShape
-from .convert import convert_to_tensor, to_array
+from .convert import convert_to_tensor
 from .operation import apply
 from .tensor import EagerTensor, Reference, from_array
 from .variable_operators import VariableOperators
@@ -45,8 +44,7 @@ class Variable(TensorOperators, metaclass=PrintName):
     """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
-    initial value unless ``shape`` says otherwise. ``validate_shape`` has no effect, as in TensorFlow 2, nor has
-    ``use_locking`` in any method: one thread changes a variable at a time. See
+    initial value unless ``shape`` says otherwise. See
     https://www.tensorflow.org/api_docs/python/tf/Variable.
 
     >>> import minitape as tf
@@ -65,15 +63,9 @@ class Variable(TensorOperators, metaclass=PrintName):
             cls,
             initial_value: Value,
             trainable: bool | None = None,
-            validate_shape: bool = True,
-            caching_device: object = None,
+            *,
             name: str | None = None,
-            variable_def: object = None,
             dtype: DTypeLike = None,
-            import_scope: str | None = None,
-            constraint: Function | None = None,
-            synchronization: object = None,
-            aggregation: object = None,
             shape: ShapeLike = None,
         ) -> ResourceVariable: ...
 
@@ -94,32 +86,18 @@ class ResourceVariable(VariableOperators, Variable):
         self,
         initial_value: Value = None,
         trainable: bool | None = None,
-        validate_shape: bool = True,
-        caching_device: object = None,
+        *,
         name: str | None = None,
-        variable_def: object = None,
         dtype: DTypeLike = None,
-        import_scope: str | None = None,
-        constraint: Function | None = None,
-        synchronization: object = None,
-        aggregation: object = None,
         shape: ShapeLike = None,
     ) -> None:
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified: give it a value.")
-        unsupported = {
-            "caching_device": caching_device,
-            "variable_def": variable_def,
-            "import_scope": import_scope,
-            "synchronization": synchronization,
-            "aggregation": aggregation,
-        }
-        for label, value in unsupported.items():
-            if value is not None:
-                raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
-        if constraint is not None and not callable(constraint):
-            raise ValueError(f"Argument `constraint` must be None or a callable, got {constraint!r}")
-        recorder().create(self, initial_value, trainable is None or trainable, name, dtype, constraint, shape)
+        trace, given = first_run(), (initial_value, trainable is None or trainable, name, dtype, shape)
+        if trace is None:
+            self._begin(*given)
+        else:
+            trace.create(self, *given)
 
     def _begin(
         self,
@@ -127,7 +105,6 @@ class ResourceVariable(VariableOperators, Variable):
         trainable: bool,
         name: str | None,
         dtype: DTypeLike,
-        constraint: Function | None,
         shape: ShapeLike,
     ) -> None:
         """Takes its first state, out of sight of every tape."""
@@ -149,7 +126,6 @@ class ResourceVariable(VariableOperators, Variable):
         self._name = "/".join((*state.scope, "Variable" if name is None else name))
         self._number = next(_numbers)
         self._version = 0
-        self.constraint = constraint
         self._set(array)
         self._born = self._state._origin = origin_of_new("variable", (tensor,), weakref.ref(self))
 
@@ -169,9 +145,14 @@ class ResourceVariable(VariableOperators, Variable):
                 found[id(self)] = self
         return self._state if record is None else (record.trace or record).read(self)
 
+    def _unaccessed(self) -> Tensor:
+        """The current state as a tensor, which does not count as an access."""
+        record = state.record
+        return self._state if record is None else (record.trace or record).read(self, accessed=False)
+
     def _peek(self) -> Tensor:
         """The same for ``stop_gradient``: tapes watch this state, and do not count that as an access."""
-        tensor = recorder().read(self, accessed=False)
+        tensor = self._unaccessed()
         for tape in state.tapes:
             if self._trainable and tape._watch_accessed_variables and tensor._record is tape._record:
                 tape._watch_row(tensor._row)
@@ -233,9 +214,7 @@ class ResourceVariable(VariableOperators, Variable):
 
     # -- assignment --------------------------------------------------------------------------------
 
-    def assign(
-        self, value: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Assigned:
+    def assign(self, value: Value, name: str | None = None, read_value: bool = True) -> Assigned:
         """Sets a new value and returns the variable, or None without ``read_value``.
 
         No gradient passes from the new state to ``value``. Raises ValueError when its shape does not fit.
@@ -254,9 +233,7 @@ class ResourceVariable(VariableOperators, Variable):
             )
         return self._assign(tensor, "assign", read_value)
 
-    def assign_add(
-        self, delta: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Assigned:
+    def assign_add(self, delta: Value, name: str | None = None, read_value: bool = True) -> Assigned:
         """Adds ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
 
         >>> import minitape as tf
@@ -265,9 +242,7 @@ class ResourceVariable(VariableOperators, Variable):
         """
         return self._assign(self._delta(delta, "AssignAddVariableOp"), "assign_add", read_value)
 
-    def assign_sub(
-        self, delta: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Assigned:
+    def assign_sub(self, delta: Value, name: str | None = None, read_value: bool = True) -> Assigned:
         """Subtracts ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
 
         >>> import minitape as tf
@@ -293,12 +268,10 @@ class ResourceVariable(VariableOperators, Variable):
         return convert_to_tensor(delta, dtype)
 
     def _assign(self, change: Tensor, how: str, read_value: bool) -> Assigned:
-        record = state.record
-        return (
-            self._set_or_add(change, how, read_value)
-            if record is None
-            else (record.trace or record).assign(self, change, how, read_value)
-        )
+        trace = first_run()
+        if trace is None:
+            return self._set_or_add(change, how, read_value)
+        return trace.assign(self, change, how, read_value)
 
     def _set_or_add(self, change: Tensor, how: str, read_value: bool) -> Assigned:
         """Takes a value, or adds one."""
@@ -307,12 +280,7 @@ class ResourceVariable(VariableOperators, Variable):
         was, add = self._state, how == "assign_add"
         old, value = was._value, change._value
         if old.shape != value.shape:
-            have, given = (",".join(map(str, v.shape)) for v in (old, value))
-            raise invalid(
-                f"Cannot update variable with shape [{have}] using a Tensor with shape [{given}], shapes must be "
-                "equal.",
-                "AssignAddVariableOp" if add else "AssignSubVariableOp",
-            )
+            raise invalid(f"A variable of shape {old.shape} changes by tensors of that shape, got {value.shape}.")
         new = ignore_fp_errors().run(operator.add if add else operator.sub, old, value)
         return self._next_state(from_array(new), how, (change, was), read_value)
 
@@ -410,7 +378,7 @@ class ResourceVariable(VariableOperators, Variable):
     def __getitem__(self, key: Index) -> Tensor:
         return hooks.getitem(self._read(), key, self)
 
-    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
         array = self._read().__array__(dtype, copy)
         return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array
 
@@ -431,14 +399,6 @@ class ResourceVariable(VariableOperators, Variable):
     def __copy__(self) -> ResourceVariable:
         return self  # a copy shares the state
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _unpickle, (self._state._numpy(), self._trainable, self._name, self._shape)
-
-    def __deepcopy__(self, memo: object) -> ResourceVariable:
-        copy = type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape)
-        copy._born = copy._state._origin = origin_of_new("variable", (self,), weakref.ref(copy))
-        return copy
-
 
 class _UnreadVariable(ResourceVariable):
     """What ``assign`` and its kin return: the same state under another object, which no tape watches by itself.
@@ -455,30 +415,22 @@ class _UnreadVariable(ResourceVariable):
         self._base = variable
 
     name = property(lambda self: "UnreadVariable", doc="Always the same.")
-    constraint = None
     _shape = property(lambda self: self._base._shape)
     _trainable = property(lambda self: self._base._trainable)
     _number = property(lambda self: self._base._number)
     _state = property(lambda self: self._base._state)
 
     def _read(self) -> Tensor:
-        return recorder().read(self._base, accessed=False)
+        return self._base._unaccessed()
 
     def _tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
         return self._base._tape_rows(tape)
 
     def _watch_on(self, tape: GradientTape) -> None:
-        known = id(self._base) in tape.variables
         self._base._watch_on(tape)
-        if not known:  # the tape knows it by the name under which it was watched
-            tape.variables[id(self._base)] = self
 
     def _next_state(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
         return self._base._next_state(tensor, how, inputs, read_value)
 
 
 UnreadVariable = _UnreadVariable
-
-
-def _unpickle(value: Array, trainable: bool, name: str, shape: ShapeLike) -> ResourceVariable:
-    return ResourceVariable(value, trainable=trainable, name=name, shape=shape)

@@ -69,7 +69,7 @@ class DType(metaclass=PrintName):
         """
         return self == as_dtype(other)
 
-    def __eq__(self, other: object) -> builtins.bool:
+    def __eq__(self, other: Object) -> builtins.bool:
         if self is other or other is None:
             return self is other
         try:
@@ -153,7 +153,7 @@ def dtype_of(value: Array) -> DType:
     return dtype_of_numpy(value.dtype)
 
 
-def dtype_of_numpy(dtype: NumPyType) -> DType:
+def dtype_of_numpy(dtype: np.dtype) -> DType:
     """The DType of a NumPy dtype."""
     found = _BY_NUMPY.get(dtype)
     return found if found is not None else as_dtype(dtype)

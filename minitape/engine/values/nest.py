@@ -7,8 +7,8 @@ keys, as in https://www.tensorflow.org/api_docs/python/tf/nest.
 
 from __future__ import annotations
 
-import collections
-from collections.abc import Iterator, Mapping, MappingView, MutableMapping, Sequence
+import copy
+from collections.abc import Iterator, Mapping, MappingView, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -83,31 +83,22 @@ def _pack(structure: Structure, leaves: Iterator[Structure]) -> Structure:
     children = _children(structure)
     if children is None:
         return next(leaves)
+    kind: Object = type(structure)
     items = [_pack(child, leaves) for child in children]
     if isinstance(structure, Mapping):
-        return _dictionary(structure, dict(zip(sorted(structure), items, strict=True)))
-    kind: Object = type(structure)
+        made: Object = copy.copy(structure)
+        for key, item in zip(sorted(structure), items, strict=True):
+            made[key] = item
+        return made
     if hasattr(structure, "_fields"):
         return kind(*items)
     return items if isinstance(structure, (range, MappingView)) else kind(items)
 
 
-def _dictionary(structure: Structure, values: dict[Structure, Structure]) -> Structure:
-    """A mapping of the same class, in the same order, with other values."""
-    kind: Object = type(structure)
-    pairs = [(key, values[key]) for key in structure]
-    if not isinstance(structure, MutableMapping):
-        return kind(pairs)
-    made = kind(structure.default_factory) if isinstance(structure, collections.defaultdict) else kind()
-    for key, value in pairs:  # a Counter's `update` counts
-        made[key] = value
-    return made
-
-
-def map_structure(func: Function, *structure: Structure, **kwargs: Structure) -> Structure:
+def map_structure(func: Function, *structure: Structure) -> Structure:
     """Applies ``func`` to the leaves of one or several structures of the same form.
 
-    ``check_types=False`` lets lists and tuples match. Raises ValueError for structures that differ.
+    Raises ValueError for structures that differ.
 
     >>> map_structure(lambda a, b: a + b, [1, (2,)], [10, (20,)])
     [11, (22,)]
@@ -116,24 +107,21 @@ def map_structure(func: Function, *structure: Structure, **kwargs: Structure) ->
         raise TypeError(f"func must be callable, got: {func}")
     if not structure:
         raise ValueError("Must provide at least one structure")
-    check_types = kwargs.pop("check_types", True)
-    if kwargs:
-        raise ValueError(f"Only check_types is known, not {kwargs}")
     if len(structure) == 1 and type(structure[0]) in _LEAVES:  # the usual case
         return func(structure[0])
-    form = _form(structure[0], check_types)
+    form = _form(structure[0])
     for other in structure[1:]:
-        if _form(other, check_types) != form:
+        if _form(other) != form:
             raise ValueError(f"The structures do not have the same form: {structure[0]!r} and {other!r}")
     leaves = zip(*[flatten(s) for s in structure], strict=True)
     return pack_sequence_as(structure[0], [func(*args) for args in leaves])
 
 
-def _form(structure: Structure, types: bool) -> object:
-    """What structures of one form have in common: their kind, if ``types`` says so, keys, and the forms inside."""
+def _form(structure: Structure) -> object:
+    """What structures of one form have in common: their kind, keys, and the forms inside."""
     children = _children(structure)
     if children is None:
         return None
     keys = sorted(structure) if isinstance(structure, Mapping) else len(children)
     kind = Mapping if isinstance(structure, Mapping) else type(structure)
-    return kind if types else None, keys, [_form(child, types) for child in children]
+    return kind, keys, [*map(_form, children)]

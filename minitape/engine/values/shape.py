@@ -128,9 +128,6 @@ class TensorShape(metaclass=PrintName):
     def __hash__(self) -> int:
         return hash(self._dims)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return TensorShape, (None if self._dims is None else list(self._dims),)
-
     def __repr__(self) -> str:
         return "TensorShape(None)" if self._dims is None else f"TensorShape({list(self._dims)})"
 

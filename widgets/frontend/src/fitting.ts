@@ -1,7 +1,7 @@
 // How the camera takes a graph: all of it, or at first the part that can be read.
 import type { Camera } from "./camera";
 import { holding } from "./cards";
-import { buildGraph, columnsPerLine, NODE_H, NODE_W, PAD, READ, stage, type Graph } from "./graph";
+import { buildGraph, columnsPerLine, lineWidth, NODE_H, NODE_W, PAD, READ, stage, TIGHT, type Graph } from "./graph";
 import type { Layout } from "./layout";
 import type { Present } from "./present";
 import type { Scene } from "./scene";
@@ -10,6 +10,7 @@ import type { Timeline } from "./timeline";
 
 const SIDE = 8; // left and right of a turned graph
 const [LEGIBLE, LARGEST] = [1.5, 2.6]; // scales for a projector: the whole graph where it fits at the first, else a part that glides
+const [WIDER, NEAR] = [1.5, 190]; // than the pane two storeys may be, and how near their columns
 const WRAPS = 60; // columns: of a longer graph it is not tried how it fills the pane best
 const FAR = 0.4; // below this scale no text is drawn: the graph is seen as a map that fills the pane
 
@@ -18,7 +19,7 @@ export class Fitting {
   next: "first" | "all" | null = "first";
   private fitted = 1; // the camera's scale when all was shown last
 
-  /** `busy` says that nodes are being placed. */
+  /** `busy` says that nodes are being placed, `flat` that all is to be in one storey. */
   constructor(
     private camera: Camera,
     private store: Store,
@@ -26,6 +27,7 @@ export class Fitting {
     private scene: Scene,
     private present: Present,
     private busy: () => boolean,
+    private flat: () => boolean,
   ) {}
 
   /** The graph of a layout, in lines that the pane has room for; turned by 90 degrees where a line has room for one column. */
@@ -35,6 +37,9 @@ export class Fitting {
     if (!width) return buildGraph(this.store, layout);
     if (!this.store.recording && (this.map || (this.present.on && columns <= WRAPS))) return this.filling(layout, columns);
     const [per, pitch] = columnsPerLine(columns, width, this.store.recording);
+    if (layout.flat && (this.flat() || (per && lineWidth(columns) > WIDER * width))) return this.wrapped(layout.flat);
+    // two storeys are in one line, through which one moves where it is too long
+    if (layout.flat) return buildGraph(this.store, layout, 0, per ? Math.max(NEAR, Math.min(TIGHT, Math.floor((width / READ - 4 * PAD - NODE_W) / (columns - 1)))) : pitch);
     const turned = per === 1 && !this.store.recording ? buildGraph(this.store, layout, 1, pitch, width / READ - 2 * SIDE) : null;
     return turned && turned.right - turned.left + 2 * SIDE <= width / READ ? turned : buildGraph(this.store, layout, per, pitch);
   }

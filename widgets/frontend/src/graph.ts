@@ -11,7 +11,7 @@ import { t } from "./words";
 export const NODE_W = 132;
 export const NODE_H = 62;
 export const COLUMN = 246; // leaves room for the widest card on an edge, and for the edge on both sides of it
-const TIGHT = 222; // the same where there would be no room for all columns otherwise
+export const TIGHT = 222; // the same where there would be no room for all columns otherwise
 export const HALF = 40; // height of a half-slot
 export const PAD = 18;
 const GUTTER = 34; // between two lines
@@ -32,6 +32,7 @@ export interface Node {
   at: number; // the same; of a number that the program has at several places the first row that reads it here
   column: number;
   slot: number;
+  storey: number; // 0, or a lower one, which runs from right to left
   line: number;
   x: number;
   y: number;
@@ -82,6 +83,8 @@ export interface Graph {
   around: Map<number, number>; // and where the edges of a node pass the other rows of its line
   tops: number[]; // of each line: where its half-slot 0 is
   reach: [number, number][]; // and its first and last pixel
+  drops: Map<number, number>; // of nodes with edges down to a lower storey: which path they take
+  floors: number[]; // of each line: the last pixel of its upper storey
   lane(from: number, line: number): Lane; // the path of a node's edges from this line to the next
   left: number;
   right: number;
@@ -96,10 +99,13 @@ export interface Lane {
   left: number;
 }
 
+/** How wide one line of so many columns is. */
+export const lineWidth = (columns: number, pitch = TIGHT): number => columns * pitch - (pitch - NODE_W) + 4 * PAD;
+
 /** How many columns of a graph a line has in a pane of this width, 0 for all of them; and how far apart they are. Few lines are
     equally long, unless the graph grows: then what was drawn would move. */
 export function columnsPerLine(columns: number, width: number, grows: boolean): [number, number] {
-  const needed = (pitch: number): number => columns * pitch - (pitch - NODE_W) + 4 * PAD;
+  const needed = (pitch: number): number => lineWidth(columns, pitch);
   const apart = (room: number, gaps: number): number => Math.max(TIGHT, Math.min(COLUMN, Math.floor(room / Math.max(1, gaps))));
   if (needed(COLUMN) <= width) return [0, COLUMN];
   if (needed(TIGHT) <= width / READ) return [0, apart(width - 4 * PAD - NODE_W, columns - 1)];
@@ -127,7 +133,7 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUM
     const [column, slot] = [layout.column[index], layout.slot[index]];
     const first = group ? group.start : what;
     const at = layout.at[index];
-    const node = { index, id: group ? group.id : at === first ? `r${first}` : `r${first}@${at}`, row, group, home: groups[layout.home[index]] ?? null, first, at, column, slot, line: Math.floor(column / per), x: (wrap ? column % per : column) * pitch, y: slot * HALF + (isBare(row) ? -HALF / 2 : 0) };
+    const node = { index, id: group ? group.id : at === first ? `r${first}` : `r${first}@${at}`, row, group, home: groups[layout.home[index]] ?? null, first, at, column, slot, storey: layout.storey[index], line: Math.floor(column / per), x: (wrap ? column % per : column) * pitch, y: slot * HALF + (isBare(row) ? -HALF / 2 : 0) } as Node;
     nodes.push(node);
     (byColumn[column] ??= []).push(node);
   });
@@ -136,12 +142,16 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUM
   const known = new Map<number, Edge[]>();
   const edges = (index: number): Edge[] => {
     let found = known.get(index);
-    if (!found) known.set(index, (found = edgesAt(layout, index)));
+    if (!found) {
+      known.set(index, (found = edgesAt(layout, index)));
+      for (const edge of found) edge.far ||= !!edge.down && (turned || nodes[edge.from].line !== nodes[index].line);
+    }
     return found;
   };
   const columns = Math.min(byColumn.length, per);
   const lane = (): Lane => ({ left: 0, right: 0, y: 0 });
-  const graph: Graph = { nodes, edges, links: links(store, nodeOf), frames: [], nodeOf, byColumn, columns: byColumn.length, pitch, per, turned, passing: new Map(), around: new Map(), tops: [], reach: [], lane, left: 0, right: (columns - 1) * pitch + NODE_W, top: 0, bottom: NODE_H };
+  const graph: Graph = { nodes, edges, links: [], frames: [], nodeOf, byColumn, columns: byColumn.length, pitch, per, turned, passing: new Map(), around: new Map(), tops: [], reach: [], lane, drops: new Map(), floors: [], left: 0, right: (columns - 1) * pitch + NODE_W, top: 0, bottom: NODE_H };
+  graph.links = links(store, nodeOf);
   if (turned) turn(graph, room);
   graph.frames = frames(store, graph);
   if (!turned) standLines(graph, layout);
@@ -230,6 +240,10 @@ function standLines(graph: Graph, layout: Layout): void {
     graph.reach[line] = [reach[0] + top, reach[1] + top];
   });
   for (const part of [...nodes, ...frames]) part.y += graph.tops[part.line];
+  for (const node of nodes) {
+    if (!node.storey) graph.floors[node.line] = Math.max(graph.floors[node.line] ?? -Infinity, node.y + NODE_H);
+    for (const { from, down, far } of node.storey ? graph.edges(node.index) : []) if (down && !far && !graph.drops.has(from)) graph.drops.set(from, graph.drops.size % DROPS);
+  }
   [graph.top, graph.bottom] = [graph.reach[0][0], graph.reach[graph.reach.length - 1][1]];
   const right = graph.right + PAD + 6;
   const ranks = lanes.map((sources) => new Map(sources.map((from, rank) => [from, rank])));
@@ -299,6 +313,7 @@ function frames(store: Store, graph: Graph): Frame[] {
   return found.length <= NESTED ? nest(found) : found;
 }
 
+const DROPS = 8; // paths side by side between two columns
 const HEAD = 24; // room for a frame's label
 const NESTED = 400; // more frames than this are drawn as they are
 
@@ -352,7 +367,7 @@ function nest(found: Frame[]): Frame[] {
     const outer = sorted[i];
     for (let k = 0; k < i; k++) {
       const inner = sorted[k];
-      const overlap = inner.line === outer.line && inner.x < outer.x + outer.w && inner.x + inner.w > outer.x && inner.x >= outer.x - 1 && inner.x + inner.w <= outer.x + outer.w + 1;
+      const overlap = inner.line === outer.line && inner.y < outer.y + outer.h && inner.y + inner.h > outer.y && inner.x < outer.x + outer.w && inner.x + inner.w > outer.x && inner.x >= outer.x - 1 && inner.x + inner.w <= outer.x + outer.w + 1;
       if (!overlap) continue;
       const right = Math.max(outer.x + outer.w, inner.x + inner.w + 8);
       const bottom = Math.max(outer.y + outer.h, inner.y + inner.h + 8);
@@ -376,7 +391,7 @@ export function stage(graph: Graph, timeline: { current: number; step: SweepStep
   let [left, top, right, bottom] = [node.x, node.y, node.x + NODE_W, node.y + NODE_H];
   for (const edge of row === timeline.current ? (timeline.step?.edges ?? []) : []) {
     const from = graph.nodeOf(edge.input);
-    if (!from || node.column - from.column > FAR) continue;
+    if (!from || Math.abs(node.column - from.column) > FAR) continue;
     const wider = [Math.min(left, from.x), Math.min(top, from.y), Math.max(right, from.x + NODE_W), Math.max(bottom, from.y + NODE_H)];
     if (wider[2] - wider[0] > width || (from.line !== node.line && wider[3] - wider[1] > height)) continue;
     [left, top, right, bottom] = wider;

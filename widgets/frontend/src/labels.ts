@@ -3,7 +3,7 @@
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { FAR, type Edge } from "./place";
 import type { Row, SweepEdge, Value } from "./schema";
-import { edgeCurve, farChips, type Point } from "./shapes";
+import { edgeCurve, entersRight, farChips, lastTurn, type Point } from "./shapes";
 import { wide } from "./words";
 
 export interface Label {
@@ -28,11 +28,13 @@ export const LETTER = 7.25;
 export const MAP = 18; // height of the picture of an array
 const ROOM = 12; // characters of a line
 const FREE = 100; // labels that cost less found room
-const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82]; // of the edge's length, the best first
+const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9, 0.04, 0.96]; // of the edge's length, the best first; the last four of a long one
+const LONG = 36; // points of an edge
 const AWAY = [0, 4, -4, 8, -8, 16, -16, 26, -26, 38, -38, 52, -52, 70, -70, 90, -90, 115, -115]; // from the edge, in pixels
+const BESIDE = 38; // further away a label seems to belong to nothing
 const GAP = 3; // between two labels
 const FOREIGN = 300; // what it costs that another edge is nearer
-const COVERED = 60; // and that the label lies over another edge
+const COVERED = 150; // and that the label lies over another edge
 const NEAR = 3; // an edge that is only so much nearer runs beside the own one
 
 /** Tells the edges of a graph apart. */
@@ -67,8 +69,11 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[], taken: B
       const [w, h] = [Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 10, 6 + LINE * lines.length + (map ? MAP + 3 : 0)];
       const id = edgeId(edge);
       const chip = chips.get(id) ?? [...chips.values()][0];
-      const at: Point = chip ? [Math.min(chip.x + chip.w / 2, node.x - 8 - w / 2), chip.y] : [node.x - 40, node.y + NODE_H / 2];
-      const own = edge.far ? [at] : (curves.get(id) ?? edgeCurve(graph, edge));
+      const right = entersRight(graph, node);
+      const side = right ? node.x + NODE_W + 8 + w / 2 : node.x - 8 - w / 2;
+      const at: Point = chip ? [Math[right ? "max" : "min"](chip.x + chip.w / 2, side), chip.y] : [node.x - 40, node.y + NODE_H / 2];
+      const curve = edge.far ? [at] : (curves.get(id) ?? edgeCurve(graph, edge));
+      const own = edge.down && !edge.far ? [lastTurn(curve, w)] : curve;
       const [x, y] = own[own.length >> 1];
       return { id, lines, map, x, y, w, h, own, edge, at: [x, y] };
     });
@@ -120,10 +125,10 @@ function together(texts: string[], room: number): string[][] {
 /** The nodes between the columns of the step, and in `more` columns behind it. */
 function neighbours(graph: Graph, node: Node, wanted: Wanted[], more: number): Node[] {
   const near = wanted.filter(({ edge }) => !edge.far).map(({ edge }) => graph.nodes[edge.from].column);
-  const first = Math.max(0, Math.min(node.column - 1, ...near));
+  const [first, last] = [Math.max(0, Math.min(node.column - 1, ...near)), Math.max(node.column, ...near)];
   const found: Node[] = [];
   const { per } = graph;
-  const [low, high] = per === Infinity ? [first, node.column + more] : [(Math.floor(first / per) - 1) * per, (node.line + 2) * per - 1]; // the lines above and below, too
+  const [low, high] = per === Infinity ? [first, last + more] : [(Math.floor(first / per) - 1) * per, (node.line + 2) * per - 1]; // the lines above and below, too
   for (let c = Math.max(0, low); c <= Math.min(graph.columns - 1, high); c++) found.push(...graph.byColumn[c]);
   return found;
 }
@@ -131,12 +136,12 @@ function neighbours(graph: Graph, node: Node, wanted: Wanted[], more: number): N
 /** The best place of a label, at the middle of its edge or `aside` of it; and what is wrong with it, as a number. */
 function best(label: Box, own: Point[], others: Point[][], foreign: Point[][], placed: Label[], boxes: Box[], [sideways, aside]: number[], { turned, left, right }: Graph): [number, number, number] {
   let [found, cost] = [own[0], Infinity];
-  for (const share of own.length > 1 ? SHARES : [0]) {
+  for (const share of own.length > LONG ? SHARES : own.length > 1 ? SHARES.slice(0, -4) : [0]) {
     const [x, y] = own[Math.round(share * (own.length - 1))];
     for (const away of AWAY) {
       const beside = x + sideways + (turned ? away : 0);
       const at: Box = { x: turned ? Math.max(left + label.w / 2, Math.min(right - label.w / 2, beside)) : beside, y: y + aside + (turned ? 0 : away), w: label.w, h: label.h };
-      let sum = 60 * Math.abs(share - 0.5) * Number(own.length > 1) + Math.abs(away);
+      let sum = 60 * Math.abs(share - 0.5) * Number(own.length > 1) + Math.abs(away) + 3 * Math.max(0, Math.abs(away) - BESIDE);
       if (sum >= cost) continue;
       for (const box of [...placed, ...boxes]) sum += 40 * overlap(at, box, 2);
       if (sum >= cost) continue;

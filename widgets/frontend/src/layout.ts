@@ -1,7 +1,7 @@
 // Folding and placing in one go: from a skeleton to flat arrays. It runs in the worker, or here in slices of time.
 import { foldTree, hiddenBy, type FoldTree, type Group } from "./fold";
-import { Placement, type Edge } from "./place";
-import { Is, type Skeleton } from "./skeleton";
+import { place, type Edge, type Item } from "./place";
+import { Is, WRITTEN, type Skeleton } from "./skeleton";
 
 export interface Wish {
   patterns: boolean; // fold what repeats
@@ -10,6 +10,7 @@ export interface Wish {
   toggled: [string, boolean][]; // by the group's id
   blocks?: boolean; // of these only the outermost are open: what they hold is a node each
   hide?: boolean; // what only hands its input on
+  flat?: boolean; // what a gradient wrote is right of all else, not below it
   borders: number[]; // rows at which a tape begins or ends
   made?: [number, number][]; // a state of a variable, and the row that was assigned to it
 }
@@ -34,10 +35,12 @@ export interface Layout {
   home: Int32Array; // of each node: the innermost group around it, -1 for none
   column: Int32Array;
   slot: Int32Array;
+  storey: Int32Array; // of each node: 0, or the lower one that it is in, which runs from right to left
   shown: Int32Array; // of each row: the node that shows it
   groups: SeenGroup[];
   edgeAt: Int32Array; // of each node: where its edges begin in `edges`
   edges: Int32Array; // see `edgesAt`
+  flat?: Layout; // where there are lower storeys: the same in one
 }
 
 /** Folds and places; yields now and then, so that the caller may give others a turn or stop. */
@@ -47,7 +50,8 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
   const toggled = new Map(wish.toggled);
   const around = wish.layers ? levels(tree, wish.blocks) : new Set<Group>();
   const open = (group: Group): boolean => toggled.get(group.id) ?? (wish.open || around.has(group));
-  const placement = new Placement();
+  const items: Item[] = [];
+  const storeys = wish.flat ? [] : storeysOf(rows);
   const node: number[] = []; // rows, or -1 - a number in `folded`
   const folded: Group[] = [];
   const nodeOf = new Map<Group, number>();
@@ -66,7 +70,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
       found = shown[input];
       if (found < 0 || readers[found] !== undefined) {
         found = node.push(input) - 1;
-        placement.add({ inputs: [], leaf: true, section: sections(i), bare: true });
+        items.push({ inputs: [], leaf: true, section: sections(i), bare: true, storey: storeys[i] });
         if (shown[input] < 0) shown[input] = found;
       }
       readers[found] = i;
@@ -89,7 +93,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
         if (read >= 0) inputs.push(read);
       }
       shown[i] = node.push(i) - 1;
-      placement.add({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i), bare: rows.is(i, Is.LITERAL), after: shown[made.get(i) ?? -1] });
+      items.push({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i), bare: rows.is(i, Is.LITERAL), after: shown[made.get(i) ?? -1], storey: storeys[i], below: shown[rows.below[i]] });
       continue;
     }
     if (rows.is(i, Is.LEAF)) continue; // inside a folded group: its readers carry it
@@ -98,7 +102,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
       for (const leaf of hoisted(rows, tree, group, open, wish.blocks ? FEW : HOISTED)) {
         if (shown[leaf] >= 0) continue;
         shown[leaf] = node.push(leaf) - 1;
-        placement.add({ inputs: [], leaf: true, section: sections(i) });
+        items.push({ inputs: [], leaf: true, section: sections(i) });
       }
     }
     shown[i] = known ?? node.length;
@@ -106,7 +110,8 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
     const inputs = groupInputs(rows, tree, group, shown, open);
     nodeOf.set(group, node.length);
     node.push(-folded.push(group));
-    placement.add({ inputs, leaf: false, section: sections(i) });
+    const first = group.label.startsWith(WRITTEN) ? -1 : i;
+    items.push({ inputs, leaf: false, section: sections(i), storey: storeys[first], below: shown[rows.below[first]] });
   }
   yield;
   for (let i = 0; i < rows.count; i++) {
@@ -114,7 +119,9 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
     const group = hiddenBy(tree, rows.is(i, Is.LITERAL) && rows.readFirst[i] >= 0 ? rows.readFirst[i] : i, open);
     if (group) shown[i] = nodeOf.get(group) ?? -1;
   }
-  return pack(rows, tree, open, placement, node, folded, shown, readers);
+  const layout = pack(rows, tree, open, items, node, folded, shown, readers);
+  if (items.some((item) => item.storey)) layout.flat = yield* layoutSteps(rows, { ...wish, flat: true });
+  return layout;
 }
 
 /** The layout at one go. */
@@ -216,6 +223,18 @@ function sectionReader(rows: Skeleton, borders: number[], tree: FoldTree, open: 
   };
 }
 
+/** Of each row: 0, or the number of the lower storey that it is in. What a gradient wrote is in one where each of its operations is below
+    one that no gradient wrote. */
+function storeysOf(rows: Skeleton): number[] {
+  const found: number[] = [];
+  for (let start = 0, end = 0; start < rows.count; start = end) {
+    let fits = rows.by[start] >= 0;
+    for (; end < rows.count && rows.by[end] === rows.by[start]; end++) fits &&= rows.is(end, Is.LEAF) || (rows.below[end] >= 0 && rows.by[rows.below[end]] < 0);
+    for (let i = start; fits && i < end; i++) found[i] = start;
+  }
+  return found;
+}
+
 /** The groups that two paths begin with. */
 function shared(a: string, b: string): string {
   const [one, other] = [a.split("/"), b.split("/")];
@@ -223,11 +242,8 @@ function shared(a: string, b: string): string {
   return one.slice(0, differs).map((id) => `${id}/`).join("");
 }
 
-function pack(rows: Skeleton, tree: FoldTree, open: (g: Group) => boolean, placement: Placement, node: number[], folded: Group[], shown: Int32Array, readers: number[]): Layout {
-  for (const [index, column, slot] of placement.provisional()) {
-    placement.column[index] = column;
-    placement.slot[index] = slot;
-  }
+function pack(rows: Skeleton, tree: FoldTree, open: (g: Group) => boolean, items: Item[], node: number[], folded: Group[], shown: Int32Array, readers: number[]): Layout {
+  const placement = place(items);
   const seen = new Map<Group, number>();
   const groups: SeenGroup[] = [];
   const see = (group: Group | null): number => {
@@ -254,13 +270,14 @@ function pack(rows: Skeleton, tree: FoldTree, open: (g: Group) => boolean, place
   placement.edges.forEach((ending, i) => {
     edgeAt[i] = edges.length;
     for (const edge of ending) {
-      edges.push(edge.from, edge.port, edge.ports, Number(edge.far), edge.via.length);
+      edges.push(edge.from, edge.port, edge.ports, Number(edge.far) + 2 * Number(!!edge.back) + 4 * Number(!!edge.down), edge.via.length);
       for (const [column, slot] of edge.via) edges.push(column, slot);
     }
   });
   edgeAt[node.length] = edges.length;
   const [column, slot] = [Int32Array.from(placement.column), Int32Array.from(placement.slot)];
-  return { rows: rows.count, node: nodes, at, home, column, slot, shown, groups, edgeAt, edges: Int32Array.from(edges) };
+  const storey = Int32Array.from(items, (item) => item.storey ?? 0);
+  return { rows: rows.count, node: nodes, at, home, column, slot, storey, shown, groups, edgeAt, edges: Int32Array.from(edges) };
 }
 
 /** The edges that end in a node. */
@@ -268,10 +285,10 @@ export function edgesAt(layout: Layout, to: number): Edge[] {
   const { edges, edgeAt } = layout;
   const found: Edge[] = [];
   for (let at = edgeAt[to]; at < edgeAt[to + 1]; ) {
-    const [from, port, ports, far, bends] = edges.subarray(at, (at += 5));
+    const [from, port, ports, kind, bends] = edges.subarray(at, (at += 5));
     const via: [number, number][] = [];
     for (let k = 0; k < bends; k++, at += 2) via.push([edges[at], edges[at + 1]]);
-    found.push({ from, to, port, ports, far: far === 1, via });
+    found.push({ from, to, port, ports, far: (kind & 1) > 0, back: (kind & 2) > 0, down: (kind & 4) > 0, via });
   }
   return found;
 }
@@ -282,7 +299,7 @@ export function nearEdges(layout: Layout): { ends: [number, number][]; passed: [
   const [ends, passed]: [number, number][][] = [[], []];
   for (let to = 0; to < layout.node.length; to++)
     for (let at = edgeAt[to]; at < edgeAt[to + 1]; ) {
-      if (!edges[at + 3]) ends.push([edges[at], to]);
+      if (!(edges[at + 3] & 5)) ends.push([edges[at], to]);
       const bends = edges[at + 4];
       at += 5;
       for (let k = 0; k < bends; k++, at += 2) passed.push([edges[at], edges[at + 1]]);

@@ -1,6 +1,8 @@
 // The dashed curves to a state of a variable: around the nodes, and crossed where the gradient ends.
 import { NODE_H, NODE_W, type Graph, type Link, type Node } from "./graph";
+import { LETTER } from "./labels";
 import { edgeCurve, type Point } from "./shapes";
+import { wide } from "./words";
 
 const SIDES: Point[] = [[1, 0], [0, 1], [0, -1], [-1, 0]]; // where a curve enters; one that continues to the right leaves a node on all sides but the last, where inputs are
 const BENDS = [30, 70, 140]; // how far it goes straight on there
@@ -15,7 +17,7 @@ interface Way {
 }
 
 /** The curve of a link that meets the fewest nodes, the shortest of them; and its point that is furthest from edges and nodes. */
-export function linkWay(graph: Graph, { from, to }: Link): { d: string; cross: Point } {
+export function linkWay(graph: Graph, { from, to }: Link): { d: string; cross: Point; points: Point[] } {
   const nodes = graph.byColumn.slice(Math.max(0, Math.min(from.column, to.column) - 1), Math.max(from.column, to.column) + 2).flat();
   const outs = to.x < from.x ? SIDES : SIDES.slice(0, 3);
   const ways = BENDS.flatMap((bend) => outs.flatMap((out) => SIDES.map((into) => way([at(from, out, 0), at(from, out, bend), at(to, into, bend), at(to, into, 2)], into))));
@@ -33,8 +35,25 @@ export function linkWay(graph: Graph, { from, to }: Link): { d: string; cross: P
   const best = graph.links.length > MANY ? ways[0] : ways.map((one) => [cost(one), one] as const).reduce((least, one) => (one[0] < least[0] ? one : least))[1];
   const others = nodes.flatMap((node) => graph.edges(node.index).flatMap((edge) => (edge.far ? [] : edgeCurve(graph, edge))));
   const free = (point: Point): number => (met(point) ? -1 : Math.min(EDGE, ...others.map((other) => length([other, point]))));
-  const cross = best.points.slice(3, -2).reduce((most, point) => (free(point) > free(most) ? point : most));
-  return { d: best.d, cross };
+  const points = best.points.slice(3, -2).sort((a, b) => free(b) - free(a));
+  return { d: best.d, cross: points[0], points };
+}
+
+/** Where words stand at one of these points: below it, above it, or beside it, in one line or in each its own, where they cover the least. */
+export function besidePoint(graph: Graph, points: Point[], words: string[]): { at: Point; texts: { x: number; y: number; text: string }[]; anchor: string } {
+  const drawn = graph.nodes.flatMap((node) => graph.edges(node.index).flatMap((edge) => (edge.far ? [] : edgeCurve(graph, edge))));
+  const covered = (left: number, top: number, w: number, h: number): number =>
+    1000 * Number(left < graph.left || left + w > graph.right) +
+    drawn.filter(([a, b]) => a > left && a < left + w && b > top && b < top + h).length + 100 * graph.nodes.filter((node) => node.x < left + w && node.x + NODE_W > left && node.y < top + h && node.y + NODE_H > top).length;
+  const places = points.flatMap((at) =>
+    [words, [words.join(", ")]].flatMap((lines) => {
+      const [w, h] = [LETTER * Math.max(...lines.map(wide)), 15 * lines.length];
+      const sides = [[-w / 2, 13, 0], [-w / 2, -13 - h, 0], [15, -h / 2, 1], [-15 - w, -h / 2, -1]];
+      return sides.map(([dx, dy, side]) => ({ cost: covered(at[0] + dx, at[1] + dy, w, h) + covered(at[0] - 10, at[1] - 10, 20, 20), at, lines, dy, side }));
+    }),
+  );
+  const { at, lines, dy, side } = places.reduce((best, one) => (one.cost < best.cost ? one : best));
+  return { at, texts: lines.map((text, k) => ({ x: at[0] + 15 * side, y: at[1] + dy + 11 + 15 * k, text })), anchor: ["end", "middle", "start"][side + 1] };
 }
 
 const length = (points: Point[]): number => points.reduce((sum, [x, y], k) => sum + (k ? Math.hypot(x - points[k - 1][0], y - points[k - 1][1]) : 0), 0);

@@ -7,6 +7,7 @@
 // Columns run with time: a node is right of all its inputs. A new `section` (a tape opens or closes, an inner
 // gradient writes, a folded part is opened) begins right of everything before, so its frame is a rectangle.
 // Heights are in half-slots: a node takes two, a number of the program and an edge that passes a column take one.
+// What a gradient wrote is in a storey of its own, which runs back: each row is below the one whose adjoint it adds to.
 
 export const FAR = 6; // an input further back than this many columns is drawn as a small reference, not as a long edge
 const REACH = 24; // how many places to try on both sides before going past the end of a column
@@ -17,6 +18,8 @@ export interface Item {
   section: number; // changes where a frame begins or ends
   bare?: boolean; // a number, which takes one half-slot
   after?: number; // of a leaf: the item that it is right of, as it was made there
+  storey?: number; // of what a gradient wrote: which one it is in, from 1 on
+  below?: number; // then: the item that it is below
 }
 
 export interface Edge {
@@ -25,7 +28,30 @@ export interface Edge {
   port: number; // which input of `to`
   ports: number;
   far: boolean;
+  back?: boolean; // it runs from right to left, in a lower storey
+  down?: boolean; // it comes into a lower storey from above
   via: [number, number][]; // [column, half-slot] points that the edge passes
+}
+
+const BETWEEN = 2; // half-slots between two storeys, for the frames around them and the edges down
+const DOWN = 2; // columns: an edge down from further away is a reference
+
+/** The places of items. */
+export function place(items: Item[]): Placement {
+  const placed = new Placement();
+  const levels: number[] = []; // of what is in a lower storey: the how many-th it is of those below one item
+  const deep: number[] = []; // of an item: how many columns what is below it takes
+  const storeys: number[][] = [];
+  items.forEach((item, i) => {
+    if (!item.storey) return;
+    (storeys[item.storey] ??= []).push(i);
+    levels[i] = item.leaf ? 0 : 1 + Math.max(0, ...item.inputs.map((one) => (items[one].below === item.below ? (levels[one] ?? 0) : 0)));
+    if (item.below !== undefined) deep[item.below] = Math.max(deep[item.below] ?? 0, levels[i]);
+  });
+  items.forEach((item, i) => placed.add(item, deep[i]));
+  placed.settle();
+  for (const members of storeys) if (members) placed.lower(members);
+  return placed;
 }
 
 export class Placement {
@@ -33,75 +59,94 @@ export class Placement {
   slot: number[] = [];
   edges: Edge[][] = []; // edges[i] = edges that end in item i
   items: Item[] = [];
+  private deep: number[] = [];
+  private end = 0; // the first half-slot below everything
   private used = new Map<number, Set<number>>();
   private bottom = new Map<number, number>(); // first half-slot below everything in a column
   private pending: number[] = [];
   private floor = 0;
   private last = -1;
   private now = 0; // the column of the last operation
+  private inTime = true; // what reads leaves only is as far as what ran before it
   private section: number | null = null;
 
-  /** Number of columns in use. */
-  get columns(): number {
-    return this.last + 1;
-  }
-
-  add(item: Item): void {
-    if (this.section !== null && item.section !== this.section) this.endSection();
-    this.section = item.section;
+  /** Adds an item, below which other items take `deep` columns; it is not right of `least`. */
+  add(item: Item, deep = 0, least = 0): void {
     const index = this.items.push(item) - 1;
+    this.deep.push(deep);
     this.column.push(-1);
     this.slot.push(0);
     this.edges.push([]);
+    if (item.storey) return; // it is placed when what it is below has its place
+    if (this.section !== null && item.section !== this.section) this.endSection();
+    this.section = item.section;
     if (item.leaf) this.pending.push(index);
-    else this.operation(index, item);
+    else this.operation(index, item, least);
   }
 
-  /** Gives leaves that nothing has read yet a place to be shown at, which is not recorded. */
-  provisional(): [number, number, number][] {
-    const bottom = this.bottom.get(this.floor);
-    const taken: [number, number, number][] = [];
-    for (const index of this.pending) {
-      const size = this.sizeOf(index);
-      const slot = this.free(this.floor, 0, size);
-      taken.push([index, this.floor, slot]);
-      this.take(this.floor, slot, size);
+  /** Gives leaves that nothing has read a place. */
+  settle(): void {
+    for (const index of this.pending) this.put(index, this.floor, 0);
+    this.pending = [];
+  }
+
+  /** Places these items in a storey below all others, from right to left: their columns count backwards. */
+  lower(members: number[]): void {
+    const own = new Map(members.map((member, k) => [member, k]));
+    const storey = new Placement();
+    storey.inTime = false;
+    const mirror = this.last + 2; // a column before what is below the last one: with what the gradient begins
+    for (const member of members) {
+      const { inputs, below, ...item } = this.items[member];
+      storey.add({ ...item, storey: 0, section: 0, inputs: inputs.flatMap((one) => own.get(one) ?? []) }, 0, mirror - (this.column[below ?? -1] ?? mirror));
     }
-    for (const [index, column, slot] of taken) for (let k = 0; k < this.sizeOf(index); k++) this.used.get(column)?.delete(slot + k);
-    if (bottom === undefined) this.bottom.delete(this.floor);
-    else this.bottom.set(this.floor, bottom);
-    return taken;
+    storey.settle();
+    const down = this.end + BETWEEN - Math.min(...storey.slot);
+    this.end = storey.end + down;
+    members.forEach((member, k) => {
+      const edges = storey.edges[k];
+      [this.column[member], this.slot[member]] = [mirror - storey.column[k], storey.slot[k] + down];
+      this.edges[member] = this.items[member].inputs.map((from, port, { length: ports }) => {
+        const edge = own.has(from) ? edges.shift() : undefined;
+        const via = (edge?.via ?? []).map(([column, slot]): [number, number] => [mirror - column, slot + down]);
+        return { from, to: member, port, ports, far: edge ? edge.far : Math.abs(this.column[from] - this.column[member]) > DOWN, back: !!edge, down: !edge, via };
+      });
+    });
+    const first = Math.min(...members.map((member) => this.column[member]));
+    if (first >= 0) return;
+    this.column = this.column.map((column) => column - first);
+    for (const edges of this.edges) for (const { via } of edges) for (const point of via) point[0] -= first;
   }
 
   private endSection(): void {
-    for (const index of this.pending) this.put(index, this.floor, 0);
-    this.pending = [];
+    this.settle();
     this.floor = this.last + 1;
   }
 
-  private operation(index: number, item: Item): void {
-    const inputs = [...new Set(item.inputs)];
+  private operation(index: number, item: Item, least: number): void {
+    const inputs = [...new Set(item.inputs)].filter((i) => !this.items[i].storey);
+    const deep = this.deep[index] || 1;
     const waiting = inputs.filter((i) => this.column[i] < 0);
     const placed = inputs.filter((i) => this.column[i] >= 0);
     let main = -1;
-    let column = this.floor + (waiting.length ? 1 : 0);
+    let column = Math.max(least, this.floor + (waiting.length ? deep : deep - 1));
     for (const i of placed) {
       if (main < 0 || this.column[i] > this.column[main]) main = i;
-      column = Math.max(column, this.column[i] + 1);
+      column = Math.max(column, this.column[i] + deep);
     }
     for (const i of waiting) column = Math.max(column, (this.column[this.items[i].after ?? -1] ?? -2) + 2);
-    // what reads leaves only has no place of its own in time: it is placed with what ran before it, and its leaves just before it
-    if (inputs.every((i) => this.items[i].leaf)) column = Math.max(column, this.now);
+    // it has no other place in time, and its leaves are just before it
+    if (this.inTime && inputs.every((i) => this.items[i].leaf)) column = Math.max(column, this.now);
     this.now = column;
     this.put(index, column, main < 0 ? 0 : this.beside(main, placed));
-    for (const i of waiting) this.put(i, column - 1, this.slot[index] + 2 * inputs.indexOf(i) - (inputs.length - 1));
+    for (const i of waiting) this.put(i, column - (this.deep[i] ? deep : 1), this.slot[index] + 2 * inputs.indexOf(i) - (inputs.length - 1));
     if (waiting.length) this.pending = this.pending.filter((i) => this.column[i] < 0);
     this.edges[index] = item.inputs.map((from, port) => ({
       from,
       to: index,
       port,
       ports: item.inputs.length,
-      far: column - this.column[from] > FAR,
+      far: !!this.items[from].storey || column - this.column[from] > FAR,
       via: [],
     }));
     for (const from of placed) this.route(from, index);
@@ -158,6 +203,7 @@ export class Placement {
     if (!used) this.used.set(column, (used = new Set()));
     for (let k = 0; k < size; k++) used.add(slot + k);
     this.bottom.set(column, Math.max(this.bottom.get(column) ?? slot, slot + size));
+    this.end = Math.max(this.end, slot + size);
   }
 
   /** The free place nearest to `want`, below before above. */

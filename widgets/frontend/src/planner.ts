@@ -111,8 +111,8 @@ export class Planner {
     this.skeleton.grow(store.rows);
     let best: [Level, number] = ["none", Infinity];
     for (const mode of inside ? INSIDE : LEVELS) {
-      const { column } = layoutNow(this.skeleton, wishOf(store, mode, new Map(), true, inside));
-      const columns = 1 + column.reduce((most, one) => Math.max(most, one), 0);
+      const { column, flat } = layoutNow(this.skeleton, wishOf(store, mode, new Map(), true, inside));
+      const columns = (flat ? 2 : 1) * (1 + column.reduce((most, one) => Math.max(most, one), 0)); // two storeys in one line
       if (columns < best[1]) best = [mode, columns];
       if (columns <= POSTER) break;
     }

@@ -5,10 +5,10 @@ import { on, s, setText } from "./dom";
 import { profileOf, sparkline } from "./profile";
 import { isBare, NODE_H, NODE_W, type Frame, type Graph, type Group, type Link, type Node } from "./graph";
 import { drawnEdge, edgeId, LETTER, placeLabels, type Label } from "./labels";
-import { linkWay } from "./links";
+import { besidePoint, linkWay } from "./links";
 import type { Marks } from "./marks";
 import { FAR, type Edge } from "./place";
-import { CHARS, SIDES, edgeCurve, edgePath, entry, farChips, isShort, nodeText, nodeValue, valueText, type Point } from "./shapes";
+import { CHARS, SIDES, edgeCurve, edgePath, entersRight, entry, farChips, isShort, nodeText, nodeValue, valueText, type Point } from "./shapes";
 import { signedMap } from "./heatmap";
 import { meets, SHARE_H, SHARE_W, sharePlaces } from "./shares";
 import type { Store } from "./store";
@@ -100,6 +100,12 @@ export class Scene {
     this.draw();
   }
 
+  /** Has the whole of a graph in view, whatever its room; null: no longer. */
+  whole(graph: Graph | null): void {
+    if (graph) this.svg.setAttribute("viewBox", `${graph.left - 8} ${graph.top - 8} ${graph.right - graph.left + 16} ${graph.bottom - graph.top + 16}`);
+    else this.svg.removeAttribute("viewBox");
+  }
+
   private clear(): void {
     this.nodes.clear();
     this.edges.clear();
@@ -164,7 +170,7 @@ export class Scene {
     return graph.edges(node.index).some((edge) => {
       if (edge.far) return false;
       const from = graph.nodes[edge.from];
-      const across = graph.per !== Infinity || (from.column <= right && node.column >= left);
+      const across = graph.per !== Infinity || (Math.min(from.column, node.column) <= right && Math.max(from.column, node.column) >= left);
       return across && Math.min(from.y, node.y) <= bottom && Math.max(from.y, node.y) >= top;
     });
   }
@@ -183,7 +189,7 @@ export class Scene {
     }
     const bare = isBare(row);
     const [width, height] = bare ? [BARE_W + CHAR * `${row?.row}`.length, BARE_H] : [NODE_W, NODE_H];
-    const [left, top] = this.graph?.turned ? [(NODE_W - width) / 2, NODE_H - height] : [NODE_W - width, (NODE_H - height) / 2]; // where its edges begin
+    const [left, top] = this.graph?.turned ? [(NODE_W - width) / 2, NODE_H - height] : [this.graph && entersRight(this.graph, node) ? 0 : NODE_W - width, (NODE_H - height) / 2]; // where its edges begin
     el.append(s("rect", { class: "mt-box", x: left, y: top, width, height, rx: text.kind === "group" ? 6 : radius }));
     if (text.kind === "variable") el.append(s("rect", { class: "mt-inner", x: 3, y: 3, width: NODE_W - 6, height: NODE_H - 6, rx: 1.5 }));
     if (this.plain) el.style.setProperty("--c", heat(this.timeline.last(node.group ? node.group.end - 1 : node.first)));
@@ -387,7 +393,7 @@ export class Scene {
     const from = (this.graph as Graph).nodes[chip.edge.from];
     const el = s("g", { class: "mt-chip", "data-from": chip.edge.from, "data-edge": edgeId(chip.edge) });
     el.append(
-      s("path", { class: "mt-edge", d: `M${chip.x + chip.w} ${chip.y}L${node.x - 2} ${chip.y}m-5 -3.5l5 3.5l-5 3.5` }),
+      s("path", { class: "mt-edge", d: entersRight(this.graph as Graph, node) ? `M${chip.x} ${chip.y}h-12m5 -3.5l-5 3.5l5 3.5` : `M${chip.x + chip.w} ${chip.y}h12m-5 -3.5l5 3.5l-5 3.5` }),
       s("rect", { x: chip.x, y: chip.y - 9, width: chip.w, height: 18, rx: 9 }),
       s("text", { x: chip.x + chip.w / 2, y: chip.y + 4, "text-anchor": "middle" }, chip.text),
     );
@@ -399,18 +405,18 @@ export class Scene {
 
   /** A dashed curve to a state of a variable: crossed where it comes from what was assigned. Torn where a value left the framework. */
   private link(link: Link): SVGElement {
-    const { d, cross } = linkWay(this.graph as Graph, link);
-    if (link.torn) return this.tear(link.torn, d, cross);
+    const { d, cross, points } = linkWay(this.graph as Graph, link);
+    if (link.torn) return this.tear(link.torn, d, points);
     const words = t(link.value ? "assigned to {0}: the gradient does not go back through an assignment" : "the next state of {0}", link.name);
     return s("g", { class: link.value ? "mt-assigned" : "" }, s("path", { class: "mt-assign", d }), link.value ? this.cross(...cross) : null, s("title", {}, words));
   }
 
   /** Where an arrow is torn: scissors, and what did it. */
-  private tear(torn: Torn, d: string, [x, y]: Point): SVGElement {
+  private tear(torn: Torn, d: string, points: Point[]): SVGElement {
     const place = t("line {0}", torn.line);
     const words = t(torn.kind === "left" ? "the value left here, and came back as a number: no gradient goes back ({0}, {1})" : "no gradient passes: {0}, {1}", torn.text, place);
-    const turned = this.graph?.turned; // then there is room beside it
-    const said = [torn.text, place].map((text, k) => s("text", { x: turned ? x + 15 : x, y: y + (turned ? -2 : 24) + 14 * k, "text-anchor": turned ? "start" : "middle" }, text));
+    const { at: [x, y], texts, anchor } = besidePoint(this.graph as Graph, points, [torn.text, place]);
+    const said = texts.map(({ text, ...at }) => s("text", { ...at, "text-anchor": anchor }, text));
     return s("g", { class: "mt-torn", "data-torn": `${torn.from}>${torn.to}` }, d && s("path", { class: "mt-assign", d }), s("circle", { cx: x, cy: y, r: 11 }), s("path", { d: `M${x - 8} ${y - 8}${SCISSORS}` }), ...said, s("title", {}, words));
   }
 
@@ -418,10 +424,10 @@ export class Scene {
   private tears(node: Node, edges: Edge[]): SVGElement[] {
     const graph = this.graph as Graph;
     return this.store.torn.flatMap((torn) => {
-      if (torn.kind === "left") return torn.to < 0 && graph.nodeOf(torn.from) === node && node.row ? [this.tear(torn, `M${node.x + NODE_W} ${node.y + NODE_H / 2}h24`, [node.x + NODE_W + 36, node.y + NODE_H / 2])] : [];
+      if (torn.kind === "left") return torn.to < 0 && graph.nodeOf(torn.from) === node && node.row ? [this.tear(torn, `M${node.x + NODE_W} ${node.y + NODE_H / 2}h24`, [[node.x + NODE_W + 36, node.y + NODE_H / 2]])] : [];
       const edge = graph.nodeOf(torn.to) === node && node.row && edges.find((one) => !one.far && graph.nodes[one.from] === graph.nodeOf(torn.from));
       const curve = edge && torn.kind === "cut" ? edgeCurve(graph, edge) : null;
-      return curve ? [this.tear(torn, "", curve[curve.length >> 1])] : [];
+      return curve ? [this.tear(torn, "", [curve[curve.length >> 1]])] : [];
     });
   }
 
@@ -500,7 +506,7 @@ export class Scene {
       return;
     }
     const w = text.length * LETTER + 4;
-    if (!part.number) drawn.el.append((part.number = s("g", { class: "mt-share" }, s("rect", { height: SHARE_H, y: at[1] - SHARE_H / 2 }), s("text", { x: at[0], y: at[1] + 4, "text-anchor": "middle" }))));
+    if (!part.number) drawn.el.append((part.number = s("g", { class: "mt-share", "data-edge": edgeId(edge) }, s("rect", { height: SHARE_H, y: at[1] - SHARE_H / 2 }), s("text", { x: at[0], y: at[1] + 4, "text-anchor": "middle" }))));
     const [box, written] = part.number.children;
     box.setAttribute("x", String(at[0] - w / 2));
     box.setAttribute("width", String(w));

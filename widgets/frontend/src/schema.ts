@@ -41,6 +41,7 @@ export interface Row {
   cut: string | null;
   tapes: number[];
   by: number | null;
+  below?: number; // of a row that a gradient wrote: the row below which it is drawn
   scope: string[];
 }
 

@@ -12,14 +12,24 @@ export const CHARS = 15; // characters of the value font that fit into a node
 const BARE = 7; // and into that of a number
 export const SIDES = 12; // and of a shape, beside which there is a picture
 
-/** Where an edge enters its node, on the left. */
+/** Where an edge enters its node, on the left; in a lower storey on the right. */
 export function portY(node: Node, edge: Edge): number {
   return node.y + (NODE_H * (edge.port + 1)) / (edge.ports + 1);
 }
 
-/** A point so far before the place at which an edge enters its node: on the left, or on top where the graph is turned. */
+/** A point so far before the place at which an edge enters its node: on the left, or on top where the graph is turned; in a lower storey
+    on the other side. */
 export function entry({ turned }: Graph, node: Node, edge: Edge, away: number): Point {
-  return turned ? [node.x + (NODE_W * (edge.port + 1)) / (edge.ports + 1), node.y - away] : [node.x - away, portY(node, edge)];
+  const at = node.storey ? (turned ? NODE_H : NODE_W) + away : -away;
+  return turned ? [node.x + (NODE_W * (edge.port + 1)) / (edge.ports + 1), node.y + at] : [node.x + at, portY(node, edge)];
+}
+
+/** Do edges come into a node from the right? */
+export const entersRight = ({ turned }: Graph, { storey }: Node): boolean => storey > 0 && !turned;
+
+/** The place at which the edges of a node begin. */
+function exit({ turned }: Graph, { x, y, storey }: Node): Point {
+  return turned ? [x + NODE_W / 2, storey ? y : y + NODE_H] : [storey ? x : x + NODE_W, y + NODE_H / 2];
 }
 
 const round = (x: number): number => Math.round(x * 10) / 10;
@@ -29,64 +39,82 @@ export type Point = [number, number];
 /** A part of an edge's curve: a straight line, or one with two control points. */
 type Piece = { from: Point; to: Point; bend: [Point, Point] | null };
 
-/** The curve of an edge in parts. */
+/** The curve of an edge in parts; in a lower storey it is that of one which runs the other way. */
 function pieces(graph: Graph, edge: Edge): Piece[] {
-  if (graph.turned) return piecesDown(graph, edge);
-  const from = graph.nodes[edge.from];
-  const to = graph.nodes[edge.to];
+  const [from, to] = [graph.nodes[edge.from], graph.nodes[edge.to]];
   const found: Piece[] = [];
-  let [at, line]: [Point, number] = [[from.x + NODE_W, from.y + NODE_H / 2], from.line];
-  const straight = (next: Point): void => void (found.push({ from: at, to: next, bend: null }), (at = next));
+  if (edge.down) return through(exit(graph, from), down(graph, from, to, edge), found);
+  if (!edge.back) return between(graph, edge, from, exit(graph, from), to, entry(graph, to, edge, 2), edge.via);
+  const turned = between(graph, edge, to, entry(graph, to, edge, 2), from, exit(graph, from), [...edge.via].reverse());
+  return turned.reverse().map((piece) => ({ from: piece.to, to: piece.from, bend: piece.bend && [piece.bend[1], piece.bend[0]] }));
+}
+
+/** The corners of an edge to a lower storey: beside its node, between the storeys, and beside the other node. */
+function down(graph: Graph, from: Node, to: Node, edge: Edge): Point[] {
+  const aside = NODE_W + SIDE + LANE * (graph.drops.get(from.index) ?? 0);
+  const low = graph.floors[from.line] + FLOOR + LANE * (graph.drops.get(from.index) ?? 0);
+  const [y, end] = [from.y + NODE_H / 2, entry(graph, to, edge, 2)];
+  const [left, right] = [from.x + aside, to.x + aside];
+  return left === right ? [[left, y], [left, end[1]], end] : [[left, y], [left, low], [right, low], [right, end[1]], end];
+}
+
+const [SIDE, FLOOR, LANE] = [14, 26, 6]; // of edges to a lower storey: beside a node, below the upper storey, and between two
+
+/** Adds what leads through these points, with round corners. */
+function through(at: Point, points: Point[], found: Piece[]): Piece[] {
+  points.forEach((point, k) => {
+    const next = points[k + 1];
+    const towards = (to: Point): Point => {
+      const length = Math.hypot(to[0] - point[0], to[1] - point[1]) || 1;
+      const share = Math.min(CORNER / length, 1);
+      return [point[0] + (to[0] - point[0]) * share, point[1] + (to[1] - point[1]) * share];
+    };
+    const end = next ? towards(at) : point;
+    found.push({ from: at, to: end, bend: null });
+    at = next ? towards(next) : point;
+    if (next) found.push({ from: end, to: at, bend: [point, point] });
+  });
+  return found;
+}
+
+/** The curve from a point at one node to a point at another one, which is right of it or, where the graph is turned, below it. */
+function between(graph: Graph, edge: Edge, from: Node, at: Point, to: Node, goal: Point, via: Edge["via"]): Piece[] {
+  const found: Piece[] = [];
+  const { turned, per, pitch } = graph;
   const curve = (next: Point): void => {
-    if (Math.abs(next[1] - at[1]) < 0.5) return straight(next);
-    const bend = Math.max(14, (next[0] - at[0]) / 2);
-    found.push({ from: at, to: next, bend: [[at[0] + bend, at[1]], [next[0] - bend, next[1]]] });
+    const [along, across] = turned ? [1, 0] : [0, 1];
+    const bend = Math.max(14, (next[along] - at[along]) / 2);
+    const bent = (point: Point, by: number): Point => (turned ? [point[0], point[1] + by] : [point[0] + by, point[1]]);
+    found.push({ from: at, to: next, bend: !turned && Math.abs(next[across] - at[across]) < 0.5 ? null : [bent(at, bend), bent(next, -bend)] });
     at = next;
   };
-  const corner = (around: Point, next: Point): void => void (found.push({ from: at, to: next, bend: [around, around] }), (at = next));
+  const straight = (next: Point): void => void (found.push({ from: at, to: next, bend: null }), (at = next));
+  if (turned) {
+    const pass = (x: number | undefined, top: number, bottom: number): void => {
+      if (x === undefined || bottom - top < NODE_H) return;
+      curve([x, top - AWAY]);
+      straight([x, bottom + AWAY]);
+    };
+    pass(graph.around.get(from.index), from.y + NODE_H + 2 * AWAY, graph.reach[from.column][1]);
+    for (const [column, slot] of via) pass(graph.passing.get(`${column}|${slot}`), ...graph.reach[column]);
+    pass(graph.around.get(to.index), graph.reach[to.column][0], to.y - 2 * AWAY);
+  }
+  let { line } = from;
   /** To the height of `y` in the next line, left of its first column. */
   const wrap = (y: number): void => {
     const lane = graph.lane(edge.from, line++);
-    straight([lane.right - CORNER, at[1]]);
-    corner([lane.right, at[1]], [lane.right, at[1] + CORNER]);
-    straight([lane.right, lane.y - CORNER]);
-    corner([lane.right, lane.y], [lane.right - CORNER, lane.y]);
-    straight([lane.left + CORNER, lane.y]);
-    corner([lane.left, lane.y], [lane.left, lane.y + CORNER]);
-    straight([lane.left, y - CORNER]);
-    corner([lane.left, y], [lane.left + CORNER, y]);
+    through(at, [[lane.right, at[1]], [lane.right, lane.y], [lane.left, lane.y], [lane.left, y], [lane.left + CORNER, y]], found);
+    at = [lane.left + CORNER, y];
   };
-  for (const [column, slot] of edge.via) {
-    const [next, x] = graph.per === Infinity ? [0, column * graph.pitch] : [Math.floor(column / graph.per), (column % graph.per) * graph.pitch];
+  for (const [column, slot] of turned ? [] : via) {
+    const [next, x] = per === Infinity ? [0, column * pitch] : [Math.floor(column / per), (column % per) * pitch];
     const y = graph.tops[next] + slot * HALF + HALF / 2;
     if (next > line) wrap(y);
     curve([x - 10, y]);
     straight([x + NODE_W + 10, y]);
   }
-  if (to.line > line) wrap(portY(to, edge));
-  curve([to.x - 2, portY(to, edge)]);
-  return found;
-}
-
-/** The same where the graph is turned. */
-function piecesDown(graph: Graph, edge: Edge): Piece[] {
-  const [from, to] = [graph.nodes[edge.from], graph.nodes[edge.to]];
-  let at: Point = [from.x + NODE_W / 2, from.y + NODE_H];
-  const found: Piece[] = [];
-  const curve = (next: Point): void => {
-    const bend = Math.max(14, (next[1] - at[1]) / 2);
-    found.push({ from: at, to: next, bend: [[at[0], at[1] + bend], [next[0], next[1] - bend]] });
-    at = next;
-  };
-  const pass = (x: number | undefined, top: number, bottom: number): void => {
-    if (x === undefined || bottom - top < NODE_H) return;
-    curve([x, top - AWAY]);
-    found.push({ from: at, to: (at = [x, bottom + AWAY]), bend: null });
-  };
-  pass(graph.around.get(from.index), from.y + NODE_H + 2 * AWAY, graph.reach[from.column][1]);
-  for (const [column, slot] of edge.via) pass(graph.passing.get(`${column}|${slot}`), ...graph.reach[column]);
-  pass(graph.around.get(to.index), graph.reach[to.column][0], to.y - 2 * AWAY);
-  curve(entry(graph, to, edge, 2));
+  if (!turned && to.line > line) wrap(goal[1]);
+  curve(goal);
   return found;
 }
 
@@ -97,11 +125,13 @@ const CORNER = 8; // radius
 export function edgePath(graph: Graph, edge: Edge, back = false): string {
   const parts = pieces(graph, edge);
   const at = ([x, y]: Point): string => `${round(x)} ${round(y)}`;
-  const [x, y] = parts[0].from;
-  const tip = graph.turned ? ["m-3.5 -5.5l3.5 5.5l3.5 -5.5", at([x - 3.5, y + 7.5]), "l3.5 -5.5l3.5 5.5"] : ["m-5.5 -3.5l5.5 3.5l-5.5 3.5", at([x + 7.5, y - 3.5]), "l-5.5 3.5l5.5 3.5"];
-  let d = back ? `M${tip[1]}${tip[2]}M${at([x, y])}` : `M${at([x, y])}`;
+  const tip = ([x, y]: Point, sign: number): string => (graph.turned ? `M${at([x - 3.5, y - 5.5 * sign])}l3.5 ${5.5 * sign}l3.5 ${-5.5 * sign}` : `M${at([x - 5.5 * sign, y - 3.5])}l${5.5 * sign} 3.5l${-5.5 * sign} 3.5`);
+  const { from } = parts[0];
+  const first = graph.nodes[edge.from].storey ? -1 : 1;
+  const start: Point = graph.turned ? [from[0], from[1] + 2 * first] : [from[0] + 2 * first, from[1]];
+  let d = `M${at(from)}`;
   for (const { to, bend } of parts) d += bend ? `C${at(bend[0])} ${at(bend[1])} ${at(to)}` : `L${at(to)}`;
-  return back ? d : d + tip[0];
+  return back ? tip(start, -first) + d : d + tip(parts[parts.length - 1].to, graph.nodes[edge.to].storey ? -1 : 1);
 }
 
 const STEP = 8; // pixels between the points of a curve
@@ -120,6 +150,13 @@ export function edgeCurve(graph: Graph, edge: Edge): Point[] {
     }
   }
   return found;
+}
+
+/** Where what is so wide stands beside the last turn of an edge to a lower storey: before that it has company. */
+export function lastTurn(curve: Point[], w: number): Point {
+  const [, y] = curve[curve.length - 1];
+  const [x] = curve.find((point) => Math.abs(point[1] - y) < 9) as Point;
+  return [x + w / 2 + 3, y];
 }
 
 let ruler: CanvasRenderingContext2D | null = null;
@@ -215,7 +252,7 @@ export function farChips(graph: Graph, edges: Edge[]): { edge: Edge; text: strin
   const to = graph.nodes[far[0].to];
   const chip = (edge: Edge, text: string, y: number) => {
     const w = 12 + 7.3 * wide(text);
-    return { edge, text, x: to.x - 14 - w, y, w };
+    return { edge, text, x: entersRight(graph, to) ? to.x + NODE_W + 14 : to.x - 14 - w, y, w };
   };
   if (far.length > 3 || far[0].ports > 3) return [chip(far[0], t("{0} rows", far.length), to.y + NODE_H / 2)];
   return far.map((edge) => {

@@ -25,7 +25,7 @@ export interface SkeletonPart {
   scopes: string[][]; // all of them
 }
 
-const FACTS = 5; // of a row: its bits, sign, scope, the tape that wrote it, and its place
+const FACTS = 6; // of a row: its bits, sign, scope, the tape that wrote it, its place, and the row that it is below
 
 export class Skeleton {
   inputs: ArrayLike<number>[] = [];
@@ -33,6 +33,7 @@ export class Skeleton {
   scope: number[] = []; // a number in `scopes`
   scopes: string[][] = [[]];
   by: number[] = []; // the tape whose gradient wrote the row, -1 for none
+  below: number[] = []; // the row below which one is drawn that a gradient wrote, -1 for none
   place: number[] = []; // equal for rows of the same operation in the text of the program
   readFirst: number[] = []; // the first and the last row that reads it, -1 for none
   readLast: number[] = [];
@@ -61,17 +62,18 @@ export class Skeleton {
       const source = row.kind === "source";
       const bits = [leaf, source, row.kind === "constant" && row.shape.length > 0, source || (row.kind === "variable" && row.watched !== null), row.status === "ghost", row.op === "identity" || row.op === "logical_not", row.literal, row.op === "custom_gradient" && row.scope.at(-1) === row.label];
       const place = number(this.places, `${row.line}|${row.site}|${row.file}|${row.op}`);
-      this.push(row.inputs, [bits.reduce((sum, bit, k) => sum + (Number(bit) << k), 0), sign, scope, row.by ?? -1, place]);
+      this.push(row.inputs, [bits.reduce((sum, bit, k) => sum + (Number(bit) << k), 0), sign, scope, row.by ?? -1, place, row.below ?? -1]);
     }
   }
 
-  private push(inputs: ArrayLike<number>, [bits, sign, scope, by, place]: ArrayLike<number> & Iterable<number>): void {
+  private push(inputs: ArrayLike<number>, [bits, sign, scope, by, place, below]: ArrayLike<number> & Iterable<number>): void {
     const row = this.bits.push(bits) - 1;
     this.inputs.push(inputs);
     this.sign.push(sign);
     this.scope.push(scope);
     this.by.push(by);
     this.place.push(place);
+    this.below.push(below);
     this.readFirst.push(-1);
     this.readLast.push(-1);
     for (let k = 0; k < inputs.length; k++) {
@@ -90,7 +92,7 @@ export class Skeleton {
     const [flat, facts]: number[][] = [[], []];
     some.forEach((inputs, i) => {
       for (let k = 0; k < inputs.length; k++) flat.push(inputs[k]);
-      for (const column of [this.bits, this.sign, this.scope, this.by, this.place]) facts.push(column[first + i]);
+      for (const column of [this.bits, this.sign, this.scope, this.by, this.place, this.below]) facts.push(column[first + i]);
     });
     return { first, counts: Int32Array.from(some, (inputs) => inputs.length), inputs: Int32Array.from(flat), facts: Int32Array.from(facts), scopes: this.scopes };
   }

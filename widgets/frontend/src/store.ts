@@ -33,7 +33,7 @@ export class Store {
   texts: Record<string, string> | undefined;
   /** where the program can be edited and run */
   playground: string | undefined;
-  /** how often rows became leaves of another kind: what was watched late */
+  /** how often rows became leaves of another kind, as what was watched late, or are to be placed elsewhere */
   recast = 0;
   /** how often a tape that had given its gradient recorded anew: its cell was run again */
   again = 0;
@@ -217,7 +217,7 @@ export class Store {
   private change(part: Partial<Row> & { row: number }): void {
     const row = this.rows[part.row];
     if (!row) return;
-    if (part.kind && part.kind !== row.kind) this.recast++;
+    if ((part.kind && part.kind !== row.kind) || (part.below ?? row.below) !== row.below) this.recast++;
     Object.assign(row, part);
   }
 }

@@ -177,7 +177,7 @@ export class View {
       this.below,
     );
     this.present = new Present(this.el, store, this.timeline, () => this.show());
-    this.fitting = new Fitting(this.camera, store, this.timeline, this.scene, this.present, () => this.folding.busy);
+    this.fitting = new Fitting(this.camera, store, this.timeline, this.scene, this.present, () => this.folding.busy, () => this.cut.on);
     this.stepbar.el.before(this.present.el);
     this.cut = new Cut(store, () => this.marks.selected, (text) => this.say(text));
     this.slopes = new Slopes(store, this.timeline, () => this.marks.selected);
@@ -188,6 +188,7 @@ export class View {
     panAndZoom(this.pane, this.camera, () => (this.el.contains(document.activeElement) ? this.fitting.beyond(this.graph) : [0, 0])); // others scroll the page
     this.keys = new Keys(this.el, this.actions(), (field) => field === this.toolbar.search && this.toolbar.forget());
     this.stopListening = store.listen((change) => this.changed(change));
+    for (const when of ["beforeprint", "afterprint"]) addEventListener(when, this.onPaper);
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.pane);
     this.observer.observe(this.table.el);
@@ -199,6 +200,14 @@ export class View {
   private takeRoom(): void {
     if (this.graph) this.rooms.share(this.pane, this.below, this.graph, this.store.rows.length, this.folding.unfolded);
   }
+
+  /** On paper the whole graph is seen. */
+  private onPaper = ({ type }: Event): void => {
+    if (type === "beforeprint") this.fitting.all(this.graph);
+    if (type === "beforeprint") this.scene.draw();
+    this.scene.whole(type === "beforeprint" ? this.graph : null);
+    if (type === "afterprint") this.fitting.first(this.graph);
+  };
 
   /** Light or dark, as the page is. */
   theme(dark: boolean): void {
@@ -221,6 +230,7 @@ export class View {
 
   destroy(): void {
     this.inner?.destroy();
+    for (const when of ["beforeprint", "afterprint"]) removeEventListener(when, this.onPaper);
     this.keys.stop();
     this.present.stop();
     this.stepping.stop();
@@ -557,6 +567,7 @@ export class View {
   private turn(mode: "cut" | "slopes" | "cell"): void {
     this[mode].toggle();
     this.el.classList.toggle("mt-cutting", this.cut.on);
+    if (mode === "cut" && this.layout?.flat) this.placed(this.fitting.wrapped(this.layout));
     this.el.classList.toggle("mt-sloping", this.slopes.on);
     this.schedule("all");
   }

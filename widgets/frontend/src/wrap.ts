@@ -21,8 +21,8 @@ export function extentsOf(column: ArrayLike<number>, slot: ArrayLike<number>, pa
 export function lanesOf(edges: Iterable<[number, number]>, column: ArrayLike<number>, slot: ArrayLike<number>, per: number): number[][] {
   const found: Set<number>[] = [];
   for (const [from, to] of edges) {
-    const last = Math.floor(column[to] / per);
-    for (let line = Math.floor(column[from] / per); line < last; line++) (found[line] ??= new Set()).add(from);
+    const lines = [column[from], column[to]].map((at) => Math.floor(at / per));
+    for (let line = Math.min(...lines); line < Math.max(...lines); line++) (found[line] ??= new Set()).add(from);
   }
   return Array.from(found, (sources) => [...(sources ?? [])].sort((a, b) => slot[b] - slot[a] || a - b));
 }

@@ -7,7 +7,7 @@ import { foldTree } from "../src/fold";
 import { borders, buildGraph, NODE_W, type Graph } from "../src/graph";
 import { layoutInSlices, layoutNow, type Layout, type Wish } from "../src/layout";
 import { findPaths } from "../src/paths";
-import { Placement } from "../src/place";
+import { place } from "../src/place";
 import { unpack, type Snapshot } from "../src/schema";
 import { Skeleton } from "../src/skeleton";
 import { isLeaf, Store } from "../src/store";
@@ -88,15 +88,13 @@ describe("placement", () => {
 
   it("agrees with the static picture's", () => {
     const file = fileURLToPath(new URL("../../../tests/widgets/placements.json", import.meta.url));
-    const golden = JSON.parse(readFileSync(file, "utf8")) as { items: [number[], boolean, number][]; column: number[]; slot: number[]; lines: { per: number; extents: number[][]; lanes: number[][] }[] }[];
+    const golden = JSON.parse(readFileSync(file, "utf8")) as { items: [number[], boolean, number, number?, number?][]; column: number[]; slot: number[]; lines: { per: number; extents: number[][]; lanes: number[][] }[] }[];
     expect(golden.length).toBeGreaterThan(3);
     for (const { items, column, slot, lines } of golden) {
-      const placement = new Placement();
-      for (const [inputs, leaf, section] of items) placement.add({ inputs, leaf, section });
-      for (const [index, c, s] of placement.provisional()) [placement.column[index], placement.slot[index]] = [c, s];
+      const placement = place(items.map(([inputs, leaf, section, storey, below]) => ({ inputs, leaf, section, storey, below })));
       expect(placement.column).toEqual(column);
       expect(placement.slot).toEqual(slot);
-      const near = placement.edges.flat().filter((edge) => !edge.far);
+      const near = placement.edges.flat().filter((edge) => !edge.far && !edge.down);
       for (const { per, extents, lanes } of lines) {
         expect(extentsOf(column, slot, near.flatMap((edge) => edge.via), per)).toEqual(extents);
         expect(lanesOf(near.map((edge): [number, number] => [edge.from, edge.to]), column, slot, per)).toEqual(lanes);

@@ -47,7 +47,6 @@ class Primitive:
         "each",
         "code",
         "texts",
-        "accepted",
     )
     stateful = False  # whether a traced function runs it in any case, in the order in which it was written
 
@@ -75,7 +74,6 @@ class Primitive:
         self.each = type(self.rules) is tuple  # whether a call of it has one rule for each input
         self.code = 0  # its number among the scalar rows, 0 for none
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
-        # NumPy dtypes of inputs that TensorFlow's kernel is known to take
 
     def __call__(self, *inputs: Array, **attrs: Object) -> Result:
         """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""

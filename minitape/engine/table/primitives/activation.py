@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...values.dtypes import dtype_of_any
-from ...values.invalid import invalid, shape_text
-from ..accelerator import fast
+from ...values.invalid import check_places, invalid
 from . import TABLE, declare
 from .formula import ARRAY
 from .numerics import in_single
@@ -23,7 +22,7 @@ _largest: Function = np.fmax.reduce  # of the numbers, where there is a NaN
 def _shift(x: Array, axis: int, op: str) -> Array:
     """Logits less the largest number of each row."""
     if x.ndim < 1:
-        raise invalid(f"logits must have >= 1 dimension, got {shape_text(x.shape)}", op)
+        raise invalid(f"logits must have >= 1 dimension, got {x.shape}", op)
     return x - _largest(x, axis, None, None, True) if x.size else x
 
 
@@ -92,10 +91,7 @@ declare("softmax_cross_entropy", _cross_entropy,
 def _sparse_cross_entropy(x: Array, labels: Array) -> Array:
     """The same where the probabilities are 1 for one class, given by its number."""
     op, count = "SparseSoftmaxCrossEntropyWithLogits", x.shape[-1]
-    wrong = (labels < 0) | (labels >= count)
-    if wrong.any():
-        raise invalid(f"Received a label value of {labels[wrong].reshape(-1)[0]} which is outside the valid range of "
-                      f"[0, {count}).  Label values: {' '.join(map(str, labels.reshape(-1)))}", op)  # fmt: skip
+    check_places(labels, count, op)
     away = _shift(x, -1, op)
     picked = away.reshape(labels.size, count)[np.arange(labels.size), labels.reshape(-1)].reshape(labels.shape)
     return ARRAY["log"](_add(ARRAY["exp"](away), -1)) - picked
@@ -119,13 +115,11 @@ declare("sparse_softmax_cross_entropy", _sparse_cross_entropy, [_sparse_rule, No
 # -- leaky relu and bias ---------------------------------------------------------------------------
 
 
-@fast.by_blocks
 def _leaky(x: Array, *, alpha: float) -> Array:
     less = x * x.dtype.type(alpha)
     return (np.maximum(x, less) if 0 < alpha <= 1 else np.where(x > 0, x, less)).astype(x.dtype, copy=False)
 
 
-@fast.by_blocks
 def _leaky_gate(g: Array, x: Array, *, alpha: float) -> Array:
     return np.where(x > 0, g, g * g.dtype.type(alpha)).astype(g.dtype, copy=False)
 

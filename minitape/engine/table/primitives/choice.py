@@ -76,7 +76,6 @@ declare("select", np.where,
         op="SelectV2", label="where", keep="x")  # fmt: skip
 declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="")
 declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
-declare("string_add", lambda x, y: np.add(x, y, dtype=object), [None, None], op="Add", label="+", keep="")
 RECORDED.update(select=select_in_rule, zero=TABLE["zeros_like"])
 
 # name, TensorFlow's kernel, label in the picture; NumPy has the functions under the same names, and none has a

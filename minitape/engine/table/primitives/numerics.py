@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ...types import Array, Function, NumPyType, Object
+    from ...types import Array, Function, Object
 
 
 def in_single(function: Function) -> Function:
@@ -26,7 +26,7 @@ def in_single(function: Function) -> Function:
     return wide
 
 
-def lowest(dtype: NumPyType, sign: int = -1) -> Array:
+def lowest(dtype: np.dtype, sign: int = -1) -> Array:
     """The least number of a NumPy dtype, from which a search for the largest one begins; with sign 1 the other end."""
     if dtype.kind not in "iu":
         return dtype.type(sign * np.inf)

@@ -34,9 +34,7 @@ def _grid(shape: Sizes, indices: Array, batch_dims: int, depth: int = 0) -> list
 def _gather(x: Array, indices: Array, *, axis: int = 0, batch_dims: int = 0) -> Array:
     if not batch_dims:
         if not x.shape[axis] and indices.size:
-            raise invalid(
-                f"indices{[0] * indices.ndim} = {indices.flat[0]} is not in [0, 0)".replace("[]", ""), "GatherV2"
-            )
+            raise invalid(f"The axis {axis} of the shape {x.shape} is empty: it has no index.", "GatherV2")
         return np.take(x, indices, axis=axis)
     rank = indices.ndim
     out = np.moveaxis(x, axis, batch_dims)[(*_grid(x.shape, indices, batch_dims), indices)]

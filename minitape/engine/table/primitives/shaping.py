@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..accelerator import fast
 from . import TABLE, declare
 
 if TYPE_CHECKING:
@@ -34,11 +33,6 @@ def _axis_slices(g: Array, inputs: tuple[Array, ...], axis: int) -> list[Array]:
 
 
 def _unslice(g: Array, *, shape: Sizes, spec: Index) -> Array:
-    if g.size >= fast.large and len(shape) == len(spec) == 1 and type(spec[0]) is slice and spec[0].step in (None, 1):
-        start, stop, _ = spec[0].indices(*shape)
-        out = fast.buffer(shape, g.dtype)
-        out[:start], out[start:stop], out[stop:] = 0, g, 0
-        return out
     out = np.zeros(shape, g.dtype)
     out[spec] = g
     return out

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import invalid, shape_text
+from ...values.invalid import invalid
 from . import TABLE, declare, scatter  # noqa: F401 - its primitives are in the rules
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def _order(x: Array) -> Array:
 
 def _top_k(x: Array, *, k: int, sorted: bool = True, index_type: DType | None = None) -> Array:
     if x.ndim < 1 or not 0 <= k <= x.shape[-1]:
-        raise invalid(f"input must have at least k columns: k is {k}, its shape {shape_text(x.shape)}", "TopKV2")
+        raise invalid(f"input must have at least k columns: k is {k}, its shape {x.shape}", "TopKV2")
     positions = _order(x)[..., :k]
     if not sorted and k < x.shape[-1]:
         positions = np.sort(positions, axis=-1)

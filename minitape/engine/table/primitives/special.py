@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..accelerator import fast
 from . import TABLE, declare
 from .shaping import conjugate
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from ...types import Array
 
 
-@fast.by_blocks
 def _div_no_nan(x: Array, y: Array) -> Array:
     return np.where(y == 0, np.zeros((), x.dtype), x / y).astype(x.dtype, copy=False)
 
@@ -43,7 +41,7 @@ def _complex(x: Array, y: Array) -> Array:
 
 made = declare("div_no_nan", _div_no_nan, [_numerator_rule, _denominator_rule], op="DivNoNan", label="÷", keep="xy")
 made.texts = ("div_no_nan(x, y)", "div_no_nan(g, y)", "-g * div_no_nan(div_no_nan(x, y), y)")  # for pictures
-declare("nearest", fast.by_blocks(lambda x: np.rint(x)), [None], op="Rint", label="rint", keep="")
+declare("nearest", np.rint, [None], op="Rint", label="rint", keep="")
 declare("complex", _complex, [lambda g, z, x, y: TABLE["real"](g), lambda g, z, x, y: TABLE["imag"](g)],
         op="Complex", label="x+iy", keep="")  # fmt: skip
 declare("real", lambda x: np.real(x).copy(), [lambda g, z, x: TABLE["complex"](g, TABLE["zeros_like"](g))],

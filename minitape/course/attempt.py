@@ -1,0 +1,361 @@
+"""A learner's function: how it is run on the cases of an exercise, and what it did where a result is wrong.
+
+Each look takes the whole `Attempt` and says one thing of it, or ""; the first that says something is told. All of them
+hold for every exercise; what is known of one alone, its mistakes and changes, stands in the lesson's answers.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
+from copy import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..common.texts import say
+from .call_log import Seen, watching
+from .compare import as_array, compare, is_blank, kind
+from .error_hints import told_of
+from .hints import (
+    content_of,
+    in_common,
+    in_reverse,
+    parts_of,
+    returns_in_loop,
+    without_return,
+)
+from .loop_hints import of_calls, of_first_step
+from .playback import solution_of
+from .shown import shown
+from .unknown import UnknownFunction
+
+if TYPE_CHECKING:
+    from ..engine.types import Function
+    from .exercise import Answer, Exercise
+
+NEAR = 0.01
+
+
+@dataclass(frozen=True)
+class CheckRun:
+    """What a learner's function did on one case."""
+
+    value: Answer = None
+    error: Exception | None = None
+    seen: Seen = field(default_factory=Seen)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A learner's function with its source, what it did on each case, and what the solution gives; `at` is the first
+    case in which it is wrong.
+    """
+
+    exercise: Exercise
+    function: Function
+    source: str
+    runs: list[CheckRun]
+    expected: list[Answer]
+    at: int = 0
+
+    @property
+    def failed(self) -> CheckRun:
+        """The run that is wrong."""
+        return self.runs[self.at]
+
+    @property
+    def wanted(self) -> Answer:
+        """What it should have given."""
+        return self.expected[self.at]
+
+    @property
+    def results(self) -> list[Answer]:
+        """What the function gave on all cases."""
+        return [run.value for run in self.runs]
+
+    def same(self, one: Answer, other: Answer) -> bool:
+        """Whether two results are alike, for this exercise."""
+        return compare(one, other, self.exercise.rtol, self.exercise.atol).approximate
+
+    def does_as(self, other: Function | None, program: bool = True) -> bool:
+        """Whether the function did on every case what another one does. A `program` is run as the learner's is; else it
+        gives what is compared, and one error is as good as another.
+        """
+        if other is None:
+            return False
+        for case, run in zip(self.exercise.cases, self.runs, strict=True):
+            with redirect_stdout(None):
+                theirs = run_on(self.exercise, other, case) if program else CheckRun(*call(other, case))
+            if run.error and theirs.error:
+                if program and type(run.error) is not type(theirs.error):
+                    return False
+            elif run.error or theirs.error or not self.same(run.value, theirs.value):
+                return False
+        return True
+
+
+def run_on(exercise: Exercise, function: Function, case: tuple[Answer, ...]) -> CheckRun:
+    """One call of a function, with lists and arrays of its own, its result through the exercise's view."""
+    own = tuple(copy(one) if isinstance(one, (list, np.ndarray)) else one for one in case)
+    with watching() as seen:
+        value, error = call(function, own)
+    if exercise.view is not None and not error and value is not None and not is_blank(value):
+        value, error = call(exercise.view, (value,))
+    return CheckRun(value, error, seen)
+
+
+def call(function: Function, case: tuple[Answer, ...]) -> tuple[Answer, Exception | None]:
+    """What a function gives, or its error; of one that was raised in a traced function, the learner's own."""
+    try:
+        return function(*case), None
+    except Exception as error:
+        traced = error.__context__ if str(error).startswith("in user code:") else None
+        return None, traced if isinstance(traced, Exception) else error
+
+
+def source_of(function: Function) -> str:
+    """A function's source, as Jupyter and Python keep it; nothing where it is out of reach."""
+    try:
+        source = textwrap.dedent(inspect.getsource(function))
+        nodes = list(ast.walk(ast.parse(source)))
+    except (OSError, TypeError, SyntaxError):
+        return ""
+    names = {"<lambda>" if isinstance(node, ast.Lambda) else getattr(node, "name", None) for node in nodes}
+    return source if function.__name__ in names else ""  # else the text of other code by the same file name
+
+
+def holds_dots(source: str) -> bool:
+    """Whether a `...` still is in a function's source as a blank; True also where that is out of reach."""
+    nodes = list(ast.walk(ast.parse(source)))
+    asked = [part for node in nodes if isinstance(node, ast.Compare) for part in node.comparators]  # as in `y is ...`
+    return not source or any(
+        isinstance(node, ast.Constant) and node.value is ... and node not in asked for node in nodes
+    )
+
+
+def gives_back(source: str) -> bool:
+    """Whether a function may give something back; True also where its source is out of reach."""
+    returns = (
+        isinstance(node, ast.Lambda) or (isinstance(node, ast.Return) and node.value)
+        for node in ast.walk(ast.parse(source))
+    )
+    return not source or any(returns)
+
+
+def hint_for(attempt: Attempt) -> str:
+    """What to say of a function that is wrong in a case; "" where only the exercise's hints are left."""
+    return next(filter(None, (look(attempt) for look in LOOKS)), "")
+
+
+def _of_questions(attempt: Attempt) -> str:
+    """What was asked of a tape the wrong way round, or in vain."""
+    asked, failed = [question for run in attempt.runs for question in run.seen.questions], attempt.failed
+    if any(question.turned for question in asked):
+        return say(
+            "You ask how the input changes when the result does. The result comes first, and then what it depends on."
+        )
+    if any(question.itself for question in asked):
+        return say("A value changes with itself at the rate 1, always. With respect to what does the exercise ask?")
+    here = failed.seen.questions
+    if failed.value is None and not failed.error and here and all(question.answered for question in here):
+        return say("The tape gave an answer, and your function gives back None. Is there a print where it returns?")
+    return ""
+
+
+def _of_this_exercise(attempt: Attempt) -> str:
+    """The hint of the first known mistake, or of the first known change of the solution, that does the same."""
+    exercise, source = attempt.exercise, attempt.source
+    for mistake in exercise.mistakes:
+        if mistake.may_be(source, attempt.failed.error) and attempt.does_as(mistake.answer, program=False):
+            return mistake.hint
+    if returns_in_loop(source):
+        return say("The return is inside the loop, which ends there, in its first iteration. Move it out of the loop.")
+    for (piece, other), hint in exercise.changes.items():
+        if attempt.does_as(solution_of(exercise.name, attempt.function, piece, other)):
+            return hint
+    if exercise.of_wrong and not attempt.failed.error:
+        with suppress(Exception):  # the look is not made for all that a learner can hand in
+            return exercise.of_wrong(attempt.failed.value, *exercise.cases[attempt.at])
+    return ""
+
+
+def _of_gradients(attempt: Attempt) -> str:
+    """That a rule gives nothing back, why a gradient is None, what an error means, that a slope is measured, or that a
+    list is in reverse.
+    """
+    failed, wanted, runs = attempt.failed, attempt.wanted, attempt.runs
+    said = str(failed.error or "")
+    inner = without_return(attempt.source)
+    if inner and (failed.value is None or "None" in said):
+        return say("The function {name} gives nothing back: write return before its result.", name=repr(inner))
+    why = next(filter(None, (_why(question.why, wanted) for run in runs for question in run.seen.questions)), "")
+    if failed.error:
+        return (why if "None" in said else "") or told_of(failed.error)
+    near = compare(failed.value, wanted, NEAR, NEAR).approximate  # as differences give it
+    by_hand = without_a_tape(attempt.exercise, [run.seen for run in runs]) if near else ""
+    return (
+        by_hand
+        or in_reverse(attempt.results, attempt.expected)
+        or (why if _lacks_a_number(failed.value, wanted) else "")
+    )
+
+
+def _why(said: tuple[str, ...], wanted: Answer) -> str:
+    """What `explain` says of the first source that got None, where a number is wanted of it."""
+    right = parts_of(wanted)
+    meant = (one for place, one in enumerate(said, 1) if len(said) == 1 or right.get(str(place), ...) is not None)
+    return next(filter(None, meant), "")
+
+
+def _lacks_a_number(value: Answer, wanted: Answer) -> bool:
+    """Whether a None is where a number is wanted."""
+    right = parts_of(wanted)
+    return any(
+        part is None and right.get(place, None if place else ...) is not None for place, part in parts_of(value).items()
+    )
+
+
+def _of_results(attempt: Attempt) -> str:
+    """What the results of the solution have to do with these, where the program ended without an error."""
+    failed, exercise = attempt.failed, attempt.exercise
+    if failed.error:
+        return ""
+    pairs = [*zip(exercise.cases, attempt.results, strict=True)]
+    at = [np.array(one.at) for one in failed.seen.calls]
+    return (
+        of_calls(exercise.expect, pairs, attempt.same)
+        or _of_another_sort(failed.value, attempt.wanted)
+        or _of_the_function(attempt)
+        or in_common(attempt.results, attempt.expected)
+        or of_first_step(exercise.expect, exercise.cases[attempt.at], failed.value, at, attempt.same)
+    )
+
+
+def _of_another_sort(value: Answer, wanted: Answer) -> str:
+    """What to say of a result that is no number and no list of them."""
+    if isinstance(value, (list, tuple)) and len(value) > 1 and kind(wanted) == kind(0):
+        if isinstance(value, list):
+            return say("Your function gives back several results, and one is asked for. Which is it?")
+        return say(
+            "A comma makes a tuple of several results, and one is asked for. Which is it? Or is a comma in place of a "
+            "decimal point?"
+        )
+    if inspect.isgenerator(value):
+        return say("That is a generator, which has not run yet. Write square brackets around it: it is a list then.")
+    if isinstance(value, (set, frozenset)):
+        return say("A set has no order. Write a list, in square brackets.")
+    if hasattr(value, "watched_variables"):
+        return say("You gave back the tape itself. Give back what it answers.")
+    if inspect.isroutine(value):
+        return say("You gave back a function itself. Are the brackets missing that call it?")
+    if type(value) is dict:
+        if kind(wanted) != kind(0):
+            return say("The function returns a dictionary. Return a list, in square brackets.")
+        return say("The function returns a dictionary. For which of its values does the exercise ask?")
+    return ""
+
+
+def _of_the_function(attempt: Attempt) -> str:
+    """What was done with the function that is handed in: not watched, not called, given back, or called in a chain."""
+    calls, runs = attempt.failed.seen.calls, attempt.runs
+    if unwatched := _nothing_watched(attempt.failed.seen):
+        return unwatched
+    if not calls and any(map(_has_unknown, attempt.exercise.cases)):
+        return say("Your program never called the function that it was given. What should its result depend on?")
+    found = [(run.value, run.seen.results) for run in runs]
+    if all(gave and (_is_it(value, gave[-1]) or _is_it(value, gave)) for value, gave in found):
+        return say("You gave back what the function itself gave, its value. What does the exercise ask for?")
+    if all(any(one.chained for one in run.seen.calls) for run in runs):
+        return say("Your program hands what the function gave to another call. Is that asked for?")
+    return ""
+
+
+def _of_other_cases(attempt: Attempt) -> str:
+    """That the function is right in another case; that the tape's answer is right, or was given back as it is."""
+    if attempt.failed.error:
+        return ""
+    runs, expected = attempt.runs, attempt.expected
+    for case, run, wanted in zip(attempt.exercise.cases, runs, expected, strict=True):
+        if not run.error and attempt.same(run.value, wanted):
+            given = ", ".join(map(shown, case))
+            return say("With {given} your function is right. What is different here?", given=given)
+    if any(run.seen.found is None for run in runs):
+        return ""
+    if all(_is_it(run.seen.found, wanted) for run, wanted in zip(runs, expected, strict=True)):
+        return say("What the tape answered is right. What does your program do with it?")
+    if all(_is_it(run.value, run.seen.found) for run in runs):
+        return say(
+            "You gave back what the tape answered last. Does the exercise ask for that, and was the tape asked about "
+            "the right thing?"
+        )
+    return ""
+
+
+LOOKS: tuple[Callable[[Attempt], str], ...] = (
+    _of_questions,
+    _of_this_exercise,
+    _of_gradients,
+    _of_results,
+    _of_other_cases,
+)
+
+
+def _is_it(value: Answer, other: Answer) -> bool:
+    """Whether a result is this value, also where it was made a number, or put into a box."""
+    try:
+        return compare(content_of(value), as_array(other), 0.0, 0.0).approximate
+    except TypeError:  # a tensor of a traced function has no value outside of it
+        return False
+
+
+def _nothing_watched(seen: Seen) -> str:
+    """That a tape was asked about a function which it did not record; "" where that is not so."""
+    if not seen.calls or not seen.questions or seen.recorded:
+        return ""
+    if not any(one.tapes for one in seen.calls):
+        return say("tape.gradient was called, but the tape did not record the function: it ran outside the block.")
+    return say("tape.gradient was called, but the tape did not record the function: its input was not watched.")
+
+
+def without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
+    """What a program did instead of asking a tape; "" where it asked one, or need not."""
+    for case, seen in zip(exercise.cases, runs, strict=True) if exercise.order else ():
+        if not _has_unknown(case):
+            continue
+        if not seen.calls:
+            return say(
+                "Your program never called the function that it was given, so its answer cannot hold for other "
+                "functions."
+            )
+        if not seen.recorded and not seen.questions:
+            if len(seen.calls) == 1:
+                return say(
+                    "Your program called the function, and no tape recorded that. Let a tape record it, and ask the "
+                    "tape."
+                )
+            return say(
+                "Your program called the function {n} times, and no tape recorded that: it is a slope by hand, from "
+                "differences. A tape needs one call, and is exact.",
+                n=len(seen.calls),
+            )
+        if unwatched := _nothing_watched(seen):
+            return unwatched
+        if not seen.questions:
+            return say(
+                "A tape recorded the function, but tape.gradient was not called. Where does your answer come from?"
+            )
+        if seen.order < exercise.order:
+            return say(
+                "Each gradient was taken while no other tape was on. So the last derivative is not from a tape: it is "
+                "by hand."
+            )
+    return ""
+
+
+def _has_unknown(given: Answer) -> bool:
+    return isinstance(given, UnknownFunction) or (isinstance(given, (list, tuple)) and any(map(_has_unknown, given)))

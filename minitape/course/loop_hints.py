@@ -1,0 +1,186 @@
+"""What a learner's loop or derivative does in place of what is asked, found by doing it: one step too many, another
+learning rate, the value in place of its slope.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..common.texts import paragraph, say
+from .hints import EXACT, as_formula, content_of
+from .unknown import Polynomial
+
+if TYPE_CHECKING:
+    from .exercise import Answer
+
+# What learners do in place of what is right, as formulas, with what to say of it.
+NUMBERS_OF_STEPS = {
+    "n+1": "Your loop takes one step too many.",
+    "n-1": "Your loop takes one step too few.",
+    "1": (
+        "Your program takes a single step, whatever the number of steps. Is the return inside the loop, or does each "
+        "step begin at the start again?"
+    ),
+}
+RATES = {
+    "-n": "Your steps go the other way: is there a plus in place of a minus, or the reverse?",
+    "1-n": "Your program takes 1 - rate in place of rate: which part is which?",
+}
+DERIVATIVES = {
+    "value": "That is the value of the function. The exercise asks for its derivative.",
+    "slope(1)": "That is the first derivative.",
+    "slope(2)": "That is the second derivative.",
+    "slope(3)": "That is the third derivative.",
+    "slope(4)": "That is the fourth derivative.",
+    "slope(1)**2": "That is a power of the first derivative. What is the derivative of a derivative?",
+    "slope(1)**3": "That is a power of the first derivative. What is the derivative of a derivative?",
+}
+STEPS = {  # from the place `at`, where the right step is `by`; the first one is `first`
+    "-by": "Your program keeps the step alone. Where does the step start from?",
+    "by": "Your program keeps the step alone. Where does the step start from?",
+    "start+by": "Each of your steps begins at the start again. Where did the last one end?",
+    "at+by/rate": "Your steps are those of the learning rate 1. Which one is asked for?",
+    "at-rate*value": "Your steps use the value of the function. How steep is it there?",
+    "at-rate": "Your steps all have the same length. What has the slope to do with it?",
+    "at+rate*sign(by)": "Your steps all have the same length. What has the slope to do with it?",
+    "at-abs(by)": "A sign is lost in your steps. Is there an abs, or a square?",
+    "at-by*by/rate": "Your slopes are multiplied by themselves. A step is the rate times the slope.",
+    "at+first": "Each of your steps uses the slope of the first place. Does each have a tape of its own?",
+    "at+by[::-1]": "Each of your variables moves by the gradient of another one.",
+    "at+by[0]": "All of your variables move by the first gradient.",
+    "at+by*(arange(by.size)==0)": "Only the first of your variables moves.",
+}
+
+
+FIRST_STEPS = {  # by how many times the right one it is
+    "abs(share-1)<1e-4": "It is right. Is it a later one, or what your function gives back?",
+    "abs(share)<1e-4": "How far should it go?",
+    "share<0": "That is the wrong direction.",
+    "share<1": "That is not far enough.",
+    "share>1": "That is too far.",
+}
+
+
+Runs = Sequence[tuple[tuple["Answer", ...], "Answer"]]
+
+
+def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
+    """What a function did in place of what was asked, found by trying: one step too many, another learning rate, the
+    value in place of its derivative. `runs` are its cases and what it gave in each.
+    """
+    names = [*inspect.signature(expect).parameters][: len(runs[0][0])]
+
+    def did(wanted: Callable[..., Answer]) -> bool:
+        with suppress(Exception), np.errstate(all="ignore"):  # the solution is not made for what is tried here
+            return all(same(given, wanted(*case)) for case, given in runs)
+        return False
+
+    for name in (*names, "times", "rate"):
+        for formula in RATES if name == "rate" else NUMBERS_OF_STEPS if name in ("steps", "times") else ():
+            if did(_with_another(expect, name, formula)):
+                return say((NUMBERS_OF_STEPS | RATES)[formula])
+    for place, name in enumerate(names):
+        if did(lambda *case, place=place: case[place]):
+            return say(
+                "What comes out has the value of {name}, as it was handed in. Does it get a new one?", name=repr(name)
+            )
+    if did(lambda *case: 0.0):
+        return ""  # zeros are the derivative of one order or another
+    for formula in DERIVATIVES:
+        if did(lambda f, at, *rest, formula=formula: _of_function(f, at, formula)):
+            return say(DERIVATIVES[formula])
+    return _of_steps(expect, runs, same)
+
+
+def _with_another(expect: Callable[..., Answer], name: str, formula: str) -> Callable[..., Answer]:
+    """The solution with something else in the place of one of its arguments, which is n in a formula."""
+
+    def call(*case: Answer) -> Answer:
+        given = inspect.signature(expect).bind(*case)
+        given.apply_defaults()
+        return expect(**given.arguments | {name: as_formula(formula, n=given.arguments[name])})
+
+    return call
+
+
+def _of_function(f: Polynomial, at: float, formula: str) -> Answer:
+    return as_formula(formula, value=f._compute(at), slope=lambda order: f.derivative(at, order))
+
+
+def _of_steps(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
+    """What a loop does in each step in place of going down the slope, found by doing so."""
+    names = inspect.signature(expect).parameters
+    first = next((name for name in names if name in ("start", "starts")), "")
+    if not first or not {"steps", "rate"} <= {*names}:
+        return ""
+    if any(
+        content_of(given) is None or np.shape(content_of(given)) != np.shape(content_of(expect(*case)))
+        for case, given in runs
+    ):
+        return ""
+    for formula in STEPS:
+        with suppress(Exception), np.errstate(all="ignore"):  # the solution is not made for what is tried here
+            found = [
+                np.allclose(_number(given), _walk(expect, case, first, formula), EXACT, EXACT) for case, given in runs
+            ]
+            if all(found):
+                return say(STEPS[formula])
+    return ""
+
+
+def _walk(expect: Callable[..., Answer], case: tuple[Answer, ...], first: str, formula: str) -> Answer:
+    """Where so many steps of another kind lead."""
+    given = inspect.signature(expect).bind(*case)
+    given.apply_defaults()
+    named = given.arguments
+    start = at = np.array(named[first], np.float64)
+    value = getattr(case[0], "_compute", None)
+
+    def by(place: np.ndarray) -> np.ndarray:
+        return _number(expect(**named | {first: place.tolist(), "steps": 1})) - place
+
+    for _ in range(named["steps"]):
+        seen = {"value": value and value(*np.atleast_1d(at)), "start": start, "rate": named["rate"]}
+        at = as_formula(formula, at=at, by=by(at), first=by(start), **seen)
+    return at
+
+
+def of_first_step(
+    expect: Callable[..., Answer],
+    case: tuple[Answer, ...],
+    result: Answer,
+    at: list[np.ndarray],
+    same: Callable[[Answer, Answer], bool],
+) -> str:
+    """Where the first step leads of a loop that calls the function once in each, at these places; or the learning rate
+    that its result is that of.
+    """
+    with suppress(Exception), np.errstate(all="ignore"):  # no loop, or another one
+        given = inspect.signature(expect).bind(*case)
+        given.apply_defaults()
+        steps = "times" if "times" in given.arguments else "steps"
+        start, after = (_number(_with_another(expect, steps, n)(*case)) for n in "01")
+        if len(at) != given.arguments[steps] or not np.allclose(at[0], start):
+            return ""
+        end = at[1] if len(at) > 1 else _number(result)
+        share = float(np.vdot(end - start, after - start) / np.vdot(after - start, after - start))
+        rate = given.arguments.get("rate", 0.0)
+        found = f"{share * rate:.3g}"
+        if share > 0.0 and rate and same(result, _with_another(expect, "rate", found)(*case)):
+            return say("Your steps are those of the learning rate {found}, and not {rate}.", found=found, rate=rate)
+        first = say("Your first step leads from {start} to {end}.", start=_in_a_row(start), end=_in_a_row(end))
+        return paragraph(first, say(next(FIRST_STEPS[k] for k in FIRST_STEPS if as_formula(k, share=share))))
+    return ""
+
+
+def _in_a_row(place: np.ndarray) -> str:
+    return ", ".join(f"{number:.5g}" for number in place.ravel())
+
+
+def _number(result: Answer) -> np.ndarray:
+    return np.asarray(content_of(result), np.float64)

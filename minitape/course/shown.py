@@ -1,0 +1,70 @@
+"""Answers as text: what a learner hands in, and what was expected, as both are read in feedback."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..common.texts import cut, say
+from .compare import as_array, kind
+from .unknown import UnknownFunction
+
+if TYPE_CHECKING:
+    from .exercise import Answer
+
+LONGEST = 200
+FEW = 12
+
+
+class _Words(str):
+    """A text that is shown without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def shown(value: Answer) -> str:
+    """An answer as text: its numbers plainly; of an array, only what it is where it is too long to read.
+
+    >>> shown([np.float32(0.1), None, "error"]), shown(np.zeros(20))
+    ("[0.1, None, 'error']", 'an array of 20 numbers')
+    """
+    return cut(repr(_plainly(value)), LONGEST)
+
+
+def shown_call(name: str, case: tuple[Answer, ...]) -> str:
+    """A call as a learner would type it; of arrays in a long one only what they are."""
+    text = f"{name}({', '.join(map(shown, case))})"
+    if len(text) <= LONGEST:
+        return text
+    return f"{name}({', '.join(kind(one) if isinstance(one, np.ndarray) else shown(one) for one in case)})"
+
+
+def _plainly(value: Answer) -> Answer:
+    value = as_array(value)
+    if isinstance(value, np.ndarray) and value.ndim:
+        if value.size > FEW:
+            return _Words(kind(value))
+        if value.dtype.kind == "f":  # with as many digits as anyone reads
+            value = np.array([float(f"{number:.6g}") for number in value.flat]).reshape(value.shape)
+        return value.tolist()
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.item()
+    if isinstance(value, float):
+        return float(f"{value:.7g}")
+    if type(value) in (list, tuple) and len(value) <= LONGEST:
+        return type(value)(map(_plainly, value))
+    if type(value) is dict:
+        return {key: _plainly(part) for key, part in value.items()}
+    if isinstance(value, UnknownFunction):
+        return value
+    if isinstance(value, Iterator):
+        return _Words(kind(value))
+    if inspect.ismethod(value):
+        return _Words(say("the method {name}", name=value.__name__))
+    if callable(value) or type(value).__repr__ is object.__repr__:
+        return _Words(getattr(value, "__name__", "") or kind(value))
+    return value

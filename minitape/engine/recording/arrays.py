@@ -1,0 +1,96 @@
+"""Which arrays a recording holds: those that a rule will read; of other large ones their shape and dtype. And what
+stays of a recording that no tape can ask any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .array_spec import ArraySpec, array_spec
+from .rows import WIDTH
+from .state import state
+
+if TYPE_CHECKING:
+    from ..table.primitives import Primitive
+    from ..tensor.tensor import Tensor
+    from ..types import Array
+    from .record import Record
+
+SMALL = 4096  # arrays up to this size are kept for the picture even where no rule reads them
+RETAINED = 8  # skeletons of released recordings that a thread keeps, for `explain`
+SKELETON = 4096  # rows of one at most
+FEW = 256  # rows of one that keeps its small arrays
+
+
+def hold(
+    record: Record, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool
+) -> Array:
+    """Returns what the recording holds of a result, and stores the input arrays that its rules will read."""
+    if tracked and (primitive.keeps is None or primitive.keeps):
+        for i, t in enumerate(inputs):
+            if (
+                t._value.size > record.small
+                and type(record.stored(rows[i])) is ArraySpec
+                and i in record.read_inputs(primitive, rows)
+            ):
+                record.store(rows[i], t._value)
+    if value.size <= record.small:
+        return value
+    record.large = True
+    return value if (tracked and primitive.keeps_output) or record.watchers else array_spec(value.shape, value.dtype)
+
+
+def large_arrays(record: Record) -> dict[int, np.ndarray]:
+    """The arrays beyond ``small`` that are held, by row."""
+    values = enumerate(record.column(5))
+    return {row: value for row, value in values if type(value) is np.ndarray and value.size > record.small}
+
+
+def free(record: Record) -> None:
+    """The last tape that could ask was used up: large arrays are released, except those of leaves."""
+    held = large_arrays(record)
+    for row in held.keys() - record.leaves.keys():
+        record.store(row, _spec_of(held[row]))
+    record.large = bool(held.keys() & record.leaves.keys())
+
+
+def release(record: Record) -> None:
+    """No tape is left to ask: values go, and so does everything else of recordings that are long or old. The
+    skeletons of the last few short ones stay, for `explain`: which operation a tensor came from that outlived its
+    tape.
+    """
+    record.numbers = record.variables = record.leaf_of = _GONE
+    record.events, record.frame = (), None
+    gone: list[Record] = []
+    if (rows := record.base + len(record.rows) // WIDTH) > SKELETON:
+        gone.append(record)
+    else:
+        if rows > FEW:
+            record.rows[WIDTH - 1 :: WIDTH] = map(_spec_of, record.rows[WIDTH - 1 :: WIDTH])
+        elif record.large:
+            for row, value in large_arrays(record).items():
+                record.store(row, _spec_of(value))
+        for call in record.calls if record.called else ():
+            call.attrs = _GONE
+        memory = state.memory
+        memory.retained.append(record)
+        while len(memory.retained) > RETAINED and not memory.looking:
+            gone.append(memory.retained.popleft())
+    for old in gone:
+        old.rows, old.blocks, old.base = [], (), 0
+        old.mandatory = old.segments = _NOTHING
+        old.leaves, old.untracked = _GONE, _NO_ROWS
+
+
+# in place of what a released recording held: nothing may be added
+_GONE: Any = MappingProxyType({})  # of dictionaries
+_NOTHING: Any = ()  # of lists
+_NO_ROWS: Any = frozenset()  # of sets
+
+
+def _spec_of(value: Array) -> Array:
+    return array_spec(value.shape, value.dtype) if type(value) is np.ndarray else value

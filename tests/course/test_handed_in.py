@@ -1,0 +1,359 @@
+"""Answers by a reader of lessons 02, 04, 05, 11, 12 and 13: no right one is refused, no wrong one is accepted, and
+each is compared.
+
+A line is an exercise, and after `=` a value, after `:` the body of a function, after `~` what stands in the place of a
+piece of the solution.
+"""
+
+import ast
+
+import pytest
+from test_exercise_programs import SOLUTIONS, answer
+
+from minitape.course.checker import feedback
+
+RIGHT = r"""
+02.1 = {1: [0, 0], 2: [0, 1], 3: [1, 2]}
+02.1 = [[0, 0], [1, 0], [2, 1]]
+02.1 = {1: (0, 0), 2: (1, 0), 3: (2, 1)}
+02.2 = {'x': 44, 'u': 10, 'v': 4, 'y': 1}
+02.2 = [44, 10, 4, 1]
+02.4 = [True, True, False, False]
+04.1 = ['a:0', 'd:0']
+04.1 = ['a', 'd']
+04.1 = ('a:0', 'd:0')
+04.2 = {'A': [12, None, None], 'B': [12, 8, None], 'C': [None, None, 6]}
+04.2 = [[12, None, None], [12, 8, None], [None, None, 6]]
+05.1 = ['error', 12, 16, 'error']
+05.3 = [1, 1, 2, 3]
+05.4 = 'D'
+05.4 = 'd'
+02.3 : return [arrived, -arrived]
+02.3 : return arrived * 1.0, arrived * -1.0
+12.9 = 'bump Bump bump | exp(-x * x) | g * (-2 * x * z)'
+12.9 = 'bump Bump bump | exp(-x*x) | -2 * x * z * g'
+12.9 = 'bump Bump bump | exp(-x ** 2) | g * (-2 * x * exp(-x ** 2))'
+12.9 = 'bump Bump bump | exp(-(x * x)) | g * z * (-x - x)'
+13.1 = 65
+13.1 = 65.0
+12.5 : return (g * (1.0 - z ** 2),)
+12.5 : return (g * (1 - math.tanh(x) ** 2),)
+12.5 : return [g * (1.0 - z * z)]
+12.7 : return (g, g.sum(axis=0))
+12.7 : return g, np.sum(g, 0)
+12.7 : return (g, np.ones(len(g)) @ g)
+12.7 : return [g, g.sum(axis=0)]
+12.7 : return (g, sum(g))
+12.8 : return (g @ w.T, x.T @ g)
+12.8 : return (np.matmul(g, w.T), np.matmul(x.T, g))
+12.8 : return (g @ w.T, (g.T @ x).T)
+12.8 : return ((w @ g.T).T, x.T @ g)
+13.9 : return (measures - np.mean(seen, axis=0)) / np.std(seen, axis=0)
+12.4 ~ (g / y, -g * z / y) ~> (g / y, -g * x / (y * y))
+12.4 ~ return 0.0 - self ~> return self * -1.0
+11.4 : return upstream * tf.sigmoid(x)
+11.4 : return upstream / (1.0 + tf.exp(-x))
+"""
+WRONG = r"""
+12.3 ~ share if adjoints[i] is None else adjoints[i] + share ~> (adjoints[i] or 0.0) + share
+02.1 = {1: [0], 2: [1, 0], 3: [2, 1]}
+02.1 = {1: [0, 0], 2: [1, 1], 3: [2, 1]}
+02.1 = {1: [0, 0], 2: [1, 0], 3: [2, 0]}
+02.1 = {1: ['x', 'x'], 2: ['u', 'x'], 3: ['v', 'u']}
+02.1 = {1: [1, 1], 2: [1, 0], 3: [2, 1]}
+02.1 = {1: [0, 1], 2: [1, 2], 3: [2, 3]}
+02.1 = {1: [2.0, 2.0], 2: [4.0, 2.0], 3: [6.0, 4.0]}
+02.1 = [0, 0, 1, 0, 2, 1]
+02.1 = {1: [0, 0], 2: [1, 0], 3: [1, 1]}
+02.2 = [1, 4, 10, 44]
+02.2 = {'x': 44, 'u': 10, 'v': 4, 'y': 24}
+02.2 = {'x': 24, 'u': 10, 'v': 4, 'y': 1}
+02.2 = {'x': 40, 'u': 10, 'v': 4, 'y': 1}
+02.2 = {'x': 20, 'u': 10, 'v': 4, 'y': 1}
+02.2 = {'x': 44, 'u': 10, 'v': 6, 'y': 1}
+02.2 = {'x': 44, 'u': 10, 'v': 4, 'y': 0}
+02.2 = {'x': 28, 'u': 6, 'v': 4, 'y': 1}
+02.2 = {'x': 4, 'u': 6, 'v': 4, 'y': 1}
+02.2 = {'x': 8, 'u': 1, 'v': 1, 'y': 1}
+02.2 = {'x': 44, 'u': 24, 'v': 4, 'y': 1}
+02.2 = {'x': 16, 'u': 4, 'v': 4, 'y': 1}
+02.2 = {'x': 88, 'u': 20, 'v': 8, 'y': 2}
+02.2 = {'x': 44.0, 'u': 10.0}
+02.2 = '44, 10, 4, 1'
+02.4 = {'A': True, 'B': False, 'C': False, 'D': False}
+02.4 = {'A': True, 'B': True, 'C': True, 'D': False}
+02.4 = {'A': True, 'B': True, 'C': True, 'D': True}
+02.4 = {'A': False, 'B': False, 'C': True, 'D': True}
+02.4 = {'A': True, 'B': True, 'C': False, 'D': True}
+02.4 = {'A': False, 'B': False, 'C': False, 'D': True}
+02.4 = ['A', 'B']
+02.4 = 'AB'
+02.4 = {'A': 'True', 'B': 'True', 'C': 'False', 'D': 'False'}
+04.1 = ['d:0', 'a:0']
+04.1 = ['a:0', 'b:0']
+04.1 = ['a:0']
+04.1 = ['a:0', 'c:0']
+04.1 = ['a:0', 'b:0', 'd:0']
+04.1 = ['a:0', 'c:0', 'd:0']
+04.1 = ['a:0', 'b:0', 'c:0', 'd:0']
+04.1 = ['d:0']
+04.1 = []
+04.1 = ['y:0', 'd:0']
+04.1 = 'a:0, d:0'
+04.1 = ['A:0', 'D:0']
+04.1 = {'d:0', 'a:0'}
+04.1 = [1.0, 4.0]
+04.1 = ['a:0, d:0']
+04.2 = {'A': [12, 0, 0], 'B': [12, 8, 0], 'C': [0, 0, 6]}
+04.2 = {'A': [12, 8, None], 'B': [12, 8, None], 'C': [None, None, 6]}
+04.2 = {'A': [12, None, 6], 'B': [12, 8, 6], 'C': [None, None, 6]}
+04.2 = {'A': [12, None, None], 'B': [None, 8, None], 'C': [None, None, 6]}
+04.2 = {'A': [12, None, None], 'B': [12, 8, None], 'C': [12, None, 6]}
+04.2 = {'A': [12, None, None], 'B': [12, 8, None], 'C': [None, None, None]}
+04.2 = {'A': [24, None, None], 'B': [24, 24, None], 'C': [None, None, 24]}
+04.2 = {'A': [2, None, None], 'B': [2, 3, None], 'C': [None, None, 4]}
+04.2 = {'A': [12, None, None], 'B': [12, None, None], 'C': [None, None, 6]}
+04.2 = {'A': 12, 'B': [12, 8], 'C': 6}
+04.2 = {'A': [7, None, None], 'B': [7, 6, None], 'C': [None, None, 5]}
+04.2 = {'A': [12, 8, 6], 'B': [12, 8, 6], 'C': [12, 8, 6]}
+04.2 = {'A': [12, 'None', 'None'], 'B': [12, 8, 'None'], 'C': ['None', 'None', 6]}
+05.1 = [12, 12, 16, 4]
+05.1 = ['error', 12, 16, None]
+05.1 = ['error', 12, [4, 12], 'error']
+05.1 = ['error', 'error', 16, 'error']
+05.1 = ['error', 12, 'error', 'error']
+05.1 = ['error', 12, 12, 'error']
+05.1 = ['error', 12, 4, 'error']
+05.1 = ['error', 4, 16, 'error']
+05.1 = ['error', 8, 16, 'error']
+05.1 = ['error', 12, 16, 4]
+05.1 = ['error', 12, 16, 0]
+05.1 = [None, 12, 16, None]
+05.1 = ['error', 16, 12, 'error']
+05.1 = ['error', 12, 48, 'error']
+05.1 = ['error', 6, 10, 'error']
+05.1 = ['Error', '12', '16', 'Error']
+05.3 = [1, 2, 2, 3]
+05.3 = [2, 2, 3, 3]
+05.3 = [0, 1, 2, 2]
+05.3 = [1, 1, 2, 2]
+05.3 = [1, 1, 3, 3]
+05.3 = [1, 1, 1, 1]
+05.3 = [2, 1, 2, 3]
+05.3 = [1, 1, 1, 2]
+05.3 = [4000000, 4000000, 8000000, 12000000]
+05.3 = [1, 1, 3, 2]
+05.3 = [1, 1, 2, 4]
+05.4 = ['D']
+05.4 = 'A'
+05.4 = 'B'
+05.4 = 'C'
+05.4 = 'E'
+05.4 = 'tape = None'
+05.4 = 'F'
+05.4 = 4
+05.4 = 'D and E'
+02.3 : return arrived, arrived
+02.3 : return -arrived, arrived
+02.3 : return 1, -1
+02.3 : return arrived - arrived
+02.3 : return arrived
+02.3 : return x - y
+02.3 : return arrived * x, -arrived * y
+02.3 : return arrived * y, arrived * x
+02.3 : return arrived, -y
+02.3 : return (arrived, 0)
+02.3 : return x * arrived - y * arrived
+02.3 : return arrived, -1
+02.3 : return arrived, arrived - 1
+02.3 : print(arrived, -arrived)
+02.3 : return arrived, --arrived
+02.3 : return arrived + x, arrived - y
+12.9 = 'bump Bump bump | exp(-x * x) | -2 * x * z'
+12.9 = 'bump Bump bump | exp(-x * x) | g * z'
+12.9 = 'bump Bump bump | exp(-x * x) | g * (2 * x * z)'
+12.9 = 'bump Bump bump | exp(-x * x) | g * (-x * z)'
+12.9 = 'bump | exp(-x * x) | g * (-2 * x * z)'
+12.9 = 'bump Bump bump exp(-x * x) g * (-2 * x * z)'
+12.9 = 'bump Bump bump | tf.exp(-x * x) | g * (-2 * x * z)'
+12.9 = 'bump Bump bump | np.exp(-x * x) | g * (-2 * x * z)'
+12.9 = 'exp(-x * x)'
+12.9 = 'lambda x: exp(-x * x)'
+12.9 = 'bump Bump bump | exp(-x * x) | g * (-2 * x * z) | g'
+12.9 = 'bump, Bump, bump | exp(-x * x) | g * (-2 * x * z)'
+12.9 = 'exp Exp exp | exp(-x * x) | g * (-2 * x * z)'
+12.9 = 'bump Bump bump | e^(-x * x) | g * (-2 * x * z)'
+12.9 = 'bump Bump bump | exp(-x * x) | g * (-2x * z)'
+12.9 = ['bump Bump bump', 'exp(-x * x)', 'g * (-2 * x * z)']
+12.9 = 3
+12.9 = 'bump Bump bump | exp(x * x) | g * (2 * x * z)'
+12.9 = 'bump Bump bump | exp(-x * x) | g * (-2 * x)'
+12.9 = 'bump Bump bump | exp(-x * x) | g * (-2 * z)'
+12.9 = 'bump Bump bump | exp(-x * x) | g * (-2 * x * y)'
+13.1 = '65'
+13.1 = 64
+13.1 = 66
+13.1 = 49
+13.1 = 48
+13.1 = 32
+13.1 = 33
+13.1 = 17
+13.1 = 50
+13.1 = 81
+13.1 = 200
+13.1 = 4
+13.1 = [32, 16, 16, 1]
+13.1 = {'w1': 32, 'b1': 16, 'w2': 16, 'b2': 1}
+13.1 = 512
+13.1 = 19
+13.1 = 35
+13.1 = 13000
+13.1 = 51
+13.1 = 52
+12.5 : return g * (1.0 - z * z)
+12.5 : return (1.0 - z * z,)
+12.5 : return (g * 1.0 - z * z,)
+12.5 : return (g * (1.0 - x * x),)
+12.5 : return (g * (1.0 - math.tanh(z) ** 2),)
+12.5 : return (g * z,)
+12.5 : return (g * (z * z - 1.0),)
+12.5 : return (g * (1.0 - z),)
+12.5 : return (g * (1.0 + z * z),)
+12.5 : return (g - g * z,)
+12.5 : return (g / (1.0 - z * z),)
+12.5 : return (g * (1.0 - z * z), 0.0)
+12.5 : return (math.tanh(x),)
+12.5 : return (g * (1.0 - z ^ 2),)
+12.5 : return (g * (1.0 - z * z) * x,)
+12.5 : return (g * (1.0 - tanh(x) ** 2),)
+12.7 : return (g, g)
+12.7 : return (g, g.mean(axis=0))
+12.7 : return (g, g.sum(axis=1))
+12.7 : return (g, g.sum())
+12.7 : return (g, g[0])
+12.7 : return (g, g[-1])
+12.7 : return (g.sum(axis=0), g)
+12.7 : return g
+12.7 : return (g * b, g.sum(axis=0) * x)
+12.7 : return (g, 200 * g.sum(axis=0))
+12.7 : return (1, 1)
+12.7 : return (g, b)
+12.7 : return (g, g.sum(axis=0, keepdims=True))
+12.7 : return (x, x.sum(axis=0))
+12.8 : return (g @ w, x @ g)
+12.8 : return (g * w, g * x)
+12.8 : return (x.T @ g, g @ w.T)
+12.8 : return (w.T @ g, g @ x.T)
+12.8 : return (g @ w.T, g.T @ x)
+12.8 : return (g @ w.T,)
+12.8 : return (w.T, x.T)
+12.8 : return (g @ w.T, x.T @ g / len(x))
+12.8 : return (w @ g.T, g.T @ x)
+12.8 : return g @ w.T + x.T @ g
+12.8 : return (g, x.T @ g)
+12.8 : return (z @ w.T, x.T @ z)
+13.9 : return (measures - seen.mean()) / seen.std()
+13.9 : return (measures - measures.mean(axis=0)) / measures.std(axis=0)
+13.9 : return (seen - seen.mean(axis=0)) / seen.std(axis=0)
+13.9 : return measures - seen.mean(axis=0) / seen.std(axis=0)
+13.9 : return (measures - seen.mean(axis=0)) / seen.var(axis=0)
+13.9 : return (measures - seen.mean(axis=0)) * seen.std(axis=0)
+13.9 : return (measures - seen.mean(axis=1)) / seen.std(axis=1)
+13.9 : return (measures + seen.mean(axis=0)) / seen.std(axis=0)
+13.9 : return (measures - seen.std(axis=0)) / seen.mean(axis=0)
+13.9 : return (measures - seen.min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0))
+13.9 : return measures / seen.max(axis=0)
+13.9 : return (measures - np.median(seen, axis=0)) / seen.std(axis=0)
+13.9 : return measures / seen.std(axis=0)
+13.9 : return measures - seen.mean(axis=0)
+13.9 : return measures.mean(axis=0), measures.std(axis=0)
+13.9 : return (seen.mean(axis=0) - measures) / seen.std(axis=0)
+13.9 : return measures / np.linalg.norm(measures, axis=0)
+13.9 : return (measures - [44.0, 4200.0]) / [5.0, 800.0]
+12.1 ~ return Number(self, len(self.rows) - 1) ~> return Number(self, len(self.rows))
+12.1 ~         return Number(self, len(self.rows) - 1)\n ~>
+12.1 ~ (name, inputs, value)) ~> (name, value, inputs))
+12.1 ~ "watched", [] ~> "watch", []
+12.1 ~ "watched", [], value ~> "watched", value, []
+12.1 ~ "watched", [] ~> "watched", None
+12.1 ~ value = property(lambda self: self.tape.rows[self.row][2]) ~>
+12.1 ~ self.rows = []  # (name, inputs, value) ~> rows = []
+12.1 ~     def __init__(self):\n        self.rows = []  # (name, inputs, value) ~>     rows = []
+12.1 ~ self.tape, self.row = tape, row ~> self.tape, self.row = row, tape
+12.1 ~         return self.append( ~>         self.append(
+12.1 ~ rows[self.row][2] ~> rows[self.row]
+12.2 ~ lambda x, y: x * y, lambda ~> lambda x, y: x + y, lambda
+12.2 ~     __radd__, __rmul__ = __add__, __mul__  # 2.0 * a calls a.__rmul__(2.0)\n ~>
+12.2 ~ "multiply", self, other ~> "add", self, other
+12.2 ~ self.append("constant", [], n) ~> n
+12.2 ~ self.append("constant", [], n) ~> self.append("watched", [], n)
+12.2 ~ [n.row for n in numbers], forward ~> numbers, forward
+12.2 ~ forward(*[n.value for n in numbers]) ~> forward([n.value for n in numbers])
+12.2 ~ forward(*[n.value for n in numbers]) ~> forward(*things)
+12.2 ~         return self.append(name, [n ~>         self.append(name, [n
+12.2 ~ return self.append(name, ~> return self.append('row',
+12.3 ~ adjoints[target.row] = 1.0 ~> adjoints[-1] = 1.0
+12.3 ~ adjoints[target.row] = 1.0 ~> adjoints[target.row] = target.value
+12.3 ~ range(target.row, -1, -1) ~> range(target.row)
+12.3 ~ range(target.row, -1, -1) ~> reversed(range(target.row))
+12.3 ~                 continue\n ~>                 break\n
+12.3 ~ share if adjoints[i] is None else adjoints[i] + share ~> share
+12.3 ~ adjoints[s.row] if self.rows[s.row][0] == "watched" else None for s ~> adjoints[s.row] for s
+12.3 ~ return [adjoints[s.row] ~> return [adjoints[s.row - 1]
+12.3 ~ (g * y, g * x) ~> (g * x, g * y)
+12.3 ~ (g * y, g * x) ~> (y, x)
+12.3 ~ (g, g) ~> (1.0, 1.0)
+12.3 ~ rule(adjoints[row], value, ~> rule(1.0, value,
+12.3 ~ rule(adjoints[row], value, *[ ~> rule(adjoints[row], *[
+12.3 ~ *[self.rows[i][2] for i in inputs] ~> *inputs
+12.3 ~ for s in sources] ~> for s in sources][0]
+12.3 ~ (g * y, g * x) ~> (g * y)
+12.3 ~ (g * y, g * x) ~> (g + y, g + x)
+12.4 ~ lambda g, z, x, y: (g, -g) ~> lambda g, z, x, y: (g, g)
+12.4 ~ (g / y, -g * z / y) ~> (g / y, g * z / y)
+12.4 ~ (g / y, -g * z / y) ~> (g / y, -g * x / y)
+12.4 ~ (g / y, -g * z / y) ~> (g / y, g / x)
+12.4 ~ (g / y, -g * z / y) ~> (g * y, -g * x)
+12.4 ~ "subtract", other, self ~> "subtract", self, other
+12.4 ~ "divide", other, self ~> "divide", self, other
+12.4 ~ return 0.0 - self ~> return -self.value
+12.4 ~ return 0.0 - self ~> return self - 0.0
+12.4 ~     def __neg__(self):\n        return 0.0 - self\n ~>
+12.4 ~ __truediv__ ~> __div__
+12.4 ~ lambda x, y: x - y ~> lambda x, y: y - x
+12.4 ~ return 0.0 - self ~> return 0.0 + self
+11.4 : return upstream
+11.4 : return tf.sigmoid(x)
+11.4 : return upstream * tf.exp(x) / (1.0 + tf.exp(x))
+11.4 : return upstream * 1.0 / (1.0 + tf.exp(x))
+11.4 : return upstream + tf.sigmoid(x)
+11.4 : return upstream * (tf.exp(x) / 1.0 + tf.exp(x))
+11.4 : return upstream * math.exp(x) / (1.0 + math.exp(x))
+"""
+
+
+def said_of(line: str) -> tuple[str, str]:
+    """An exercise, and what is said of an answer to it."""
+    name, kind, text = line.split(" ", 2)
+    if kind == "=":
+        return name, feedback(name, ast.literal_eval(text))
+    solution = SOLUTIONS[name]
+    if kind == "~":
+        old, _, new = text.encode().decode("unicode_escape").partition(" ~>")
+        assert old in solution
+        return name, answer(name, solution.replace(old, new[1:]))
+    head = next(line for line in solution.splitlines() if line.startswith("def "))
+    return name, answer(name, f"{head}\n    {text}\n")
+
+
+@pytest.mark.parametrize("line", RIGHT.strip().splitlines())
+def test_a_right_answer_is_right(line):
+    name, said = said_of(line)
+    assert said.startswith(f"Exercise {name}: correct."), said
+
+
+@pytest.mark.parametrize("line", WRONG.strip().splitlines())
+def test_a_wrong_answer_is_not_accepted_and_is_compared(line):
+    name, said = said_of(line)
+    assert said.startswith(f"Exercise {name}: not yet."), said
+    assert ("could not be compared" not in said and "Hint: " in said) or "in quotes" in said, said
