@@ -128,21 +128,6 @@ class TapeRules:
         """The notes of where the tape began to record."""
         return [note for note in self.tape.notes if note[0] == "enter"]
 
-    def after_tape(self, origin: ValueOrigin) -> bool:
-        """Whether something was made after this tape had begun to record."""
-        return any(note[2] < origin.when for note in self.begins)
-
-    @cached_property
-    def reads(self) -> dict[int | None, int]:
-        """The rows that operations of the recording have read, each with the last row that did."""
-        return {row: reader for reader, inputs in operations(self.record, 0) for row in inputs}
-
-    def used_at_all(self, source: End) -> bool:
-        """Whether the tape's recording knows of any use of a tensor or variable."""
-        if isinstance(source, Tensor):
-            return self.record.find(source) in self.reads
-        return bool(source._tape_rows(self.tape))
-
     def last_use(self, source: End) -> CodePlace | None:
         """The last statement before the target that computed something from a tensor or variable under this tape."""
         own = self.tape._rows_of(source)

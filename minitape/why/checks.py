@@ -312,9 +312,3 @@ def equal_values(q: Question) -> Finding | None:
 def independent(q: Question) -> Finding:
     """Nothing was found: the target was not computed from the source."""
     return Finding(q.adapter.unused)
-
-
-def line_of(site: Site) -> str:
-    """The text at a place."""
-    at = text.at(site)
-    return "" if at is None else ast.unparse(at.node).partition("\n")[0]
