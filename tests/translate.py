@@ -169,7 +169,7 @@ def texts_of_all(english: Path) -> dict[str, dict[str, list[str]]]:
             places.setdefault(text, []).append(f"minitape/course/lesson_{domain}.py")
     lists = {
         CHECK: [(text, "minitape/course/checker.py") for text in MARKS] + said_in("minitape/course"),
-        "explain": said_in("minitape/explain", "minitape/bridges") + _of_answers() + _of_bridges(),
+        "explain": said_in("minitape/explain", "minitape/why", "minitape/bridges") + _of_answers() + _of_bridges(),
         # the words of the view in the browser are those of the Chinese file
         "picture": said_in("minitape/picture", "widgets/minitape_widgets")
         + [(text, VIEW) for text in table("picture", "zh")],
@@ -267,7 +267,7 @@ def _of_answers() -> list[tuple[str, str]]:
 def _of_bridges() -> list[tuple[str, str]]:
     """The same of the bridges' tables, which are read as text: no framework need be installed."""
     found = []
-    for path in sorted(ROOT.glob("minitape/[be]*/*texts.py")):
+    for path in sorted([*ROOT.glob("minitape/[be]*/*texts.py"), *ROOT.glob("minitape/bridges/*/words.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             values = node.values if isinstance(node, ast.Dict) else [node.value] if isinstance(node, ast.Assign) else []
             for part in (part for value in values for part in getattr(value, "elts", [value])):

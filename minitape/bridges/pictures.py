@@ -53,7 +53,7 @@ def real_numbers(value: Any) -> np.ndarray | None:
 def slim(part: Any, thumbs: Iterator[int]) -> Any:
     """A part of a snapshot, in which only the first large values have pictures: a page of many steps stays small.
 
-    >>> slim([{"thumb": [[1.0]]}, {"thumb": [[2.0]]}], count(THUMBS))
+    >>> slim([{"thumb": [[1.0]]}, {"thumb": [[2.0]]}], iter([THUMBS, THUMBS + 1]))
     [{'thumb': [[1.0]]}, {}]
     """
     if isinstance(part, list):
