@@ -47,9 +47,8 @@ class SampledSteps:
     asked of the block, such as ``explain``; ``steps`` counts all.
 
     A step ends where one of the framework's functions in ``ends`` gave gradients, such as ``backward()``, as ``gives``
-    says of its first argument; where a round
-    of the program's loop asks for gradients in several places, as for the two nets of a GAN, at the last of them. The
-    second round tells which that is: the first step is recorded until then.
+    says of its first argument; where a round of the program's loop asks for gradients in several places, as for the two
+    nets of a GAN, at the last of them. The second round tells which that is: the first step is recorded until then.
     """
 
     def __init__(
@@ -71,8 +70,8 @@ class SampledSteps:
         self._met: list[Place] = []  # where else gradients came since then
 
     def _due(self) -> bool:
-        """Whether the step that begins is recorded."""
-        raise NotImplementedError
+        """Whether the step that begins is recorded: each, where no option chooses."""
+        return True
 
     def _recorded(self) -> None:
         """The recording of a step is complete."""

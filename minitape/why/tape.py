@@ -369,10 +369,12 @@ def not_tracked(q: Question) -> Finding | None:
     if any(rules.is_on_tape(q.rows[row].extra) and q.rows[row].tracked for row in q.used) and not _late(q):
         return None
     late = _late_watch(q)
-    if late is not None:
-        return late
     uses = q.first_uses()
-    use = next((row.site for row in uses if row.number >= 0), uses[0].site if uses else NOWHERE)
+    first_use = next((row for row in uses if row.number >= 0), uses[0] if uses else None)
+    use, at_use = (NOWHERE, None) if first_use is None else (first_use.site, first_use.row)
+    if late is not None:
+        late.row = at_use
+        return late
     if isinstance(q.source, UnreadVariable):
         return Finding(
             "rebound",
@@ -380,12 +382,13 @@ def not_tracked(q: Question) -> Finding | None:
             what="of the variable",
         )
     if not q.adapter.is_variable(q.source):
-        return checks.moved_name(q) or Finding("not_watched", use)
+        return checks.moved_name(q) or Finding("not_watched", use, at_use)
     if not q.source.trainable:
         return Finding("not_trainable", (q.adapter.birth(q.source)[1] or [use])[-1])
     if not tape._watch_accessed_variables:
         block, at = text.at(q.adapter.block()), text.at(use)
-        return Finding("not_accessed_watched", use if block is None or at is None or block in at.around else block.site)
+        inside = block is None or at is None or block in at.around
+        return Finding("not_accessed_watched", use if inside or block is None else block.site, at_use)
     return None
 
 
@@ -607,6 +610,7 @@ def value(q: Question) -> Explanation:
         or one.cause != "state"
         or (one.row not in q.own and (q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0))
     ]
+    cuts += checks.left_beside(q)
     wrong = next((one for one in q.adapter.suspects if one.row in q.after), None)
     answer = (
         Explanation("connected", fill(TEXT["connected"][0], x=q.name), "")

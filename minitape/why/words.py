@@ -45,10 +45,10 @@ def explanation(q: Question, found: Finding, texts: dict[str, tuple[str, str]] =
     """An answer, with those of further breaks."""
     answer = in_words(q, found, texts)
     answer.others = [in_words(q, other, texts) for other in found.others[:MOST]]
-    if not answer.connected:
-        answer.fix = paragraph(answer.fix, not_all(answer))
     with words_alone():
         offer(q, found, answer)
+    if not answer.connected:
+        answer.fix = paragraph(answer.fix, not_all(answer))
     return answer
 
 

@@ -55,6 +55,9 @@ def words(spot: Spot) -> str | None:
     rows = [row for row in TABLE if spot.cause in row.causes.split()]
     rows.sort(key=lambda row: not re.fullmatch(row.names, done))
     nodes: list[Any] = [n for n in spot.statement.nodes if isinstance(n, (ast.expr, ast.stmt))]
+    if spot.call is not None:  # of a long statement the part that ran
+        inside = [*ast.walk(spot.call)]
+        nodes = [node for node in nodes if node in inside or spot.call in ast.walk(node)]
     nodes.sort(key=lambda node: (node is not spot.call, called(node) != done))
     for row in rows:
         for node in nodes:

@@ -15,6 +15,7 @@ from ..words import Explanation
 from . import blocks as block
 from . import edits as edit
 from . import numbers as number
+from .dialects import TAPE
 from .leaving import collected, line_in_framework
 from .operations import words
 from .site import Edit, Fix, Plan, Spot, edited, steps_text
@@ -124,7 +125,8 @@ def offer(question: Question, found: Finding, answer: Explanation) -> None:
     if fix is not None:
         answer._steps = fix.steps
         patched(answer, fix)
-        answer.fix = paragraph(answer.fix, fix.words or steps_text(fix.steps))
+        if question.adapter.dialect is not TAPE:  # its sentences say it
+            answer.fix = paragraph(answer.fix, fix.words or steps_text(fix.steps))
 
 
 def _fix(question: Question, found: Finding, answer: Explanation) -> Fix | None:
