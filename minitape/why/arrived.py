@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..explain.families import MOVES, POINTS
+from ..explain.sentences import fill
 from ..recording.sites import NOWHERE, text_of
 from ..recording.values import numbers_of
 from .model import Finding, Question
@@ -104,7 +105,8 @@ def origin(q: Question, row: int, kind: str = "") -> Finding:
         return at_row(q, cause, reader if hides else min(lost, default=reader), kind)
     if fills:
         return at_row(q, cause, first.row, kind)
-    return Finding("nan_input", first.site, first.row, other=first.name or "A tensor", kind="trained" * first.tracked)
+    name = first.name or fill("A tensor")
+    return Finding("nan_input", first.site, first.row, other=name, kind="trained" * first.tracked)
 
 
 def has_grown(q: Question, row: int, arrays: Iterable[np.ndarray | None]) -> bool:
