@@ -36,7 +36,7 @@ from minitape_widgets.lesson_views import write_view  # noqa: E402
 
 PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
     docs/tapeview.md docs/explain.md docs/explain_inside.md docs/bridges.md docs/engine.md docs/engine_speed.md
-    docs/functions.md docs/speed.md docs/elsewhere.md docs/trust.md""".split()
+    docs/functions.md docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md""".split()
 
 # a page's link to the same in another language, which `build` writes, too
 TWIN = re.compile(r"^\[[^\[\]]*\]\([\w.]+\.md\)\n\n", re.MULTILINE)

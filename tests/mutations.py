@@ -16,17 +16,14 @@ import ast
 import collections
 import contextlib
 import functools
-import gc
 import os
 import random
 import re
-import select
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import types
 from copy import deepcopy
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +32,7 @@ import numpy  # noqa: F401  # loaded once for all that are forked
 import pytest
 from _pytest.runner import runtestprotocol
 
-from tests.mutated.sitecustomize import FAILING, LINES, MUTANT, Changed
+from tests.mutated.sitecustomize import FAILING, LINES, MUTANT
 
 REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "minitape"
@@ -129,24 +126,13 @@ def mutants(file):
             yield Mutant(str(file.relative_to(PACKAGE)), lines[number].strip(), after.strip())
 
 
-def codes(code):
-    """A code object, and those of the functions in it."""
-    yield code
-    for one in code.co_consts:
-        if isinstance(one, types.CodeType):
-            yield from codes(one)
-
-
 class Session:
     """Runs in one process of pytest: `work` gets the collected tests by name, and this object."""
 
     def __init__(self, work):
-        self.work, self.functions, self.lines, self.times = work, collections.defaultdict(list), {}, {}
+        self.work, self.lines, self.times = work, {}, {}
 
     def pytest_runtestloop(self, session):
-        for one in gc.get_objects():
-            if type(one) is types.FunctionType and one.__code__.co_filename.startswith(str(PACKAGE)):
-                self.functions[one.__code__.co_filename].append(one)
         self.work({item.nodeid: item for item in session.items}, self)
         return True
 
@@ -174,52 +160,6 @@ class Session:
                 lines |= {(name, int(line)) for name, line in others if name.startswith(files)}
                 self.lines[test], self.times[test] = lines, time.monotonic() - began
         del os.environ[LINES]
-
-    def put(self, mutant):
-        """Puts a change into the functions that are there; False where it is elsewhere in the module."""
-        path = str(PACKAGE / mutant.file)
-        before, after = (list(codes(compile(t, path, "exec"))) for t in (Path(path).read_text(), mutant.source()))
-        if len(before) != len(after) or before[0].co_code != after[0].co_code:
-            return False
-        new = {old: one for old, one in zip(before, after, strict=True) if old != one}
-        found = [one for one in self.functions[path] if one.__code__ in new]
-        for function in found:
-            if function.__code__.co_freevars != new[function.__code__].co_freevars:
-                return False
-            function.__code__ = new[function.__code__]
-        return bool(found)
-
-    def notices(self, mutant, test, item):
-        """Whether a test fails with the mutant: in a process of its own, with all files imported once more where the
-        line runs only then.
-        """
-
-        def failing():
-            return (self.put(mutant) and failed(runtestprotocol(item, log=False))) or _anew(mutant, test)
-
-        read, write = os.pipe()
-        if child := os.fork():
-            os.close(write)
-            ready = select.select([read], [], [], 60 + 3 * self.times[test])[0]  # more is no end
-            said = os.read(read, 1) if ready else b""
-            os.close(read)
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return said != b"0"  # what is changed may not even start
-        try:
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, 1), os.dup2(null, 2)
-            os.write(write, b"1" if failing() else b"0")
-        finally:
-            os._exit(0)
-
-
-def _anew(mutant, test):
-    for name, module in list(sys.modules.items()):
-        if name != "__main__" and str(getattr(module, "__file__", "")).startswith(str(REPOSITORY)):
-            del sys.modules[name]
-    sys.meta_path.insert(0, Changed(str(PACKAGE / mutant.file), mutant.source()))
-    return pytest.main([*OPTIONS, test])
 
 
 def around(name, file):
@@ -267,10 +207,6 @@ def noticing(mutant, tests, seconds):
         found = failing.read_text(encoding="utf-8").splitlines()
     assert mutant or found or code == 0, f"the tests do not run twice: {code}"
     return found or list(tests)[: code != 0]  # what is changed does not even start, or has no end
-
-
-def failed(reports):
-    return any(report.failed for report in reports)
 
 
 def run(tests, work):

@@ -106,6 +106,8 @@ class GraphDrawing(Drawing):
                     key = (start, index, port)
                     self.curves[key] = [_shift(piece, dx, dy) for piece in curve]
                     self.places.points[key] = points_of(self.curves[key])
+                    if self.lines.placed.is_down(start, index):
+                        self.places.down.add(key)
         yield from self._frames()
         yield from (self._edges(index, node) for index, node in enumerate(self.nodes))
         yield from (self._way(start, end, crossed) for start, end, crossed in self.ways)

@@ -329,10 +329,11 @@ class Places:
         self.boxes = list(boxes)  # (middle x, middle y, width, height)
         self.left, self.right, self.turned = left, right, turned
         self.points: dict[object, list[Point]] = {}
+        self.down: set[object] = set()  # edges to a lower storey
 
     def find(self, key: object, w: float, h: float, away: Sequence[float] = (0,), most: float = inf) -> Point | None:
         """The middle of a free box of this size at the edge ``key``; None where the best is worse than ``most``."""
-        curve = self.points[key]
+        curve = self.last_turn(key, w) or self.points[key]
         best, least = None, most
         for share in self.SHARES:
             x, y = curve[round(share * (len(curve) - 1))]
@@ -345,6 +346,13 @@ class Places:
         if best is not None:
             self.boxes.append((*best, w, h))
         return best
+
+    def last_turn(self, key: object, w: float) -> list[Point]:
+        """Beside the last turn of an edge to a lower storey, which has company before; none of another edge."""
+        if key not in self.down:
+            return []
+        _, level = self.points[key][-1]
+        return [(next(x for x, y in self.points[key] if abs(y - level) < CORNER + 1) + w / 2 + 3, level)]
 
     def _cost(self, at: Point, w: float, h: float, own: object) -> float:
         cost = 0.0

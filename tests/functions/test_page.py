@@ -4,6 +4,8 @@ import doctest
 import re
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "functions.md").read_text(encoding="utf-8")
 
@@ -22,3 +24,12 @@ def test_the_files_and_names_of_the_page():
     assert {path.name for path in folder.glob("*.py")} >= files >= {"trace.py", "program.py", "recording.py", "rows.py"}
     for name, file in re.findall(r"`(\w+)` in `(\w+\.py)`", PAGE):
         assert re.search(rf"^(class|def) {name}\b", (folder / file).read_text(encoding="utf-8"), re.MULTILINE), name
+
+
+def test_the_lines_of_the_page_of_names():
+    space = {}
+    for block in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "names.md").read_text("utf-8"), re.DOTALL):
+        exec(block, space)
+        for line in block.splitlines():
+            if (parts := line.split("  # "))[1:] and not line.startswith(" "):
+                np.testing.assert_allclose(np.asarray(eval(parts[0], space)), eval(parts[1]), 1e-5, 1e-6, err_msg=line)

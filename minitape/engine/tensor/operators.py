@@ -58,7 +58,7 @@ def _pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
             try:
                 other = _operand(a, b, strict)
             except (TypeError, ValueError):
-                if hasattr(b, f"__r{name}__") and not isinstance(b, (np.ndarray, np.generic)):
+                if hasattr(b, f"__r{name}__") and not isinstance(b, (int, float, np.ndarray, np.generic)):
                     return NotImplemented  # what is no tensor has its turn
                 raise
             if other is NotImplemented:

@@ -70,7 +70,7 @@ export class Results {
     if (call.shown && this.store.moved) el.append(h("i", { class: "mt-whatif" }, t("what if")));
     const at = this.store.results.indexOf(call);
     if (this.store.results.length > 1) el.append(h("i", {}, t(call.shown ? "call {0}, shown:" : "call {0}", at + 1)));
-    if (call.call && call.call !== "gradient") el.append(h("i", { title: noteOf(call) }, call.call.replace("_", " "), call.element ? t(", steps of {0}[{1}]", targets, call.element.join(", ")) : ""));
+    if (call.call && call.call !== "gradient") el.append(h("i", { title: noteOf(call) }, t(call.call).replace("_", " "), call.element ? t(", steps of {0}[{1}]", targets, call.element.join(", ")) : ""));
     sources.forEach((source, k) => el.append(this.source(call, targets, source, k, call.shown ? hide : "")));
     if (call.more) el.append(t(" and {0} more", call.more));
     if (!call.shown && call.sweep) el.append(h("button", { type: "button", class: "mt-button mt-small", title: "Step through the sweep of this call", onclick: () => (this.store.choose(at), this.el.parentElement?.focus()) }, t("show its steps")));

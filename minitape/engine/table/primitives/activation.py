@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...values.dtypes import dtype_of_any
-from ...values.invalid import check_places, invalid
+from ...values.invalid import invalid
 from . import TABLE, declare
 from .formula import ARRAY
 from .numerics import in_single
@@ -91,7 +91,9 @@ declare("softmax_cross_entropy", _cross_entropy,
 def _sparse_cross_entropy(x: Array, labels: Array) -> Array:
     """The same where the probabilities are 1 for one class, given by its number."""
     op, count = "SparseSoftmaxCrossEntropyWithLogits", x.shape[-1]
-    check_places(labels, count, op)
+    wrong = (labels < 0) | (labels >= count)
+    if wrong.any():
+        raise invalid(f"The label {labels[wrong][0]} is outside of [0, {count}).", op)
     away = _shift(x, -1, op)
     picked = away.reshape(labels.size, count)[np.arange(labels.size), labels.reshape(-1)].reshape(labels.shape)
     return ARRAY["log"](_add(ARRAY["exp"](away), -1)) - picked
