@@ -1,8 +1,13 @@
 """``minitape explain train.py``, ``record(first=n)`` and the fixture of pytest."""
 
+import contextlib
 import json
+import multiprocessing
+import os
+import runpy
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -76,16 +81,44 @@ for _ in range(7):
 """
 
 
-def explained(tmp_path, text, *options, arguments=("7", "--verbose"), framework="torch"):
+def explained(tmp_path, text, *options, arguments=("7", "--verbose"), framework="torch", begun=False):
+    """What `minitape explain` says of a program. PyTorch takes seconds to import: the process comes from one that has
+    done that, but where it is to be `begun` as a user begins it.
+    """
     pytest.importorskip(framework)
     program = tmp_path / "train.py"
     program.write_text(text)
-    command = [sys.executable, "-m", "minitape", "explain", *options, str(program), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    command = ["-m", "minitape", "explain", *options, str(program), *arguments]
+    return in_process(tmp_path, command, warm=framework == "torch" and not begun)
+
+
+def in_process(folder, command, warm=True):
+    """What `python COMMAND` prints in a folder, and its exit status."""
+    if not (warm and hasattr(os, "fork")):
+        command = [sys.executable, *command]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["minitape.cli", "minitape.bridges.torch", "minitape.bridges.program"])
+    files = [folder / "printed.txt", folder / "told.txt"]
+    process = context.Process(target=_run, args=(folder, command[1], command[2:], files))
+    process.start()
+    process.join()
+    return SimpleNamespace(returncode=process.exitcode, stdout=files[0].read_text(), stderr=files[1].read_text())
+
+
+def _run(folder, module, arguments, files):
+    for number, file in enumerate(files, 1):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    os.chdir(folder)
+    sys.path[0] = str(folder)
+    sys.argv = [module, *arguments]
+    with contextlib.ExitStack() as ends:
+        ends.callback(sys.stdout.flush)
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 def test_a_finding_is_told_and_is_the_exit_status(tmp_path):
-    done = explained(tmp_path, BROKEN)
+    done = explained(tmp_path, BROKEN, begun=True)
     assert done.returncode == 1
     assert done.stdout == "done --verbose\n"
     assert "A gradient for net.weight, bias (2 of 2)" in done.stderr
@@ -100,10 +133,8 @@ def test_a_module_runs_as_python_runs_it(tmp_path, module):
     (tmp_path / "package" / "train.py").write_text("from . import data\n" + HEALTHY + "print(__name__, __package__)\n")
     (tmp_path / "package" / "__main__.py").write_text("from . import train\n")
     (tmp_path / "package" / "data.py").touch()
-    ends = [
-        subprocess.run([*command, "-m", module, "2"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
-        for command in ([sys.executable], [sys.executable, "-m", "minitape", "explain"])
-    ]
+    command = ["-m", module, "2"]
+    ends = [in_process(tmp_path, command, warm=False), in_process(tmp_path, ["-m", "minitape", "explain", *command])]
     assert [end.returncode for end in ends] == [0, 0], ends
     assert ends[0].stdout == ends[1].stdout and "Healthy: " in ends[1].stderr
 

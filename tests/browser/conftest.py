@@ -44,6 +44,7 @@ def site(tmp_path_factory):
 def _guarded(browser, site):
     """A browser's window with a storage of its own; nothing may leave the site."""
     made, left = browser.new_context(viewport={"width": 1400, "height": 900}), []
+    made.set_default_timeout(300_000)  # milliseconds, on a busy machine
 
     def guard(route):
         if route.request.url.startswith((site, "data:", "blob:")):

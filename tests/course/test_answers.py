@@ -283,7 +283,6 @@ def lines_printed(capfd):
 
         def body(k):
             print("D")
-            tf.print("E", output_stream=sys.stdout)
             return [k + 1]
 
         tf.while_loop(lambda k: k < 3, body, [0])
