@@ -236,7 +236,9 @@ def python_row(function: Callable, func: Callable, inp: Any, Tout: Any, *_: Any,
     count = len(inputs)
 
     def on_arrays(*tensors: EagerTensor) -> list:
-        found = nest.flatten(func(*map(np.array, tensors)))
+        found = func(*map(np.array, tensors))
+        if not isinstance(found, (list, tuple)):
+            return [convert_to_tensor(np.asarray(found))]  # whose dtype must be the promised one
         return [convert_to_tensor(v, d) for v, d in zip(found, dtypes, strict=True)]
 
     def run(arrays: Sequence, noted: bool) -> list:

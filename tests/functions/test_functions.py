@@ -441,6 +441,8 @@ class TestPythonInside:
         f = tf.function(lambda x: tf.numpy_function(np.sinh, [x], tf.float32) + 1.0)
         for value in (0.0, 1.0):
             np.testing.assert_allclose(f(number(value)), np.sinh(value) + 1.0, 1e-6)
+        with pytest.raises(tf.errors.InvalidArgumentError):  # it promised another dtype
+            tf.function(lambda x: tf.numpy_function(np.float64, [x], tf.float32))(number(1.0))
 
 
 def test_six_threads():
