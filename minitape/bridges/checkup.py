@@ -27,7 +27,7 @@ CANCELS = ("zero_cancels", "zero_sum")
 ASIDE = ("cut", "paused", "outside")  # how a value goes into a target, and gets no gradient
 
 if TYPE_CHECKING:
-    from ..why.suspects import CheckedRun
+    from ..explain.reasons.suspects import CheckedRun
 
 
 def several(target: Any) -> Sequence:

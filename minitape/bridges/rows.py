@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..why.model import Exit, Given, RecordedRow
+from ..explain.reasons.question import Exit, Given, RecordedRow
 
 
 class Number(int):

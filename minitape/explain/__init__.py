@@ -11,7 +11,7 @@ gradient that is None says why, as a warning. Errors that a None leads to carry 
 Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
 
 How it works: the recording knows every operation under a tape; :mod:`minitape.engine.recording.evidence` adds what
-happened outside. From both, ``minitape/why/tape.py`` makes rows, and a list of checks names the first cause that fits.
+happened outside. From both, ``reasons/tape.py`` makes rows, and a list of checks names the first cause that fits.
 
 The question
     ``answer``     takes it, and never raises for what a program did; ``describe``: where explain itself failed
@@ -21,6 +21,7 @@ The question
     ``owners``     which layer has a variable
     ``families``   what frameworks call operations of one family: those that make zeros, activations, losses
     ``replay``     the sweep of a tape once more, also inside of a call
+    ``reasons/``   rows, checks in their order, suspects, the user's text: the same for a tape and every framework
 
 The answer
     ``causes``     one table: what sort of thing a cause is, whether it blocks a path, and how much it weighs

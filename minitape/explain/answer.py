@@ -14,10 +14,10 @@ from ..engine.back.tape import _WARNS
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
-from ..why.tape import TapeAdapter, answer, recorded
 from .caller import warn_user
 from .describe import in_short
 from .page import page
+from .reasons.tape import TapeAdapter, answer, recorded
 from .sentences import fill
 from .words import Explanation
 

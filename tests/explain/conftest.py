@@ -2,7 +2,7 @@
 
 import pytest
 
-from minitape.why import text
+from minitape.explain.reasons import text
 
 
 @pytest.fixture(autouse=True)

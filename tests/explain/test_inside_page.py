@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from minitape.explain.causes import KINDS
+from minitape.explain.reasons import tape, words
 from minitape.explain.texts import TEXT
-from minitape.why import tape, words
 
 PAGE = (Path(__file__).parents[2] / "docs" / "explain_inside.md").read_text(encoding="utf-8")
 PROGRAMS, PRINTED = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.S) for kind in ("python", "text"))

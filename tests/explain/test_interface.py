@@ -282,7 +282,7 @@ def test_what_is_no_tensor() -> None:
 
 
 def test_a_mistake_of_its_own_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    from minitape.why import tape as question
+    from minitape.explain.reasons import tape as question
 
     def broken(q: object) -> None:
         raise KeyError("oops")
@@ -330,7 +330,7 @@ def test_after_a_jacobian_the_answer_is_that_of_the_jacobian() -> None:
 
 def test_many_sources_are_swept_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """One sweep tells of all connected sources where their gradients became zero or infinite."""
-    from minitape.why import tape as question
+    from minitape.explain.reasons import tape as question
 
     swept = []
     replay = question.replay

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 import minitape as tf
+from minitape.explain.reasons import checks, question, text
+from minitape.explain.reasons import tape as questions
 from minitape.recording import trace
-from minitape.why import checks, model, text
-from minitape.why import tape as questions
 
 CELL = """
 x = tf.Variable(2.0)
@@ -106,9 +106,9 @@ def test_a_loop_whose_steps_were_logged_is_walked_once(monkeypatch: pytest.Monke
             log.append(float(tf.reduce_sum(h)))
         y = tf.reduce_mean(h)
     searches: list[None] = []
-    way = model.way_to
-    monkeypatch.setattr(model, "way_to", lambda *given: searches.append(None) or way(*given))
-    monkeypatch.setattr(checks, "way_to", model.way_to)
+    way = question.way_to
+    monkeypatch.setattr(question, "way_to", lambda *given: searches.append(None) or way(*given))
+    monkeypatch.setattr(checks, "way_to", question.way_to)
     assert tape.explain(y, other).cause == "independent"
     assert len(searches) < 3
 

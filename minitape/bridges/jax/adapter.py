@@ -7,11 +7,11 @@ from typing import Any
 
 from ...explain.caller import asking_frame
 from ...explain.fixes.dialects import JAX
+from ...explain.reasons import text, words
+from ...explain.reasons.question import Question, RecordedRow
 from ...explain.sentences import fill
 from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site
-from ...why import text, words
-from ...why.model import Question, RecordedRow
 from ..rows import exits_of, rows_of
 from .origin import JaxOrigin, returned
 from .rows import SHARES

@@ -11,13 +11,13 @@ import jax
 import numpy as np
 
 from ...engine.recording.frames import own_file
+from ...explain.reasons import checks, text, words, zero_nan
+from ...explain.reasons.question import Finding, Question, way_to
+from ...explain.reasons.suspects import is_alike
+from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site
-from ...why import arrived, checks, text, words
-from ...why.arrived import at_row
-from ...why.model import Finding, Question, way_to
-from ...why.suspects import is_alike
 from ..checkup import Checkup
 from ..texts import ARRAY
 from .adapter import read
@@ -271,14 +271,14 @@ def rule(q: Question, row: int, cause: str = "custom_rule", what: str = "") -> F
 
 def nan(q: Question) -> Finding | None:
     """Where NaN came up; also in what is computed from no row, or before a division has hidden an infinity."""
-    found = arrived.nan(q)
+    found = zero_nan.nan(q)
     if found is None or found.row is None:
         return found
     row, grows = q.rows[found.row], (at for at in sorted(q.back(q.rows[found.row].inputs)) if q.rows[at].op in GROWS)
-    large = [at for at in grows if not arrived.finite(q, at) and all(arrived.finite(q, n) for n in q.rows[at].inputs)]
+    large = [at for at in grows if not zero_nan.finite(q, at) and all(zero_nan.finite(q, n) for n in q.rows[at].inputs)]
     if large and found.cause == "nan_forward":
         return at_row(q, "nan_forward", large[0])
-    if row.extra.bad is not NOWHERE and all(arrived.finite(q, one) for one in row.inputs):
+    if row.extra.bad is not NOWHERE and all(zero_nan.finite(q, one) for one in row.inputs):
         return Finding("nan_forward", row.extra.bad, found.row, fill("An operation"))
     if found.cause == "nan_input":
         found.site = q.adapter.made(found.row) if row.kind == "source" else found.site
@@ -287,11 +287,11 @@ def nan(q: Question) -> Finding | None:
 
 def zero(q: Question) -> Finding | None:
     """What made zeros, with what JAX calls it."""
-    found = arrived.zero(q)
+    found = zero_nan.zero(q)
     if found is None or found.row is None:
         return found
     row = q.rows[found.row]
-    step = next((at for at in sorted(q.after & q.behind) if is_step(q, at)), None) if row.op in arrived.CLIPS else None
+    step = next((at for at in sorted(q.after & q.behind) if is_step(q, at)), None) if row.op in zero_nan.CLIPS else None
     if step is not None or stairs(q, row.row):
         at = row.row if step is None else step
         return at_row(q, "zero_derivative", at, what=stairs(q, at))
@@ -300,7 +300,7 @@ def zero(q: Question) -> Finding | None:
     if row.op == "select_n":
         curve = next((name for name in row.scope if name in BENT), "")
         asked = [q.rows[one] for one in row.inputs if q.rows[one].op in ("gt", "ge", "lt", "le")]
-        written = asked and {*asked[0].inputs} & {*row.inputs} and arrived.is_off(q, row.row)
+        written = asked and {*asked[0].inputs} & {*row.inputs} and zero_nan.is_off(q, row.row)
         if curve or written:
             return at_row(q, "saturated" if curve else "dead_relu", row.row, what=curve or "where")
     return found

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...engine.recording.frames import own_file
+from ...explain.reasons import text
+from ...explain.reasons.text import FUNCTIONS, Statement, last_name, unparse
 from ...recording.sites import NOWHERE, Site
-from ...why import text
-from ...why.text import FUNCTIONS, Statement, last_name, unparse
 
 GRADIENTS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
 COMPILERS = {"jit", "pmap", "vmap", "shard_map", "filter_jit"}  # under which a value is not known in Python

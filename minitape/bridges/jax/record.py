@@ -21,7 +21,7 @@ from .run import JaxRun, JaxValues, concrete, jit_disabled
 from .sweep import Back, JaxForward
 
 if TYPE_CHECKING:
-    from ...why.suspects import CheckedRun
+    from ...explain.reasons.suspects import CheckedRun
 
 
 class JaxRecording(FrameworkRecording):

@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...engine.recording.frames import own_file
+from ...explain.reasons import text
 from ...recording.sites import NOWHERE, Site
-from ...why import text
 from ..kept_values import SMALL, Bound, KeptValues
 from .origin import plain
 

@@ -1,4 +1,4 @@
-"""What is wrong with gradients that are there, in JAX: what :mod:`minitape.why.suspects` finds in the rows."""
+"""What is wrong with gradients that are there, in JAX: what all recordings are asked, in the words of JAX."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...explain.families import OperationNames
+from ...explain.reasons.question import RecordedRow
+from ...explain.reasons.suspects import EXPLODED, VANISHED, CheckedRun, Suspicion, is_alike, size_of, suspicion
+from ...explain.reasons.words import left_by
 from ...recording.values import numbers_of
-from ...why.model import RecordedRow
-from ...why.suspects import EXPLODED, VANISHED, CheckedRun, Suspicion, is_alike, size_of, suspicion
-from ...why.words import left_by
 from ..rows import exits_of, rows_of
 
 NAMES = OperationNames(

@@ -16,12 +16,12 @@ from ...explain.caller import asking_frame
 from ...explain.families import CLASSES, LAYERS, ZEROS
 from ...explain.fixes.dialects import TENSORFLOW
 from ...explain.owners import living
+from ...explain.reasons import text
+from ...explain.reasons.question import Given, Question, RecordedRow
 from ...explain.value_texts import FUNCTIONS
 from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site
 from ...recording.values import numbers_of
-from ...why import text
-from ...why.model import Given, Question, RecordedRow
 from ..rows import exits_of, rows_of
 from .operations import handle_of, variable_of
 

@@ -10,11 +10,11 @@ import numpy as np
 import tensorflow as tf
 
 from ...engine.recording.block import TemporaryAttributes
+from ...explain.reasons import text
+from ...explain.reasons.zero_nan import OPAQUE
 from ...explain.words import mistaken
 from ...recording.rows import BackwardPass
 from ...recording.values import numbers_of
-from ...why import text
-from ...why.arrived import OPAQUE
 from ..changes import Block
 from .inside import READS, TWIN, Again, arguments, graphs_of, run_again
 from .operations import changes_variable, handle_of, is_dataset

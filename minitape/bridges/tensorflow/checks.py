@@ -10,13 +10,13 @@ import tensorflow as tf
 
 from ...explain.families import STEPS
 from ...explain.owners import living
+from ...explain.reasons import checks, text, words, zero_nan
+from ...explain.reasons.names import path_to
+from ...explain.reasons.question import Exit, Finding, Question, breaks
 from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, last_return
-from ...why import arrived, checks, text, words
-from ...why.model import Exit, Finding, Question, breaks
-from ...why.names import path_to
 from .adapter import TIMES, apart, read
 from .calls import open_call, seeds_of, traced_again
 from .inside import has_tapes
@@ -289,7 +289,7 @@ def no_rule(q: Question) -> Finding | None:
         if row is None and (exit := next(exits, None)) is not None:
             return left_by(q, exit)
     else:
-        row = None if any(row in q.sweep.adjoints for row in q.used) else arrived.stopped(q)
+        row = None if any(row in q.sweep.adjoints for row in q.used) else zero_nan.stopped(q)
     if row is None:
         return None
     watched = q.adapter.recording.entries[row].watched == "explicit" and _time(q, row)
@@ -539,17 +539,17 @@ def unused(q: Question) -> Finding | None:
 
 def zero(q: Question) -> Finding | None:
     """What made zeros, with what TensorFlow knows of it; inside of a function what did there."""
-    return _inner(q, arrived.zero(q))
+    return _inner(q, zero_nan.zero(q))
 
 
 def nan(q: Question) -> Finding | None:
     """Where NaN came up, also inside of a function."""
-    found = arrived.nan(q)
+    found = zero_nan.nan(q)
     for sweep in q.adapter.recording.sweeps if found is not None and found.kind == "trained" else ():
         if (
             sweep is not q.sweep
             and sweep.target
-            and (earlier := arrived.nan(read(q.adapter.recording, sweep.target[-1], q.source)))
+            and (earlier := zero_nan.nan(read(q.adapter.recording, sweep.target[-1], q.source)))
         ):
             return earlier
     return _inner(q, found)

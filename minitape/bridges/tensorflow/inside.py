@@ -23,8 +23,8 @@ from tensorflow.python.util import tf_stack
 
 from ...engine.recording.block import TemporaryAttributes
 from ...engine.recording.frames import own_file
+from ...explain.reasons import text
 from ...recording.sites import NOWHERE, Site
-from ...why import text
 from .operations import changes_variable, handle_of, name_of, variable_of
 from .value import VariableValue
 

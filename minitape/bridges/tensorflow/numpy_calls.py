@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...explain.reasons import text
 from ...recording.sites import Site
-from ...why import text
 
 FOREIGN = ("numpy", "scipy", "sklearn", "math")  # packages that work on arrays of NumPy
 

@@ -25,7 +25,7 @@ from .value import unrecorded
 from .watch import TensorFlowWatcher
 
 if TYPE_CHECKING:
-    from ...why.suspects import CheckedRun
+    from ...explain.reasons.suspects import CheckedRun
 
 
 class TensorFlowRecording(FrameworkRecording):

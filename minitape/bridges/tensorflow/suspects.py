@@ -1,6 +1,4 @@
-"""What is wrong with gradients that are there, in TensorFlow: what :mod:`minitape.why.suspects` finds in the rows, and
-the steps of Keras' optimizers.
-"""
+"""What is wrong with gradients that are there, in TensorFlow: what all recordings are asked, and its optimizers."""
 
 from __future__ import annotations
 
@@ -14,11 +12,11 @@ import tensorflow as tf
 
 from ...explain.families import OPERATIONS
 from ...explain.owners import living
+from ...explain.reasons import text
+from ...explain.reasons.suspects import CheckedRun, Suspicion, steps_said
+from ...explain.reasons.words import left_by
 from ...explain.sentences import fill
 from ...recording.rows import BackwardPass
-from ...why import text
-from ...why.suspects import CheckedRun, Suspicion, steps_said
-from ...why.words import left_by
 from ..rows import exits_of, rows_of
 from .model import asked_for
 from .operations import handle_of, name_of
@@ -70,7 +68,7 @@ def not_optimized(run: CheckedRun) -> Iterator[Suspicion]:
     """A gradient was there when a step was taken, and no optimizer has the variable."""
     steps = run.recording.log.optimizer_steps
     in_time = handles_given(sweep for sweep in run.sweeps if steps and sweep.at <= steps[-1].at)
-    left_out = (in_time & run.with_gradient.keys()) - held(run)
+    left_out = (in_time & run.with_gradient.keys()) - handles_of_optimizers(run)
     missing = {key for key in left_out if len(_states(run, run.with_gradient[key])) < 2}
     if missing:
         fields = {"what": fill("an optimizer"), "steps": steps_said(len(steps))}
@@ -86,7 +84,7 @@ def sought_by_name(run: CheckedRun) -> Iterator[Suspicion]:
         for key, one in log.variables.items()
         if getattr(one.variable, "trainable", False) and reached.intersection(log.rows_of(one.variable))
     }
-    trained = held(run) | handles_given(run.sweeps)
+    trained = handles_of_optimizers(run) | handles_given(run.sweeps)
     for s in text.statements(log.optimizer_steps[-1].site[0]) if log.optimizer_steps else ():
         for node in s.nodes:
             if isinstance(node, (ast.Compare, ast.Call)) and ".name" in ast.unparse(getattr(node, "func", node)):
@@ -101,7 +99,7 @@ def sought_by_name(run: CheckedRun) -> Iterator[Suspicion]:
                     yield Suspicion("not_optimized", s.site, {"what": what}, sources=found, kind="name")
 
 
-def held(run: CheckedRun) -> set[int]:
+def handles_of_optimizers(run: CheckedRun) -> set[int]:
     """The handles of the variables that optimizers have, or changed."""
     optimizers = living(tf.keras.optimizers.Optimizer)
     own = {id(handle_of(v)) for one in optimizers for v in getattr(one, "_trainable_variables", [])}

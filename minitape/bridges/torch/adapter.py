@@ -11,9 +11,9 @@ import torch
 
 from ...explain.caller import asking_frame
 from ...explain.fixes.dialects import TORCH
+from ...explain.reasons.question import Question, RecordedRow
 from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site
-from ...why.model import Question, RecordedRow
 from ..rows import exits_of, rows_of
 from .value import array_of
 from .words import CLASSES, FUNCTIONS, ZEROS

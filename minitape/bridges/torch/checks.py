@@ -11,12 +11,12 @@ import numpy as np
 import torch
 
 from ...explain.owners import living
+from ...explain.reasons import checks, text, words, zero_nan
+from ...explain.reasons.names import as_asked
+from ...explain.reasons.question import Exit, Finding, Question, RecordedRow
 from ...explain.sentences import fill
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, last_return, text_of
-from ...why import arrived, checks, text, words
-from ...why.model import Exit, Finding, Question, RecordedRow
-from ...why.names import as_asked
 from ..recording import Number
 from .adapter import CAUSES, read
 from .value import array_of
@@ -327,7 +327,7 @@ def grad(q: Question) -> Finding | None:
         return Finding("no_backward")
     row = next((row for row in q.used if row in sweep.adjoints), None)
     if row is None:
-        stopped = arrived.stopped(q)
+        stopped = zero_nan.stopped(q)
         return Finding("unused") if stopped is None else own_rule(q, stopped)
     asked, when = sweep.asked, q.adapter.recording.sweeps.index(sweep)
     if asked == "grad" and source.is_leaf and source.grad is None and (call := text.at(sweep.site)) is not None:
@@ -361,11 +361,11 @@ def own_rule(q: Question, row: int, kind: str = "") -> Finding:
 
 def nan(q: Question) -> Finding | None:
     """The same; of weights that took a step with NaN what began with it in an earlier backward pass."""
-    found = arrived.nan(q)
+    found = zero_nan.nan(q)
     for sweep in q.adapter.recording.sweeps if found is not None and found.kind == "trained" else ():
         if sweep is q.sweep:
             break
-        earlier = sweep.target and arrived.nan(read(q.adapter.recording, Number(sweep.target[-1]), q.source))
+        earlier = sweep.target and zero_nan.nan(read(q.adapter.recording, Number(sweep.target[-1]), q.source))
         if earlier:
             return earlier
     return found
@@ -373,7 +373,7 @@ def nan(q: Question) -> Finding | None:
 
 def zero(q: Question) -> Finding | None:
     """What made zeros, with what PyTorch knows of it."""
-    found = arrived.zero(q)
+    found = zero_nan.zero(q)
     if found is None or found.row is None:
         return found
     hooks = q.adapter.log.hooks

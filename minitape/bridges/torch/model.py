@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from ...explain.caller import asking_frame
+from ...explain.reasons.names import reach
 from ...picture.reading import spaces
 from ...recording.values import numbers_of
-from ...why.names import reach
 from .value import array_of
 
 

@@ -25,7 +25,7 @@ from .watch import TorchWatcher
 if TYPE_CHECKING:
     import numpy as np
 
-    from ...why.suspects import CheckedRun
+    from ...explain.reasons.suspects import CheckedRun
 
 
 class TorchRecording(FrameworkRecording):

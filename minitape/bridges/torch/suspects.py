@@ -14,14 +14,14 @@ import torch
 from ...explain.caller import asking_frame, in_brackets
 from ...explain.families import OperationNames
 from ...explain.owners import living
+from ...explain.reasons import text
+from ...explain.reasons.question import RecordedRow
+from ...explain.reasons.suspects import CheckedRun, Suspicion, steps_said
+from ...explain.reasons.words import left_by
 from ...explain.sentences import fill
 from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site, text_of
 from ...recording.values import numbers_of
-from ...why import text
-from ...why.model import RecordedRow
-from ...why.suspects import CheckedRun, Suspicion, steps_said
-from ...why.words import left_by
 from ..rows import exits_of
 from .adapter import rows_read
 from .training import SAMPLE, TrainingEvent, equal_samples, numbers

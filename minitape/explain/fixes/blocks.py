@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ...why.text import FUNCTIONS, Statement, last_name, unparse
+from ..reasons.text import FUNCTIONS, Statement, last_name, unparse
 from ..sentences import fill
 from .edits import source_names
 from .site import Edit, EditStep, Fix, Plan, Spot, checked, is_call, lines_said, replaced

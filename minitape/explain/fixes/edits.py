@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-from ...why.text import last_name, parsed, unparse
+from ..reasons.text import last_name, parsed, unparse
 from .dialects import TAPE
 from .site import REBUILDS, SIMPLE, Change, Edit, Spot, is_call, is_index, is_module, operand, spelled
 

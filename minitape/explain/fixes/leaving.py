@@ -13,7 +13,7 @@ import numpy as np
 
 from ...engine.recording.frames import own_file
 from ...engine.tensor.tensor import from_array
-from ...why.text import last_name, parsed, rewritten, unparse
+from ..reasons.text import last_name, parsed, rewritten, unparse
 from .numbers import STEPS
 from .site import REBUILDS, SIMPLE, Fix, Spot, is_call, is_module, replaced, spelled
 

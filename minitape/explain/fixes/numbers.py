@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...why.text import bound_by, last_name, parsed, rewritten, unparse
+from ..reasons.text import bound_by, last_name, parsed, rewritten, unparse
 from .site import SIMPLE, Change, Edit, Spot, is_call, is_index, is_module, operand, spelled
 
 _DRAWS = set("rand randn randint normal uniform bernoulli sample rsample dropout".split())

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...why.names import path_to
-from ...why.text import last_name, parsed, unparse
+from ..reasons.names import path_to
+from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
 from .edits import looked_up
 from .leaving import FLAT, parts_inside

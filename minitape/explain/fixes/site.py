@@ -15,9 +15,9 @@ import numpy as np
 from ...common.texts import paragraph
 from ...engine.recording.frames import lines_of
 from ...recording.values import numbers_of
-from ...why.model import Question, RecordedRow
-from ...why.names import path_to
-from ...why.text import ProgramText, Statement, last_name, parsed, program, rewritten, unparse
+from ..reasons.names import path_to
+from ..reasons.question import Question, RecordedRow
+from ..reasons.text import ProgramText, Statement, last_name, parsed, program, rewritten, unparse
 from ..sentences import fill
 from .dialects import Dialect
 

@@ -8,9 +8,9 @@ one line changes, and the program still parses with it.
 from __future__ import annotations
 
 from ...common.texts import paragraph
-from ...why.model import Finding, Question
-from ...why.text import at
 from ..causes import KINDS, SHARED
+from ..reasons.question import Finding, Question
+from ..reasons.text import at
 from ..words import Explanation
 from . import blocks as block
 from . import edits as edit

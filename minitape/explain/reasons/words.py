@@ -6,16 +6,16 @@ import ast
 
 import numpy as np
 
-from ..common.texts import paragraph
-from ..explain.caller import in_brackets
-from ..explain.fixes.table import offer
-from ..explain.sentences import between, fill
-from ..explain.texts import TEXT
-from ..explain.value_texts import ARRIVED, FUNCTIONS, OF_TAPE, OF_TENSORFLOW
-from ..explain.words import Explanation, not_all, words_alone
+from ...common.texts import paragraph
+from ..caller import in_brackets
+from ..fixes.table import offer
+from ..sentences import between, fill
+from ..texts import TEXT
+from ..value_texts import ARRIVED, FUNCTIONS, OF_TAPE, OF_TENSORFLOW
+from ..words import Explanation, not_all, words_alone
 from . import text
-from .model import Finding, Question
 from .names import path_to as path_to
+from .question import Finding, Question
 
 VALUES = OF_TAPE | ARRIVED | OF_TENSORFLOW | TEXT
 

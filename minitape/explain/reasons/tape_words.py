@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ..explain.caller import in_brackets, where
-from ..explain.fixes.edits import assigned
-from ..explain.fixes.leaving import LEAVES
-from ..explain.owners import variables_of
-from ..explain.sentences import fill
-from ..recording.nodes import CodePlace, is_state
+from ...recording.nodes import CodePlace, is_state
+from ..caller import in_brackets, where
+from ..fixes.edits import assigned
+from ..fixes.leaving import LEAVES
+from ..owners import variables_of
+from ..sentences import fill
 from . import checks, text
-from .model import Finding, Question, RecordedRow
 from .names import bound_at, path_to
+from .question import Finding, Question, RecordedRow
 
 Fields = dict[str, str]
 SHORT = 40  # the longest text of an expression in a sentence

@@ -19,16 +19,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..explain.caller import in_brackets
-from ..explain.causes import KINDS
-from ..explain.families import OperationNames
-from ..explain.sentences import fill
-from ..explain.suspect_texts import words
-from ..explain.words import Explanation
-from ..recording.sites import Site
-from ..recording.values import numbers_of
+from ...recording.sites import Site
+from ...recording.values import numbers_of
+from ..caller import in_brackets
+from ..causes import KINDS
+from ..families import OperationNames
+from ..sentences import fill
+from ..suspect_texts import words
+from ..words import Explanation
 from . import text
-from .model import Exit, RecordedRow
+from .question import Exit, RecordedRow
 
 VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operation
 REPEATED = 5  # so often an operation is a loop, or a deep net

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable
 from types import FrameType, ModuleType
 from typing import Any
 
-from ..engine.recording.frames import own_file
-from ..explain.caller import asking_frame
-from ..explain.sentences import fill
-from ..recording.sites import Site
+from ...engine.recording.frames import own_file
+from ...recording.sites import Site
+from ..caller import asking_frame
+from ..sentences import fill
 from . import text
-from .model import Question
+from .question import Question
 
 PLAIN = (bool, int, float, str, type(None))  # hold nothing
 DEEP, MANY = 6, 2000  # of what holds what is looked at to find a name

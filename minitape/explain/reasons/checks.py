@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..explain.causes import row_of
-from ..recording.nodes import placed
-from ..recording.sites import NOWHERE, Site
+from ...recording.nodes import placed
+from ...recording.sites import NOWHERE, Site
+from ..causes import row_of
 from . import text
-from .model import Exit, Finding, Question, RecordedRow, breaks, way_to
 from .names import bound_at
+from .question import Exit, Finding, Question, RecordedRow, breaks, way_to
 
 RUN_ONCE = ("__init__", "__post_init__", "build")
 CUTS = ("stop_gradient", "integer_dtype", "nondifferentiable", "no_gradient_registered")  # before a value leaves

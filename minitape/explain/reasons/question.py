@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..explain.causes import row_of
-from ..recording.sites import NOWHERE, Site
-from ..recording.values import ValueSummary, numbers_of
+from ...recording.sites import NOWHERE, Site
+from ...recording.values import ValueSummary, numbers_of
+from ..causes import row_of
 
 AGAIN, OF_SHAPE = 0.001, 1.5  # what a break costs that goes on with the one before; what has a value's shape alone
 SHAPES = ("OnesLike", "ZerosLike", "Shape", "ShapeN", "Size", "Rank")

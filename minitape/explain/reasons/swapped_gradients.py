@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..common.texts import paragraph
-from ..engine.recording.evidence import Ref, origin_of, read
-from ..explain.caller import asking_names, warn_user
-from ..explain.sentences import fill
-from ..explain.value_texts import OF_TAPE
-from ..recording.nodes import place_of_origin, placed
-from .model import Finding
+from ...common.texts import paragraph
+from ...engine.recording.evidence import Ref, origin_of, read
+from ...recording.nodes import place_of_origin, placed
+from ..caller import asking_names, warn_user
+from ..sentences import fill
+from ..value_texts import OF_TAPE
 from .names import reach
+from .question import Finding
 
 if TYPE_CHECKING:
-    from ..engine.types import End
+    from ...engine.types import End
 
 CHANGES = ("assign_sub", "assign_add")  # how optimizers change variables
 

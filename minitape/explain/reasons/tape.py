@@ -10,39 +10,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..common.texts import paragraph
-from ..engine.back.endpoints import leaf_of
-from ..engine.back.tape import GradientTape
-from ..engine.recording.array_spec import ArraySpec
-from ..engine.recording.evidence import ValueLeft, creation_of
-from ..engine.recording.rows import operation_of
-from ..engine.tensor.tensor import Tensor
-from ..engine.tensor.variable import UnreadVariable
-from ..engine.values import nest
-from ..explain.caller import asking_names
-from ..explain.causes import SHARED
-from ..explain.families import CLASSES, LAYERS, OPERATIONS, ZEROS
-from ..explain.fixes.dialects import TAPE
-from ..explain.owners import Owners, variables_of
-from ..explain.replay import MOST, replay, starts_of, swept
-from ..explain.sentences import fill
-from ..explain.texts import TEXT
-from ..explain.value_texts import RELEASED
-from ..explain.words import Explanation
-from ..recording.bodies import outermost, own_shares
-from ..recording.nodes import Break, CodePlace, TapeNode, is_leaf, is_state, placed, way_of
-from ..recording.rows import BackwardPass
-from ..recording.sites import NOWHERE, Site, last_return
-from ..recording.tape import TapeRules, handle_of, name_given
-from ..recording.trace import COPIES, Trace
-from ..recording.values import ValueSummary
-from . import arrived, checks, suspects, tape_words, text, words
-from .model import Exit, Finding, Given, Question, RecordedRow, breaks
+from ...common.texts import paragraph
+from ...engine.back.endpoints import leaf_of
+from ...engine.back.tape import GradientTape
+from ...engine.recording.array_spec import ArraySpec
+from ...engine.recording.evidence import ValueLeft, creation_of
+from ...engine.recording.rows import operation_of
+from ...engine.tensor.tensor import Tensor
+from ...engine.tensor.variable import UnreadVariable
+from ...engine.values import nest
+from ...recording.bodies import outermost, own_shares
+from ...recording.nodes import Break, CodePlace, TapeNode, is_leaf, is_state, placed, way_of
+from ...recording.rows import BackwardPass
+from ...recording.sites import NOWHERE, Site, last_return
+from ...recording.tape import TapeRules, handle_of, name_given
+from ...recording.trace import COPIES, Trace
+from ...recording.values import ValueSummary
+from ..caller import asking_names
+from ..causes import SHARED
+from ..families import CLASSES, LAYERS, OPERATIONS, ZEROS
+from ..fixes.dialects import TAPE
+from ..owners import Owners, variables_of
+from ..replay import MOST, replay, starts_of, swept
+from ..sentences import fill
+from ..texts import TEXT
+from ..value_texts import RELEASED
+from ..words import Explanation
+from . import checks, suspects, tape_words, text, words, zero_nan
 from .names import called
-from .steps import changed_by_others
+from .question import Exit, Finding, Given, Question, RecordedRow, breaks
+from .swapped_gradients import changed_by_others
 
 if TYPE_CHECKING:
-    from ..engine.types import End, Structure
+    from ...engine.types import End, Structure
 
 FUNCTION = ("function", "PartitionedCall", "StatefulPartitionedCall")
 DEEP = 3  # calls inside of calls that are looked into
@@ -573,7 +573,7 @@ def say_inside(q: Question, found: Finding) -> Explanation:
     if within is not q:
         answer._rows = [q.rows[found.row].extra.row] if found.row is not None else []
     if answer.kind in ("zero", "nonfinite"):
-        lost = not all(arrived.finite(q, end) for end in q.ends)
+        lost = not all(zero_nan.finite(q, end) for end in q.ends)
         spoilt = fill("The target is not finite.") if lost else fill("The gradient of {x} is not finite.", x=q.name)
         zero = fill("The gradient of {x} is zero.", x=q.name)
         answer.message = paragraph(zero if answer.kind == "zero" else spoilt, answer.message)
@@ -643,8 +643,8 @@ def _sum_of(targets: list[End]) -> str:
 
 def lost(q: Question) -> Finding | None:
     """Where the NaN or infinity of a target came up, of a sweep that cannot run again."""
-    end = next((end for end in q.ends if not arrived.finite(q, end)), None)
-    return None if end is None else arrived.origin(q, end)
+    end = next((end for end in q.ends if not zero_nan.finite(q, end)), None)
+    return None if end is None else zero_nan.origin(q, end)
 
 
 def by_rule(q: Question) -> Finding | None:
@@ -668,7 +668,7 @@ def by_rule(q: Question) -> Finding | None:
 def values(q: Question) -> Finding | None:
     """What is zero or not finite of a gradient that is there, by its sweep or without one."""
     with np.errstate(all="ignore"):
-        return by_rule(q) or lost(q) if q.sweep is None else arrived.nan(q) or arrived.zero(q)
+        return by_rule(q) or lost(q) if q.sweep is None else zero_nan.nan(q) or zero_nan.zero(q)
 
 
 def inside(q: Question, found: Finding, depth: int = 0) -> tuple[Question, Finding]:
@@ -747,10 +747,10 @@ def explain_nonfinite(tape: GradientTape, target: Structure, sources: Structure)
         questions = [question(asked, source) for source in flat]
         for q in questions:
             q.sweep = asked.sweep if asked.rules.connected(q.source) else None
-        found = next(((q, one) for q in questions if q.sweep is not None and (one := arrived.nan(q))), None)
-        lost = next((end for end in questions[0].ends if not arrived.finite(questions[0], end)), None)
+        found = next(((q, one) for q in questions if q.sweep is not None and (one := zero_nan.nan(q))), None)
+        lost = next((end for end in questions[0].ends if not zero_nan.finite(questions[0], end)), None)
         if found is None and lost is not None:
-            found = questions[0], arrived.origin(questions[0], lost)
+            found = questions[0], zero_nan.origin(questions[0], lost)
         if found is not None:
             answer = say_inside(*found)
             answer.cause = "nonfinite_gradient" if lost is None else "nonfinite_value"

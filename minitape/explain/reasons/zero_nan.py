@@ -11,11 +11,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..explain.families import MOVES, POINTS
-from ..explain.sentences import fill
-from ..recording.sites import NOWHERE, text_of
-from ..recording.values import numbers_of
-from .model import Finding, Question
+from ...recording.sites import NOWHERE, text_of
+from ...recording.values import numbers_of
+from ..families import MOVES, POINTS
+from ..sentences import fill
+from .question import Finding, Question
 
 CLIP = re.compile(r"\bclip\w*")  # a maximum and a minimum, of which the text or the scope tells
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
