@@ -27,7 +27,7 @@ def numpy_call(site: Site) -> Site | None:
             foreign = text.root_name(call.func) in modules or text.last_name(call.func) == "img_to_array"
             given = [*call.args, *(keyword.value for keyword in call.keywords)]
             name = predicted.get(next(iter(at.functions), None))
-            if foreign and (text.enters(at, given, start) or any(text.unparse(part) == name for part in given)):
+            if foreign and (text.enters(start, at, given) or any(text.unparse(part) == name for part in given)):
                 return at.file, call.lineno
     return None
 

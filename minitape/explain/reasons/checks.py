@@ -34,12 +34,8 @@ def broken(q: Question) -> Finding | None:
     found: list[Finding] = []
     for row, one in breaks(q.way):
         site = q.rows[row].site if one.site is NOWHERE else one.site
-        if (
-            found
-            and found[-1].cause == "outside_tape"
-            and one.why in ("state", "left_through_numpy")
-            and found[-1].site == site
-        ):
+        prepares = found and found[-1].cause in ("outside_tape", "not_recorded") and found[-1].site == site
+        if prepares and one.why in ("state", "variable_assign", "left_through_numpy"):
             found.pop()  # it only prepared that
         if found and found[-1].cause == one.why and one.what == "gradient":
             found.pop()  # of another tape: the gradient that was taken there

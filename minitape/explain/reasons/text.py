@@ -152,16 +152,6 @@ def root_name(node: ast.AST) -> str:
     return last_name(node)
 
 
-def enters(s: Statement, parts: Iterable[ast.AST], start: Statement) -> bool:
-    """Whether one of some expressions of a statement reads what another one binds, or a call is in it."""
-    names = {*start.binds} if s is not start else set()
-    return any(
-        ast.unparse(n) in names or (s is start and isinstance(n, ast.Call)) or (not names and isinstance(n, ast.Name))
-        for part in parts
-        for n in ast.walk(part)
-    )
-
-
 @dataclass(eq=False)
 class ProgramText:
     """The text of a file, or of all cells of a notebook in their order."""
@@ -380,11 +370,19 @@ def flow(start: Statement, files: Iterable[str | None], branches: bool = True) -
     arguments, also those that a function fills, and results of functions, exceptions, branches.
     """
     names = [start.file, *sorted({file for file in files if file and not own_file(file)} - {start.file})]
-    return _flow(start, tuple({id(p): p for p in map(program, names)}.values()), branches)
+    return _flow(start, tuple({id(p): p for p in map(program, names)}.values()), branches)[0]
+
+
+def enters(start: Statement, at: Statement, parts: Iterable[ast.AST]) -> bool:
+    """Whether expressions of a statement read what another one of its file computes, or a call is in them there."""
+    nodes = [n for part in parts for n in ast.walk(part)]
+    if at is start:
+        return any(isinstance(n, (ast.Call, ast.Name)) for n in nodes)
+    return _reads(_flow(start, (program(start.file),), True)[1], nodes, at)
 
 
 @lru_cache(256)
-def _flow(start: Statement, text: tuple[ProgramText, ...], branches: bool) -> set[Statement]:
+def _flow(start: Statement, text: tuple[ProgramText, ...], branches: bool) -> tuple[set[Statement], Flow]:
     f = Flow(list(text), {}, {})
     for p in text:
         for name, made in p.functions.items():
@@ -402,7 +400,7 @@ def _flow(start: Statement, text: tuple[ProgramText, ...], branches: bool) -> se
         met = {s: None for name in fresh for p in text for s in p.mentions.get(name, ())}
         waiting = [s for s in met if s not in reached and _reads(f, s.nodes, s)]
         waiting = [*dict.fromkeys([*waiting, *(s for s in inner if s not in reached)])]
-    return reached
+    return reached, f
 
 
 def _reads(f: Flow, nodes: Iterable[ast.AST], where: Statement) -> bool:
