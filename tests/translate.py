@@ -267,7 +267,7 @@ def _of_answers() -> list[tuple[str, str]]:
 def _of_bridges() -> list[tuple[str, str]]:
     """The same of the bridges' tables, which are read as text: no framework need be installed."""
     found = []
-    for path in sorted(ROOT.glob("minitape/[be]*/*texts.py")):
+    for path in sorted([*ROOT.glob("minitape/[be]*/*texts.py"), *ROOT.glob("minitape/bridges/*/words.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             values = node.values if isinstance(node, ast.Dict) else [node.value] if isinstance(node, ast.Assign) else []
             for part in (part for value in values for part in getattr(value, "elts", [value])):

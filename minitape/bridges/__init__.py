@@ -5,40 +5,32 @@ A bridge watches a program while it runs, unchanged, and writes what it sees int
 framework computed. Nothing of a framework is imported before its bridge is.
 
     ``require``     the framework, or an error that says what to install
-    ``recording``   what was recorded, in the words of the snapshot that pictures read; no framework is known here
+    ``recording``   what was recorded: rows and backward passes; no framework is known here. ``pictures``: the same in
+                    the words of the snapshot that pictures read; ``rows``: as explain reads it
     ``changes``     the block: what it changes in a framework, and undoes wherever Ctrl-C comes
     ``replay``      a recording that was kept as a snapshot, without its framework
-    ``inquiry``     a question: a framework's checks in their order, and words; the reasoning that all share is
-                    ``explain.blocked`` and ``explain.values``. ``texts``: the sentences that are the same in all; the
-                    fixes of each cause are in ``minitape/explain/fixes``, in the words of the framework that
-                    ``*_texts`` names
+    ``texts``       the sentences that are the same in all; the fixes of each cause are in ``minitape/explain/fixes``,
+                    in the words of the framework
     ``sampling``    a block around a training loop that records every n-th step, or only the one after a bad gradient
-    ``checkup``     a whole model is asked about; ``model_page``: the page of the answers, with their numbers
-    ``suspects``    gradients that are there and wrong, by what arrived, beside ``explain.suspects``
+    ``checkup``     a recording that can be asked why, also about a whole model; ``model_page``: the page of the
+                    answers, with their numbers
     ``callbacks``   what a callback does of a library that owns the loop: ``keras``, ``lightning``, ``transformers``
     ``program``     a file runs as the main program in a block, for the command; ``pytest_plugin``: a test of a step
-    ``torch``       PyTorch: ``record()`` and what it adds to a recording
-    ``torch_mode``  ... what is called in the block, and in which module
-    ``torch_log``   ... the rows that are made of it
-    ``torch_graph`` ... autograd's nodes, and the hooks that read what passes through them
-    ``torch_value`` ... tensors that are shown later, but as they were
-    ``torch_why``   ... why a .grad is None, zero or NaN; ``torch_texts``: the sentences
-    ``torch_model``  ... its parameters by name; ``torch_training``: the passes and steps that a loop took;
-                    ``torch_suspects``: what is wrong with gradients that are there
-    ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``,
-                    ``tensorflow_texts``: the same parts, on TensorFlow's callbacks and tapes instead of hooks;
-                    ``tensorflow_model``, ``tensorflow_suspects``: as for PyTorch; ``tensorflow_ops``: what
-                    TensorFlow says of an operation; ``tensorflow_value``: what is kept of tensors, tapes and variables;
-                    ``tensorflow_tapes``: what the tape that was asked recorded and watches
-    ``tensorflow_inside``  the graph of a tf.function, run again; ``tensorflow_open``: for explain, and for pictures
-                    that open a call
+    ``torch/``      PyTorch. ``record``: the block; ``watch``: what is called in it, and in which module; ``rows``: the
+                    rows that are made of it; ``graph``: autograd's nodes, and the hooks that read what passes through
+                    them; ``value``: tensors that are shown later, but as they were; ``model``: parameters by name;
+                    ``history``: where they were made, frozen, replaced; ``training``: the passes and steps that a loop
+                    took; ``adapter``: what a question asks of tensors; ``checks``: why a .grad is None, zero or NaN,
+                    each check for one cause; ``words``: the sentences; ``suspects``: what is wrong with gradients that
+                    are there
+    ``tensorflow/`` TensorFlow, with the same parts, on its callbacks and tapes instead of hooks; ``operations``: what
+                    it says of an operation; ``inside``: the graph of a tf.function, run again; ``calls``: that for
+                    explain, and for pictures that open a call; ``numpy_calls``: where NumPy reads a tensor's memory
+    ``jax/``        JAX, with the same parts: ``record(f, *args)``; ``run``: the equations of ``f``, one by one, and
+                    what tracers know of values where there is no ``jit``; ``sweep``: JAX's sweeps backward and forward
+                    through them; ``origin``: the lines of what was recorded, in the text of the program; ``program``:
+                    for the command, the functions of its first gradients are recorded
     ``kept_values`` arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps and holds
-    ``jax_program`` a program of JAX for the command: the functions of its first gradients are recorded
-    ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one, and what tracers know
-                    of values where there is no ``jit``; ``jax_log``: their rows; ``jax_sweep``: JAX's sweeps backward
-                    and forward through them; ``jax_why``, ``jax_texts``: why a gradient is zero or refused;
-                    ``jax_suspects``: what is wrong with one that is there; ``jax_origin``: the lines of what was
-                    recorded, in the text of the program
 
 >>> from minitape.bridges import Recording
 >>> recording = Recording("by hand")

@@ -111,7 +111,7 @@ class Block(Generic[Kind]):
         self._recording, self._watcher, self._entered = recording, watcher, False
 
     def __enter__(self) -> Kind:
-        if self._entered or not self._recording._open:
+        if self._entered or not self._recording._recording:
             raise RuntimeError("A recording is of one block: call record() again for the next.")
         self._entered = True
         self._watcher.begin()

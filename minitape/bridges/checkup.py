@@ -5,17 +5,20 @@ reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..explain.page import page
 from ..explain.sentences import fill
 from ..explain.words import Explanation
 from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
-from .model_page import GradientNumbers, ModelPage
+from .model_page import GradientNumbers, ModelPage, names_in
+from .recording import Number, Recording
 from .texts import SHARED
 
 # what an answer may be beside its own kind: any suspect, or the one that says more of it
@@ -24,7 +27,7 @@ CANCELS = ("zero_cancels", "zero_sum")
 ASIDE = ("cut", "paused", "outside")  # how a value goes into a target, and gets no gradient
 
 if TYPE_CHECKING:
-    from .recording import Recording
+    from ..explain.reasons.suspects import CheckedRun
 
 
 def several(target: Any) -> Sequence:
@@ -41,7 +44,7 @@ class Checkup:
     it.
     """
 
-    def __init__(self, recording: Recording, target: Any = None) -> None:
+    def __init__(self, recording: FrameworkRecording, target: Any = None) -> None:
         self.recording, self.target = recording, target
         self._inner: dict[int, Checkup] = {}  # of compiled steps
 
@@ -49,14 +52,13 @@ class Checkup:
         """The page of a model."""
         answers = {name: self.answer(name, source) for name, source in parts.items()}
         well = {name.rpartition(".")[0] for name, a in answers.items() if a.kind in ("connected", "suspect")}
-        held = self.checks.trained_keys
-        copies = self.checks.copies(
-            [] if held else [(a.key(), parts[name]) for name, a in answers.items() if a.kind in ASIDE]
-        )
+        held = self.run.trained
+        blocked = [] if held else [(a.key(), parts[name]) for name, a in answers.items() if a.kind in ASIDE]
+        copies = self.run.copies(blocked) if blocked else ()
         for name, answer in answers.items():
-            aside = bool(held) and self.checks.key(parts[name]) not in held
+            aside = bool(held) and self.run.key(parts[name]) not in held
             if answer.kind == "connected":  # it would get a gradient, which nothing asks for
-                answer.intended = aside and self.checks.asks
+                answer.intended = aside and self.run.asks
             elif answer.connected:  # a bias whose sum cancels, as before a normalization, while its layer learns
                 answer.intended |= answer.cause in CANCELS and name.rpartition(".")[0] in well
             elif answer.kind != "error":
@@ -97,8 +99,7 @@ class Checkup:
         """The same answer, or what is wrong with a gradient that is there."""
         if answer.kind not in MAY_BE:
             return answer
-        found = self.checks.of(source, self.recording.rows_of(source))
-        said = [one.explanation(answer.name, self.recording.framework) for one in found]
+        said = [one.explanation(answer.name, self.recording.framework) for one in self.run.suspects(source)]
         if not said or MAY_BE[answer.kind] not in ("", said[0].cause):
             return answer
         other: Explanation = said[0].with_beside(said[1:])
@@ -127,12 +128,12 @@ class Checkup:
         """Whether the last backward pass ended in an error, and a source was used for its target."""
         failed = self.recording.failed if self.target is None else []
         rows = set(self.recording.rows_of(source))
-        return any(not rows.isdisjoint(self.checks.behind(row)) for row in failed)
+        return any(not rows.isdisjoint(self.run.behind(row)) for row in failed)
 
     @cached_property
-    def checks(self) -> Any:
-        """What finds gradients that are there and wrong; None where there is nothing to look at."""
-        return self.recording.suspect_checks()
+    def run(self) -> CheckedRun:
+        """What the checks of gradients that are there and wrong read."""
+        return self.recording.suspect_run()
 
     def _reached_by(self, source: Any) -> BackwardPass | None:
         """The last backward pass that reached a source."""
@@ -149,3 +150,119 @@ class Checkup:
         ]
         gradient = np.sum(arrays, axis=0) if arrays else None
         return GradientNumbers.of(gradient, *self.recording.weights_of(source))
+
+
+class FrameworkRecording(Recording, ABC):
+    """The recording of a framework's program, which can be asked why: what each bridge knows of its framework."""
+
+    def explain(self, *asked: Any, target: Any = None, source: Any = None) -> Any:
+        """Why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and what fixes it.
+
+        ``explain(source)`` asks about the last backward pass, or the one that failed. Returns an
+        :class:`minitape.explain.Explanation`, as ``tape.explain`` does; a list of them for a list of sources.
+        ``explain(model)``, ``explain(model.parameters())``, a dictionary or a name answer with a page
+        (:class:`minitape.bridges.model_page.ModelPage`), and ``explain()`` with one of all that the block trained.
+        """
+        if len(asked) > 2 - (target is not None) - (source is not None):
+            raise TypeError("explain() takes a target and a source, or a source alone: explain(loss, w), explain(w).")
+        if source is None and asked:
+            *asked, source = asked  # type: ignore[assignment]
+        target = asked[0] if asked else target
+        if isinstance(source, (list, tuple)):
+            models = [self.model_parts(part) for part in source]
+            if not any(models):
+                return page([answer_of(self, target, s) for s in source])
+            known: Mapping[str, Any] | None = merged(
+                [
+                    self._parts_of(iter([part])) or {} if one is None else one
+                    for part, one in zip(source, models, strict=True)
+                ]
+            )
+        else:
+            known = self._parts_of(source)
+        return answer_of(self, target, source) if known is None else Checkup(self, target).page(known)
+
+    def why(self, target: Any, source: Any) -> Any:
+        """Why no gradient arrives at one source; of several targets, whose gradients are added, at none or from one."""
+        found = [self._why(one, source) for one in several(target)]
+        answer = min(found, key=lambda one: (not one.connected, one.kind == "unused"))
+        blocked = [one for one in found if one.line is not None and not one.connected]
+        return answer.with_beside(blocked if found[1:] else ())
+
+    def asked_for(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
+        """Those of some backward passes that the program asked for the gradient of a source; all where none was."""
+        return sweeps
+
+    def _parts_of(self, asked: Any) -> Mapping[str, Any] | None:
+        """The sources that a question is about, by name: of None all that the block trained, of a model, a
+        dictionary, a generator or a name what is in it. None where the question is about one source.
+        """
+        if asked is None:
+            return self.trained()
+        if isinstance(asked, str):
+            return None if self.row_of(asked) is not None else names_in(self.trained(), asked)
+        parts = self.model_parts(asked)
+        if parts is not None or isinstance(asked, Mapping):
+            return asked if parts is None else parts
+        if isinstance(asked, Iterator):
+            names = {id(source): name for name, source in self.trained().items()}
+            return {names.get(id(source), f"[{k}]"): source for k, source in enumerate(asked)}
+        return None
+
+    @abstractmethod
+    def trained(self) -> dict:
+        """The sources that the block trained, by the name that the program has for them."""
+
+    def model_parts(self, model: Any) -> dict | None:
+        """The sources of a model by name; None for what is no model."""
+        return None
+
+    def weights_of(self, source: Any) -> tuple:
+        """The elements of a source before and after its last step; None where there was none."""
+        return None, None
+
+    def target_number(self, sweep: BackwardPass) -> Number | None:
+        """The target of a backward pass, as a question takes it."""
+        return Number(sweep.target[-1])
+
+    def inside_of(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
+        """The recording of a compiled step that gave a source its gradient, and what stands for the source there."""
+        return None
+
+    @abstractmethod
+    def suspect_run(self) -> CheckedRun:
+        """What the checks of gradients that are there and wrong read."""
+
+    @property
+    def problems(self) -> list:
+        """What is missing, not finite, suspect, zero or unknown of what the block trained, the worst first: in a test,
+        ``assert not recording.problems``.
+        """
+        found: list = self.explain().problems
+        return found
+
+    @abstractmethod
+    def _why(self, target: Any, source: Any) -> Any:
+        """Why no gradient arrives, where the bridge can tell."""
+
+    def last_target(self) -> Number | None:
+        """From where the last backward pass went; None where none ran."""
+        return Number(self.sweeps[-1].target[-1]) if self.sweeps and self.sweeps[-1].target else None
+
+
+def answer_of(recording: FrameworkRecording, target: Any, source: Any) -> Explanation:
+    """Why no gradient arrives at one source, or what is wrong with one that is there."""
+    return Checkup(recording, target).examined(recording.why(target, source), source)
+
+
+def merged(models: Sequence[Mapping[str, Any]]) -> dict:
+    """Merges the sources of several models, by name. A name that is taken gets the number of its model in front.
+
+    >>> merged([{"Net.w": 1}, {"Net.w": 2, "Net.b": 3}])
+    {'Net.w': 1, '[1].Net.w': 2, 'Net.b': 3}
+    """
+    found: dict = {}
+    for number, parts in enumerate(models):
+        for name, one in parts.items():
+            found[name if found.get(name, one) is one else f"[{number}].{name}"] = one
+    return found

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import keras
+import tensorflow
 
 from .callbacks import ExplainedSteps
-from .tensorflow import record, tensorflow
+from .tensorflow import record
 
 
 class KerasExplain(ExplainedSteps, keras.callbacks.Callback):

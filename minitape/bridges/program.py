@@ -64,7 +64,7 @@ def examine(
     page that has something wrong, as soon as it is known.
     """
     bridge = import_module(f"minitape.bridges.{framework}")
-    record = import_module("minitape.bridges.jax_program").FirstGradients if framework == "jax" else bridge.record
+    record = import_module("minitape.bridges.jax.program").FirstGradients if framework == "jax" else bridge.record
     main = ModuleType("__main__")
     main.__file__, main.__spec__ = str(path), module
     main.__package__ = None if module is None else module.parent

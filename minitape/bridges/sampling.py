@@ -20,7 +20,7 @@ from .texts import MISSING
 if TYPE_CHECKING:
     from ..engine.types import Leaving
     from ..explain.words import Explanation
-    from .recording import Recording
+    from .checkup import FrameworkRecording
 
 MOST = 10  # steps that are recorded: gradients that come and go cost nothing after them
 EACH = 10  # the first step and then each tenth is looked at: to read numbers means to wait for some devices
@@ -47,9 +47,8 @@ class SampledSteps:
     asked of the block, such as ``explain``; ``steps`` counts all.
 
     A step ends where one of the framework's functions in ``ends`` gave gradients, such as ``backward()``, as ``gives``
-    says of its first argument; where a round
-    of the program's loop asks for gradients in several places, as for the two nets of a GAN, at the last of them. The
-    second round tells which that is: the first step is recorded until then.
+    says of its first argument; where a round of the program's loop asks for gradients in several places, as for the two
+    nets of a GAN, at the last of them. The second round tells which that is: the first step is recorded until then.
     """
 
     def __init__(
@@ -60,19 +59,19 @@ class SampledSteps:
         gives: Callable[..., bool] = lambda *owner: True,
     ) -> None:
         self.steps = self._said = 0
-        self.latest: Recording | None = None
+        self.latest: FrameworkRecording | None = None
         self.recorded: Callable[[], object] | None = None  # is called when the recording of a step is complete
         self._block, self._ends, self._ready, self._gives = block, ends, ready, gives
         self._changes = Changes()
         self._open: Block[Any] | None = None
-        self._former: Recording | None = None  # what `latest` was before
+        self._former: FrameworkRecording | None = None  # what `latest` was before
         self._passing = self._entered = False
         self._last: Place | None = None  # where steps end
         self._met: list[Place] = []  # where else gradients came since then
 
     def _due(self) -> bool:
-        """Whether the step that begins is recorded."""
-        raise NotImplementedError
+        """Whether the step that begins is recorded: each, where no option chooses."""
+        return True
 
     def _recorded(self) -> None:
         """The recording of a step is complete."""

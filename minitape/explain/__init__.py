@@ -11,36 +11,23 @@ gradient that is None says why, as a warning. Errors that a None leads to carry 
 Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
 
 How it works: the recording knows every operation under a tape; :mod:`minitape.engine.recording.evidence` adds what
-happened outside. From both, :mod:`minitape.recording.tape` makes rows, and ``why`` names the first break on the path.
+happened outside. From both, ``reasons/tape.py`` makes rows, and a list of checks names the first cause that fits.
 
 The question
-    ``answer``     takes it, and never raises for what a program did
+    ``answer``     takes it, and never raises for what a program did; ``describe``: where explain itself failed
     ``warnings``   answers without a question: in warnings, and in notes on errors; ``uncaught`` for errors of
                    Python's own
     ``caller``     whose names the answer uses, and how it names a place
-    ``search``     the path with the fewest breaks
-    ``why``        which break is to blame, or which other object was used: one for a tape and for TensorFlow;
-                   ``tape_why`` what a tape knows better, and its words; ``names``, ``owners``: where values were made,
-                   which layer has them
-    ``inquiry``    what is asked once for all sources of a tape: where values went that left to Python
-    ``partial``    blocked paths next to a path that holds, what they would have added, and where values of Python's
-                   own may have come in
-    ``values``, ``families``   what is zero, NaN or infinite: the same for a tape and for every framework
-    ``blocked``    what blocks the gradient in a framework's recording, what left it and came back; a framework's own
-                   checks are in ``bridges``
-    ``zero_or_nan``, ``replay``   the sweep of a tape once more for that, also inside of a call
-    ``suspects``   gradients that are there, and not those that were meant, by one rule for a tape and every framework;
-                   ``suspect_texts``: the table of the causes; ``wrong``: of a tape
-
-The user's text
-    ``source``     the statements of a file, and where names are bound; ``statement`` one of them
-    ``flow``       where a value goes that left to Python
+    ``owners``     which layer has a variable
+    ``families``   what frameworks call operations of one family: those that make zeros, activations, losses
+    ``replay``     the sweep of a tape once more, also inside of a call
+    ``reasons/``   rows, checks in their order, suspects, the user's text: the same for a tape and every framework
 
 The answer
     ``causes``     one table: what sort of thing a cause is, whether it blocks a path, and how much it weighs
-    ``words``, ``texts``, ``value_texts``, ``describe``   a finding as sentences, which ``sentences`` fills in, in
-                   the language of the lessons; ``source_names`` what the user calls a source; ``page`` several of them
-    ``advice``, ``remedies``   what exactly happened at a break, and what to write instead
+    ``words``      the explanation that a user holds; ``page`` several of them
+    ``texts``, ``value_texts``, ``suspect_texts``   the sentences, which ``sentences`` fills in, in the language of the
+                   lessons
     ``fixes/``     the line to blame as it should be: the same in every framework
 """
 

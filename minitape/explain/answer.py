@@ -15,9 +15,9 @@ from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from .caller import warn_user
-from .describe import describe, in_short
-from .inquiry import GradientInquiry
+from .describe import in_short
 from .page import page
+from .reasons.tape import TapeAdapter, answer, recorded
 from .sentences import fill
 from .words import Explanation
 
@@ -60,10 +60,10 @@ def explain_flat(tape: GradientTape, targets: list[End], sources: list[End]) -> 
 
 def _answers(tape: GradientTape, targets: list[End], sources: list[End]) -> list[Explanation]:
     plain = [t for t in targets if not _is_tensor(t)][:1]
-    inquiry = None
+    asked = None
     if not plain:
         try:
-            inquiry = GradientInquiry(tape, targets, [s for s in sources if _is_tensor(s)])
+            asked = recorded(tape, targets, [s for s in sources if _is_tensor(s)])
         except Exception as error:
             return [in_short("independent", "", s, tape, error) for s in sources]
     answers = []
@@ -71,15 +71,15 @@ def _answers(tape: GradientTape, targets: list[End], sources: list[End]) -> list
         try:
             if not _is_tensor(source):
                 answers.append(in_short("wrong_object", type(source).__name__, source, tape))
-            elif inquiry is not None:
-                answers.append(describe(source, tape, inquiry))
+            elif asked is not None:
+                answers.append(answer(asked, source))
             elif plain == [None]:
                 answers.append(in_short("independent", "None", source, tape))
             else:
                 what = f"the target is a plain {type(plain[0]).__name__}"
                 answers.append(in_short("left_through_numpy", what, source, tape))
         except Exception as error:
-            answers.append(in_short(guess(inquiry, source), "", source, tape, error))
+            answers.append(in_short(guess(asked, source), "", source, tape, error))
     return answers
 
 
@@ -88,10 +88,10 @@ def _is_tensor(value: object) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "_tape_rows")
 
 
-def guess(inquiry: GradientInquiry | None, source: End) -> str:
+def guess(asked: TapeAdapter | None, source: End) -> str:
     """The most plausible cause when explain itself failed: connected or not, and no more."""
     with suppress(Exception):
-        if inquiry is not None and inquiry.connected(source):
+        if asked is not None and asked.rules.connected(source):
             return "connected"
     return "independent"
 
@@ -118,11 +118,11 @@ def warn_of(tape: GradientTape, targets: list[End], sources: list[End]) -> None:
     """Warns of these sources, whose gradients are None: once for all that have the same reason."""
     from .warnings import grouped
 
-    for answer, more in grouped(explain_flat(tape, targets, sources)):
+    for said, more in grouped(explain_flat(tape, targets, sources)):
         warn_user(
             fill(
                 "The gradient is None ({cause}): {text}",
-                cause=answer.cause,
-                text=paragraph(answer.message, answer.fix) + more,
+                cause=said.cause,
+                text=paragraph(said.message, said.fix) + more,
             )
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .suspects import OperationNames
+from collections.abc import Collection
+from typing import NamedTuple
 
 STEPS = set("Round Floor Ceil Sign Rint FloorDiv FloorMod".split())
 RELUS = {"Relu", "Relu6", "LeakyRelu"}
@@ -28,7 +29,23 @@ ZEROS = {
 }
 MOVES = {"ConcatV2", "Pack", "PadV2", "ScatterNd", "TensorListSetItem", "TensorListStack"}
 POINTS = {"Abs": "point", "ReluGrad": "second", "Relu6Grad": "second", "LeakyReluGrad": "second"}
-# what the checks of gradients that are there and wrong look for
+
+
+class OperationNames(NamedTuple):
+    """What a framework calls the operations that the checks of gradients that are there and wrong look for."""
+
+    compare: Collection[str]  # of two values, element by element
+    losses: Collection[str]  # of which the result is one number
+    sums: Collection[str]  # of all elements
+    shapes: Collection[str]  # change no number
+    adds: Collection[str]
+    factors: Collection[str]
+    of_logits: dict[str, str]  # losses, and what they apply themselves
+    activations: dict[str, str]  # operations, and what people call them
+    normalize: Collection[str]  # whose results have a sum or a mean that does not depend on the input
+    saturate: Collection[str]
+
+
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
 OPERATIONS = OperationNames(
     compare={"Sub", "SquaredDifference"},

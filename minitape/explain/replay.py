@@ -20,10 +20,10 @@ from ..engine.recording.block import no_tapes
 from ..engine.recording.record import SMALL
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.tensor import new_tensor
+from ..recording.tape import TapeRules
 
 if TYPE_CHECKING:
     from ..engine.types import Array, End
-    from .inquiry import GradientInquiry
 
 MOST = 20_000  # rows that are swept again at most
 EAGERLY = "Call tf.config.run_functions_eagerly(True) before it, and ask again: then the operation has a name."
@@ -38,34 +38,34 @@ class ReplayStep(NamedTuple):
     shares: list[tuple[int, Array, Array]]
 
 
-def replay(inquiry: GradientInquiry, sources: list[End]) -> Iterator[ReplayStep] | None:
+def replay(rules: TapeRules, sources: list[End]) -> Iterator[ReplayStep] | None:
     """The steps of the sweep from the targets to the sources; None when it cannot be run again."""
-    record, tape = inquiry.record, inquiry.tape
+    record, tape = rules.record, rules.tape
     if len(record) > MOST:
         return None
     wanted = {row for s in sources if s.dtype.differentiable for row in tape._rows_of(s)}
-    starts = starts_of(inquiry)
+    starts = starts_of(rules)
     if not wanted or not starts:
         return None
-    return sweep_of(inquiry, starts, wanted, reachable_rows(tape, wanted))
+    return sweep_of(rules, starts, wanted, reachable_rows(tape, wanted))
 
 
-def starts_of(inquiry: GradientInquiry) -> dict[int, Array]:
+def starts_of(rules: TapeRules) -> dict[int, Array]:
     """The rows of the targets, with the ones that a sweep begins with."""
     starts: dict[int, Array] = {}
-    for target in inquiry.targets:
-        for row in inquiry.tape._rows_of(target)[-1:] if target.dtype.differentiable else ():
+    for target in rules.targets:
+        for row in rules.tape._rows_of(target)[-1:] if target.dtype.differentiable else ():
             starts[row] = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
     return starts
 
 
 def sweep_of(
-    inquiry: GradientInquiry, starts: dict[int, Array], wanted: set[int], reachable: bytearray | None = None
+    rules: TapeRules, starts: dict[int, Array], wanted: set[int], reachable: bytearray | None = None
 ) -> Iterator[ReplayStep] | None:
     """The steps of a sweep from some rows with their adjoints to others, through the rows of ``reachable`` (None:
     any).
     """
-    record, tape, high = inquiry.record, inquiry.tape, max(starts)
+    record, tape, high = rules.record, rules.tape, max(starts)
     for call in record.calls:
         if call.row <= high and call.primitive.name in _USERS and (reachable is None or reachable[call.row]):
             return None
@@ -104,18 +104,15 @@ def _steps(sweep: Sweep, reachable: bytearray) -> Iterator[ReplayStep]:
         yield ReplayStep(row, sweep.adjoint(row), shares)
 
 
-DEEP = 3  # calls inside of calls that are looked into
-
-
-def open_call(inquiry: GradientInquiry, row: int) -> tuple[GradientInquiry, list[End]] | None:
+def open_call(rules: TapeRules, row: int) -> tuple[TapeRules, list[End]] | None:
     """The question about the results of the call at a row, inside of it, and its inputs; None where it cannot run
     again.
 
     Effects are not run again: what they gave is known.
     """
-    record = inquiry.record
+    record = rules.record
     call = record.call_at(row)
-    if call is None or inquiry.depth >= DEEP or "recording" not in call.attrs:
+    if call is None or "recording" not in call.attrs:
         return None
     arrays: list[Array] = [record.value(i) for i in call.inputs]
     if any(array is None for array in arrays):
@@ -128,18 +125,16 @@ def open_call(inquiry: GradientInquiry, row: int) -> tuple[GradientInquiry, list
                 outputs = call.attrs["recording"].again(inputs, call.attrs["saved"])
         except Exception:  # it ran once; a picture of it is not worth an error
             return None
-    inner = type(inquiry)(tape, outputs, inputs)
-    inner.depth = inquiry.depth + 1
-    return inner, inputs
+    return TapeRules(tape, outputs, inputs), inputs
 
 
 def swept(
-    inquiry: GradientInquiry, row: int, adjoint: Array
-) -> tuple[GradientInquiry, list[End], dict[int, Array], Iterator[ReplayStep]] | None:
+    rules: TapeRules, row: int, adjoint: Array
+) -> tuple[TapeRules, list[End], dict[int, Array], Iterator[ReplayStep] | None] | None:
     """The sweep inside of a call, from the adjoints of its results to its inputs, with the question about it, these,
     and what it begins with.
     """
-    inside = open_call(inquiry, row)
+    inside = open_call(rules, row)
     if inside is None:
         return None
     inner, inputs = inside
@@ -152,4 +147,4 @@ def swept(
     }
     wanted = {row for one in inputs if one.dtype.differentiable for row in inner.tape._rows_of(one)}
     steps = sweep_of(inner, starts, wanted) if starts and wanted else None
-    return inner, inputs, starts, iter(()) if steps is None else steps
+    return inner, inputs, starts, steps

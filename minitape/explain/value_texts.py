@@ -116,13 +116,18 @@ OF_TENSORFLOW: Texts = {  # of a tape and of TensorFlow
         "unchanged.",
     ),
 }
-OF_TAPE: Texts = {  # about calls of functions
+OF_TAPE: Texts = {  # about a step, and calls of functions
+    "swapped": (
+        "{x} was changed by the gradient of {other}{line}.",
+        "Give each variable its own gradient: both lists in the same order, as in zip(tape.gradient(loss, variables), "
+        "variables).",
+    ),
     "zero_derivative function": ("The gradient of the tf.function that was called{line} is 0.", EAGERLY),
     "not_selected results": (
         "The target does not use what {what}{line} made of it.",
         "Use that result in the target, or leave it out of the sources.",
     ),
-    "independent": (
+    "independent call": (
         "This call of {what}{line} did not use it.",
         "See whether the branch that uses it runs when you expect it to, or leave it out of the sources.",
     ),

@@ -11,18 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ..common.texts import paragraph
 from ..engine.hooks import hooks
 from ..engine.recording.frames import lines_of
-from ..engine.tensor.tensor import Tensor
-from .caller import in_brackets, where
+from .caller import where
 from .causes import KINDS, row_of
 from .sentences import fill
-from .texts import TEXT
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
-    from ..engine.types import End
-    from ..recording.nodes import Break
-    from .advice import Advice
-    from .inquiry import GradientInquiry
 
 
 MOST = 5  # the most further breaks in one answer
@@ -69,11 +63,6 @@ class Explanation:
         self.patch: str | None = None
         self.patch_line: int | None = None
         self._steps: list | None = None  # what a bridge found to change, see minitape/explain/fixes/table.py
-        self._asked: Any = None  # of a tape what fixes ask, until they have: the advice, or what arrived
-        self._cuts: tuple[list[Break], bool] = (
-            [],
-            False,
-        )  # of a gradient that is there what blocks other paths, or all
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
         self.beside = False  # of one of ``others`` that it cuts another way, and not this one once more
@@ -169,41 +158,6 @@ def _picture(explanation: Explanation) -> str:
         return ""
 
 
-AT_SOURCE = ("not_watched", "watched_late", "not_trainable", "not_accessed_watched", "integer_dtype")
-
-
-def in_words(found: Break, name: str, source: End, inquiry: GradientInquiry | None) -> Explanation:
-    """The words for a finding or a break."""
-    from .advice import Advice
-
-    cause, place = found.cause, found.place
-    if cause in ("connected", "independent"):
-        place = None
-    advice: Advice | None
-    try:
-        advice = Advice(cause, place, found.what, found.subject, source, inquiry, found.until)
-        kind, fields, place = advice.kind, advice.fields, advice.place
-    except Exception:  # the words are less exact then
-        advice, kind, fields = None, "", {"what": found.what, "code": "", "instead": "", "used": "", "function": ""}
-    filename, line = (None, None) if place is None else (place.filename, place.line)
-    if advice is not None and cause == "independent":
-        filename, line = advice.site
-    message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
-    fields = {
-        **fields,
-        "x": name,
-        "line": in_brackets(filename, line),
-        "what": fields["what"] or fill("the value"),
-        "watched": say_unwatched(name, source, inquiry),
-    }
-    message, fix = fill(message, **fields), fill(fix, **fields)
-    answer = Explanation(cause, message, fix, filename, line)
-    answer.name = name
-    if advice is not None and inquiry is not None and cause not in ("connected", "independent"):
-        answer._asked = advice
-    return answer
-
-
 def not_all(answer: Explanation) -> str:
     """That the fix is not enough where other lines broke the path, too, or cut other ways; empty where it is.
 
@@ -249,10 +203,3 @@ def words_alone() -> Iterator[None]:
 def mistaken(what: str, error: Exception) -> None:
     """Warns of a mistake that costs a part of an answer only."""
     warnings.warn(f"{what}, which is a mistake of minitape's own: {error!r}", stacklevel=3)
-
-
-def say_unwatched(name: str, source: End, inquiry: GradientInquiry | None) -> str:
-    """For a tensor that the tape does not watch, that this is wanted as well."""
-    if inquiry is None or not isinstance(source, Tensor) or inquiry.is_on_tape(inquiry.trace.of_tensor(source)):
-        return ""
-    return fill(", after tape.watch({x})", x=name)

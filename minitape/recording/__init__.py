@@ -3,7 +3,6 @@
     ``rows``    a row (a leaf, or a result of an operation), a value that left, a backward pass
     ``values``  elements, and what they are
     ``sites``   places in the user's program
-    ``protocol``  what a question about tapes may read
     ``tape``    minitape's own tape so, when it is asked: ``trace``, ``nodes``, ``bodies`` are its edges, into
                 functions, loops and branches; ``chains`` its long runs of scalar rows
 

@@ -5,37 +5,18 @@ framework.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from .sites import NOWHERE, Site
-from .values import ValueSummary
 
 
-class RecordedRow(Protocol):
-    """A row of a recording: a leaf, or a result of an operation."""
+class TapeSpan(NamedTuple):
+    """What happened to a tape."""
 
-    row: int
-    op: str
-    kind: str  # operation, variable, source or constant
-    name: str | None
-    label: str  # as people write it
-    inputs: list[int]
-    differentiable: bool
-    call: int  # the first row of its call, where one has several results
-    dtype: str
-
-    @property
-    def why(self) -> str: ...  # why no gradient passes; empty where one does, and where none was to pass
-    @property
-    def came(self) -> Sequence[int]: ...  # the rows with whose values a leaf was made
-    @property
-    def scope(self) -> Sequence[str]: ...  # the functions and layers in which it ran
-    @property
-    def shape(self) -> Sequence[int]: ...
-    @property
-    def site(self) -> Site: ...  # where it is
-    @property
-    def value(self) -> ValueSummary | None: ...  # its elements, where they are kept
+    word: str  # it "begins", "ends", "pauses", "goes on" or "resets",
+    at: int  # at which row,
+    way: Sequence[Site]  # and on which line, with the calls that led there
+    tape: Any
 
 
 class RowExit(NamedTuple):

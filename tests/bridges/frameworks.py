@@ -13,6 +13,8 @@ from .cases import compiled, programs
 
 WHICH = ("cases", "reports", "numbers")  # files of programs
 
+WORDS = {"torch": "torch.words", "tensorflow": "tensorflow.words", "jax": "jax.words"}
+
 
 @dataclass(frozen=True)
 class Framework:
@@ -45,7 +47,7 @@ class Framework:
     @property
     def texts(self) -> dict[str, tuple[str, str]]:
         assert self.module
-        return importlib.import_module(f"minitape.bridges.{self.name}_texts").TEXT
+        return importlib.import_module(f"minitape.bridges.{WORDS[self.name]}").TEXT
 
     @property
     def cases(self) -> dict[str, tuple[str, str]]:

@@ -65,7 +65,7 @@ def test_a_step_that_is_not_recorded_runs_as_it_is(framework, loop, cause):
     seen = []
     with framework.bridge.record(every=4) as recording:
         for _ in range(10):
-            seen.append(recording.latest._open)
+            seen.append(recording.latest._recording)
             loop(module, 1)
     # the second step shows where one ends
     assert seen == [True, True, False, False, True, False, False, False, True, False]

@@ -114,7 +114,7 @@ FIXES = [  # how they end where the lines to change are not the one to blame
 def test_lines_of_the_fix(framework, name, end):
     _, _, why = framework.recorded(broken(framework.cases[name][1]), f"<{name}>")
     assert why.fix.endswith(end), why.fix
-    assert (why.patch is None) is (len(why._steps) != 1 or end.startswith(("Delete", "Move", "Lines", "it also")))
+    assert (why.patch is None) is (len(why._steps or ()) != 1 or end.startswith(("Delete", "Move", "Lines", "it also")))
     assert why.patch is None or f"Line {why.patch_line} " in end
 
 

@@ -246,9 +246,9 @@ def test_a_while_loop_shows_its_steps():
 
 
 def test_a_loop_that_would_have_too_many_rows_is_one(monkeypatch):
-    from minitape.bridges import jax_run
+    from minitape.bridges.jax import run
 
-    monkeypatch.setattr(jax_run, "MOST", 20)
+    monkeypatch.setattr(run, "MOST", 20)
     function, args, options = PROGRAMS["rnn_with_scan"]()
     recording = bridge.record(function, *args, **options)
     assert [entry.op for entry in recording.entries].count("scan") == 2  # its two results
@@ -458,7 +458,7 @@ def test_a_function_that_jax_has_traced_before_is_traced_again():
 
 
 def test_a_mistake_of_the_bridge_s_own_is_no_error_of_jax(monkeypatch):
-    from minitape.bridges.jax_sweep import Back
+    from minitape.bridges.jax.sweep import Back
 
     monkeypatch.setattr(Back, "_sent", lambda self, call: 1 / 0)
     with pytest.warns(RuntimeWarning, match="ended early: ZeroDivisionError"):

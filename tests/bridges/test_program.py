@@ -193,7 +193,8 @@ def test_the_error_of_a_program_is_its_own(tmp_path):
 
 def test_a_mistake_of_the_page_ends_no_program(tmp_path):
     text = (
-        "from minitape.bridges.recording import Recording\nRecording.explain = lambda self, *asked: 1 / 0\n" + HEALTHY
+        "from minitape.bridges.torch import TorchRecording\nTorchRecording.explain = lambda self, *asked: 1 / 0\n"
+        + HEALTHY
     )
     done = explained(tmp_path, text)
     assert (done.returncode, done.stdout) == (0, "done --verbose\n")

@@ -86,8 +86,7 @@ def test_a_recording_without_a_backward_pass_has_no_sweep():
     recording.leaf(1.0, name="x")
     recording.close()
     assert recording.snapshot()["sweep"] is None and recording.last is None
-    with pytest.raises(NotImplementedError, match=r"explain\(\) is not there for recordings of 'forward'"):
-        recording.explain(0, 0)
+    assert not hasattr(recording, "explain")  # which needs to know the framework
 
 
 def run(program):

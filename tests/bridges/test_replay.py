@@ -75,8 +75,7 @@ def test_what_cannot_be_read_says_so():
         Replay(snapshot | {"version": 2})
     with pytest.raises(ValueError, match="has 3 rows of 7"):
         Replay(snapshot | {"rows": snapshot["rows"][:3]})
-    with pytest.raises(NotImplementedError, match="recordings of 'by hand'"):
-        Replay(snapshot, "by hand").explain(5, 0)
+    assert not hasattr(Replay(snapshot, "by hand"), "explain")  # which needs to know the framework
 
 
 @pytest.mark.parametrize("name", CALLED)

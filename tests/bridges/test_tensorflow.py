@@ -328,12 +328,12 @@ def test_tensorflow_is_as_it_was_after_an_exception():
 
 
 def test_a_mistake_of_the_bridge_ends_the_recording_and_not_the_program(monkeypatch):
-    from minitape.bridges import tensorflow_log
+    from minitape.bridges.tensorflow import rows
 
     def broken(*_):
         raise KeyError("mistake")
 
-    monkeypatch.setattr(tensorflow_log.TensorFlowLog, "_write", broken)
+    monkeypatch.setattr(rows.TensorFlowLog, "_write", broken)
     x = tensorflow.Variable(2.0)
     with (
         pytest.warns(RuntimeWarning, match="The recording ended early: KeyError: 'mistake'"),

@@ -11,9 +11,10 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 from torch.overrides import TorchFunctionMode  # noqa: E402
 
 import minitape as tf  # noqa: E402 - behind the check for PyTorch
-from minitape.bridges import kept_values, torch_log  # noqa: E402
+from minitape.bridges import kept_values  # noqa: E402
 from minitape.bridges import torch as bridge  # noqa: E402
-from minitape.bridges.torch_value import Keeper, TorchValue, array_of  # noqa: E402
+from minitape.bridges.torch import rows  # noqa: E402
+from minitape.bridges.torch.value import Keeper, TorchValue, array_of  # noqa: E402
 from minitape.picture.values import show_value  # noqa: E402
 
 from .torch_programs import PROGRAMS  # noqa: E402
@@ -225,7 +226,7 @@ def test_memory_is_bounded_by_summaries(monkeypatch):
 
 
 def test_rows_are_bounded(monkeypatch):
-    monkeypatch.setattr(torch_log, "MOST", 10)
+    monkeypatch.setattr(rows, "MOST", 10)
     x = torch.tensor(1.0, requires_grad=True)
     with bridge.record() as recording:
         y = x
@@ -258,7 +259,7 @@ def test_a_mistake_of_the_bridge_ends_the_recording_and_not_the_program(monkeypa
     def broken(*_):
         raise KeyError("mistake")
 
-    monkeypatch.setattr(torch_log.TorchLog, "write", broken)
+    monkeypatch.setattr(rows.TorchLog, "write", broken)
     x = torch.tensor(2.0, requires_grad=True)
     with (
         pytest.warns(RuntimeWarning, match="The recording ended early: KeyError: 'mistake'"),

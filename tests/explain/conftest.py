@@ -2,7 +2,7 @@
 
 import pytest
 
-from minitape.explain import flow, source, statement
+from minitape.explain.reasons import text
 
 
 @pytest.fixture(autouse=True)
@@ -10,8 +10,7 @@ def no_texts_of_other_programs(monkeypatch, nothing_has_left_yet):
     """Texts that were read are kept, and who holds a variable is looked for among all objects that live, those texts
     too.
     """
-    monkeypatch.setattr(source, "_trees", {})
-    monkeypatch.setattr(source, "_sources", {})
+    monkeypatch.setattr(text, "_programs", {})
     yield
-    statement.unparse.cache_clear()
-    flow.texts_of.cache_clear()
+    for kept in (text.unparse, text._parsed, text._flow, text._locals, text._binding):
+        kept.cache_clear()

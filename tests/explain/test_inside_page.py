@@ -1,4 +1,4 @@
-"""docs/explain_inside.md follows a program through the files: what it prints is what its steps give today."""
+"""docs/explain_inside.md follows a program through the files, and adds a cause: what it prints is what it says."""
 
 import contextlib
 import io
@@ -6,14 +6,23 @@ import linecache
 import re
 from pathlib import Path
 
+import pytest
+
+from minitape.explain.causes import KINDS
+from minitape.explain.reasons import tape, words
+from minitape.explain.texts import TEXT
+
 PAGE = (Path(__file__).parents[2] / "docs" / "explain_inside.md").read_text(encoding="utf-8")
+PROGRAMS, PRINTED = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.S) for kind in ("python", "text"))
 
 
-def test_the_program_of_the_page_prints_what_the_page_says() -> None:
-    (program,), (printed,) = (
-        re.findall(r"```python\n(.*?)```", PAGE, re.S),
-        re.findall(r"```text\n(.*?)```", PAGE, re.S),
-    )
+@pytest.mark.parametrize(("program", "printed"), [*zip(PROGRAMS, PRINTED, strict=True)], ids=["steps", "a cause"])
+def test_a_program_of_the_page_prints_what_the_page_says(
+    monkeypatch: pytest.MonkeyPatch, program: str, printed: str
+) -> None:
+    for known in (KINDS, TEXT, words.VALUES):
+        monkeypatch.setitem(known, "left_behind", known.get("independent"))
+    monkeypatch.setattr(tape, "CHECKS", tape.CHECKS)
     linecache.cache["train.py"] = len(program), None, program.splitlines(keepends=True), "train.py"
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(compile(program, "train.py", "exec"), {"__name__": "user_code"})

@@ -128,7 +128,7 @@ def test_errors_say_which_line_came_first() -> None:
     [
         (lambda x: tf.where(x > 0.0, tf.math.log(x), 0.0), [0.0, 1.0], "nonfinite_gradient", "where"),
         (lambda x: tf.sqrt(x), 0.0, "nonfinite_gradient", "sqrt"),
-        (lambda x: tf.exp(x) * 2.0, 1000.0, "nonfinite_value", "tf.reduce_logsumexp"),
+        (lambda x: tf.exp(x) * 2.0, 1000.0, "nonfinite_value", "tf.nn.softmax"),
         (lambda x: x * x, 2.0, "finite", ""),
     ],
 )
@@ -282,12 +282,12 @@ def test_what_is_no_tensor() -> None:
 
 
 def test_a_mistake_of_its_own_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    from minitape.explain.tape_why import TapeQuestion
+    from minitape.explain.reasons import tape as question
 
-    def broken(self: TapeQuestion) -> None:
+    def broken(q: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr(TapeQuestion, "answer", broken)
+    monkeypatch.setattr(question, "ask", broken)
     tape, y, x = stopped()
     answer = tape.explain(y, x)
     assert not answer.connected and "explain failed with KeyError" in answer.message
@@ -330,11 +330,11 @@ def test_after_a_jacobian_the_answer_is_that_of_the_jacobian() -> None:
 
 def test_many_sources_are_swept_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """One sweep tells of all connected sources where their gradients became zero or infinite."""
-    from minitape.explain import zero_or_nan
+    from minitape.explain.reasons import tape as question
 
     swept = []
-    replay = zero_or_nan.replay
-    monkeypatch.setattr(zero_or_nan, "replay", lambda *args: swept.append(args) or replay(*args))
+    replay = question.replay
+    monkeypatch.setattr(question, "replay", lambda *args: swept.append(args) or replay(*args))
     vs = [tf.Variable(float(i + 1)) for i in range(40)]
     with tf.GradientTape() as tape:
         y = tf.add_n([v * v for v in vs[:-4]]) + tf.sign(vs[-4] * 2.0) + tf.nn.relu(-vs[-3]) * 3.0
@@ -349,7 +349,7 @@ def test_many_sources_are_swept_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     assert "passes no gradient" in said[37].message and "adds up to zero" in said[38].message
     assert "is infinite or NaN at its input (0)" in said[39].message
-    assert len(swept) == 2  # what arrives, and how it came to that
+    assert len(swept) == 1
 
 
 def test_the_owners_of_many_variables() -> None:

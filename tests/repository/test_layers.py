@@ -76,7 +76,6 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "minitape/course/moving.py": "the same",
     "minitape/course/programs.py": "the same",
     "minitape/common/texts.py": "the same: the quoted lines of its texts",
-    "minitape/explain/flow.py": "the word stands in a comment",
     "minitape/picture/programs.py": "what another program made here of our own picture",
     "minitape/speed/cache.py": "compiled code, in a folder that only the user can write to",
     "minitape/speed/machine_code.py": "the same",

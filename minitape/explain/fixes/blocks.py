@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ..reasons.text import FUNCTIONS, Statement, last_name, unparse
 from ..sentences import fill
-from ..statement import FUNCTIONS, Statement, last_name, unparse
 from .edits import source_names
 from .site import Edit, EditStep, Fix, Plan, Spot, checked, is_call, lines_said, replaced
 
@@ -64,7 +64,7 @@ def _without_block(spot: Spot, block: ast.With) -> Fix | None:
 
 def _tapes(spot: Spot) -> list[tuple[Statement, str, list[ast.Call]]]:
     """The blocks of tapes: what each calls its tape, and the calls that ask it."""
-    calls = [n for s in spot.statements for n in s.walk() if is_call(n, *_ASKS)]
+    calls = [n for s in spot.statements for n in s.nodes if is_call(n, *_ASKS)]
     return [
         (s, tape, [n for n in calls if unparse(n.func).rpartition(".")[0] == tape and n.lineno > s.line])
         for s in spot.statements
@@ -81,13 +81,13 @@ def into_block(spot: Spot) -> Fix | None:
 
     def runs(s: Statement) -> bool:
         """Whether the line to blame runs in a statement."""
-        called = within is not None and any(is_call(n, within.name) for n in ast.walk(s.node))
+        called = within and any(is_call(n, within) for n in ast.walk(s.node))
         itself = s.line <= spot.statement.line <= s.last
         return (called or itself) and not isinstance(s.node, (*FUNCTIONS, ast.ClassDef))
 
     for block, _, asks in _tapes(spot):
         node: Any = block.node
-        beside = [s for s in spot.statements if s.block == block.block and s.function is block.function]
+        beside = [s for s in spot.statements if s.block == block.block and s.functions == block.functions]
         ends = [s for s in beside if s.order > block.order and any(s.line <= n.lineno <= s.last for n in asks)]
         after = [s for s in beside if ends and block.last < s.line and s.last < ends[0].line]
         before = [s for s in beside if ends and s.last < block.line and runs(s)]
@@ -101,7 +101,7 @@ def into_block(spot: Spot) -> Fix | None:
                 **header,
             )
             return checked(spot, [EditStep(first, last, _shifted(spot, first, last, inner))], words)
-        watched = any(s.around[-1:] == (block,) and s.calls("watch") for s in spot.statements)
+        watched = any(s.around[-1:] == (block,) and s.call_of("watch") for s in spot.statements)
         if before and spot.cause == "computed_before_tape" and node.body[0].lineno == block.line + 1 and not watched:
             first, last = before[-1].line, block.line - 1
             words = fill(
@@ -132,7 +132,7 @@ def watch_added(spot: Spot) -> Fix | None:
         return None
     block, tape, _ = asked[0]
     body: Any = block.node.body  # type: ignore[attr-defined]
-    inside = [s for s in spot.statements if s.around[-1:] == (block,) and name in s.binds()]
+    inside = [s for s in spot.statements if s.around[-1:] == (block,) and name in s.binds]
     made = [s for s in inside if s.line < spot.statement.line]
     at = made[-1].last if made else body[0].lineno
     line_, watch = spot.lines[at - 1], f"{' ' * body[0].col_offset}{tape}.watch({name})"
@@ -145,8 +145,10 @@ def with_like_lines(edit: Edit) -> Plan:
     """An edit of the line to blame, and of the lines of its block that do the same with other tensors."""
 
     def plan(spot: Spot) -> Fix | None:
-        near = [s for s in spot.statements if s.block == spot.statement.block and s.function is spot.statement.function]
-        changes = [(n, new) for s in near for n in s.walk() if (new := edit(spot, n)) is not None]
+        near = [
+            s for s in spot.statements if s.block == spot.statement.block and s.functions == spot.statement.functions
+        ]
+        changes = [(n, new) for s in near for n in s.nodes if (new := edit(spot, n)) is not None]
         return replaced(spot, [(n, new) if isinstance(new, str) else new for n, new in changes])
 
     return plan
@@ -157,7 +159,7 @@ def deleted(*calls: str) -> Plan:
 
     def plan(spot: Spot) -> Fix | None:
         s = spot.statement
-        if not isinstance(s.node, ast.Expr) or not s.calls(*calls):
+        if not isinstance(s.node, ast.Expr) or not s.call_of(*calls):
             return None
         words = fill("To leave it out, delete {lines}.", lines=lines_said(s.line, s.last))
         return checked(spot, [EditStep(s.line, s.last, "")], words)

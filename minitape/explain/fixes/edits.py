@@ -6,7 +6,8 @@ import ast
 import re
 from typing import Any
 
-from ..statement import last_name, parsed, unparse
+from ..reasons.text import last_name, parsed, unparse
+from .dialects import TAPE
 from .site import REBUILDS, SIMPLE, Change, Edit, Spot, is_call, is_index, is_module, operand, spelled
 
 MAKERS = (
@@ -18,11 +19,11 @@ def without(*names: str) -> Edit:
     """``x`` for ``x.name()``, ``name(x)`` and ``x.name``."""
 
     def edit(spot: Spot, node: Any) -> Change | None:
-        if any(is_call(n, *REBUILDS) and n is not node for n in spot.statement.walk()) or _twice(spot):
+        if any(is_call(n, *REBUILDS) and n is not node for n in spot.statement.nodes) or _twice(spot):
             return None  # what is made anew of the value, or what another path needs
         if isinstance(node, ast.Attribute) and node.attr in names and not is_module(spot, node.value):
-            changes = [n for n in spot.statement.walk() if isinstance(n, ast.Attribute) and n.value is node]
-            return None if changes or spot.statement.targets()[:1] == [node] else unparse(node.value)
+            changes = [n for n in spot.statement.nodes if isinstance(n, ast.Attribute) and n.value is node]
+            return None if changes or spot.statement.targets[:1] == [node] else unparse(node.value)
         x = operand(spot, node) if is_call(node, *names) else None
         return None if x is None or any(a is not x for a in node.args) else unparse(x)
 
@@ -36,7 +37,7 @@ def _twice(spot: Spot) -> bool:
     one = spot.entry
     return (
         one is not None
-        and sum((e.op, e.site, e.inputs) == (one.op, one.site, one.inputs) for e in spot.question.entries) > 1
+        and sum((e.op, e.site, e.inputs) == (one.op, one.site, one.inputs) for e in spot.question.rows) > 1
     )
 
 
@@ -71,7 +72,7 @@ def on_source(template: str) -> Edit:
     def edit(spot: Spot, node: Any) -> Change | None:
         if node is not spot.statement.node or not isinstance(node, SIMPLE):
             return None
-        read = {unparse(n) for n in spot.statement.walk() if isinstance(getattr(n, "ctx", None), ast.Load)}
+        read = {unparse(n) for n in spot.statement.nodes if isinstance(getattr(n, "ctx", None), ast.Load)}
         name = next((name for name in source_names(spot) if name in read), None)
         return None if name is None else f"{template.format(x=name)}\n{unparse(node)}"
 
@@ -82,9 +83,9 @@ def behind(template: str) -> Edit:
     """A line behind the one that binds the source."""
 
     def edit(spot: Spot, node: Any) -> Change | None:
-        binds = spot.statement.binds()
+        binds = spot.statement.binds
         once = isinstance(node, ast.Assign) and node is spot.statement.node and len(binds) == 1
-        return f"{unparse(node)}\n{template.format(x=binds[0])}" if once and not spot.statement.loops() else None
+        return f"{unparse(node)}\n{template.format(x=binds[0])}" if once and not spot.statement.loops else None
 
     return edit
 
@@ -92,13 +93,14 @@ def behind(template: str) -> Edit:
 def source_names(spot: Spot) -> list[str]:
     """What the program calls the source: no name that is another object's where the question is asked."""
     q = spot.question
-    here = (q._spaces() or [{}])[0]
-    return [n for n in dict.fromkeys((q.path, q.name)) if n and here.get(n, q.source) is q.source]
+    here = spot.names
+    found = dict.fromkeys((spot.path, q.name))
+    return [n for n in found if n and q.adapter.handle(here.get(n, q.source)) is q.adapter.handle(q.source)]
 
 
 def unfrozen(spot: Spot, node: Any) -> Change | None:
     """``True`` where ``requires_grad`` is set to False, of one thing and not of all in a loop."""
-    if spot.statement.loops():
+    if spot.statement.loops:
         return None
     if is_call(node, "requires_grad_") and node.args and unparse(node.args[0]) == "False":
         return node.args[0], "True"
@@ -108,10 +110,10 @@ def unfrozen(spot: Spot, node: Any) -> Change | None:
 
 def as_float(spot: Spot, node: Any) -> Change | None:
     """Floats for the whole numbers of the call that makes the source: ``2.0`` for ``2``, or a dtype."""
-    value = spot.statement.value()
-    own = node is spot.call or {spot.question.path.partition("[")[0], spot.question.name} & set(spot.statement.binds())
+    value = spot.statement.value
+    own = node is spot.call or {spot.path.partition("[")[0], spot.question.name} & set(spot.statement.binds)
     made = is_call(node, *MAKERS) or (isinstance(node, ast.Constant) and node is value)
-    if not made or not (own or spot.question.dialect.name != "tf") or is_index(spot) or _beside_integers(spot):
+    if not made or not (own or spot.dialect.name != "tf") or is_index(spot) or _beside_integers(spot):
         return None
     if any("int" in unparse(a) for a in getattr(node, "args", ())[1:]):
         return None  # its type
@@ -121,9 +123,9 @@ def as_float(spot: Spot, node: Any) -> Change | None:
         text = re.sub(r"\b(u?int\d+|long|int)\b", "float32", text)
     elif re.search(r"(?<![\w.])\d+(?![\w.])", text):
         text = re.sub(r"(?<![\w.])(\d+)(?![\w.])", r"\1.0", text)
-    elif isinstance(node, ast.Call) and (like := spelled(spot, f"{spot.question.dialect.places[0]}.float32")):
+    elif isinstance(node, ast.Call) and (like := spelled(spot, f"{spot.dialect.places[0]}.float32")):
         text = unparse(ast.Call(node.func, node.args, [*node.keywords, ast.keyword("dtype", parsed(like))]))
-    if spot.question.dialect.name == "torch" and "requires_grad" not in text:
+    if spot.dialect.name == "torch" and "requires_grad" not in text:
         text = f"{text[:-1]}, requires_grad=True)"
     return None if text == unparse(node) else text
 
@@ -131,10 +133,10 @@ def as_float(spot: Spot, node: Any) -> Change | None:
 def _beside_integers(spot: Spot) -> bool:
     """Whether the source is an index, or taken together with other whole numbers, which must be of its type."""
     q = spot.question
-    after = q._computed_from(list(q.rows)) if q.rows else set()
+    after = q.after
     beside = (
-        (q.entries[other], e.site)
-        for e in q.entries
+        (q.rows[other], e.site)
+        for e in q.rows
         if after & set(e.inputs) and not re.search("(?i)cast|reshape|slice|sum|mean|expand|transpose", e.op)
         for other in e.inputs
         if other not in after
@@ -147,10 +149,10 @@ def _beside_integers(spot: Spot) -> bool:
 def looked_up(spot: Spot) -> int | None:
     """What an operation takes elements of, where the source tells which."""
     q = spot.question
-    for entry in q.entries:
-        floats = [row for row in entry.inputs if "float" in str(q.entries[row].dtype)]
+    for entry in q.rows:
+        floats = [row for row in entry.inputs if "float" in str(q.rows[row].dtype)]
         chosen = re.search("(?i)gather|embedding|index_?select|take", entry.op)
-        if chosen and floats and not q._after().isdisjoint({*entry.inputs} - {*floats}):
+        if chosen and floats and not q.after.isdisjoint({*entry.inputs} - {*floats}):
             return floats[0]
     return None
 
@@ -177,26 +179,28 @@ def rebound(spot: Spot, node: Any) -> Change | None:
         return None
     if spot.instead:
         gone = {unparse(t) for s in spot.statements if isinstance(s.node, ast.Delete) for t in s.node.targets}
-        return None if gone & set(spot.statement.binds()) else spot.instead
-    value, names = getattr(node, "value", None), spot.statement.binds()
+        return None if gone & set(spot.statement.binds) else spot.instead
+    value, names = getattr(node, "value", None), spot.statement.binds
     if not isinstance(node, ast.Assign) or not isinstance(value, ast.BinOp) or names != [unparse(value.left)]:
         return None
     sign = {ast.Sub: "-", ast.Add: "+"}.get(type(value.op))
-    tf = spot.question.dialect.name == "tf"
+    tf = spot.dialect.name == "tf"
+    if spot.dialect is TAPE:
+        return None  # its words know it
     return None if sign is None else assigned(names[0], value) if tf else f"{names[0]} {sign}= {unparse(value.right)}"
 
 
 def itself(spot: Spot, node: Any) -> Change | None:
     """``v`` for ``tf.identity(v)``, ``tf.convert_to_tensor(v)`` and ``v.value()``, where that made the source."""
-    own = {spot.question.path.partition("[")[0], spot.question.name} & set(spot.statement.binds())
+    own = {spot.path.partition("[")[0], spot.question.name} & set(spot.statement.binds)
     if node is not spot.call and not own:
         return None
     if is_call(node, "value", "read_value") and not node.args and isinstance(node.func, ast.Attribute):
         return unparse(node.func.value)
     if not is_call(node, "identity", "convert_to_tensor") or len(node.args) != 1:
         return None
-    given, numpy = unparse(node.args[0]), spot.statement.source.aliases("numpy")
-    made = (n for s in spot.statements if given in s.binds() for n in s.walk())
+    given, numpy = unparse(node.args[0]), spot.aliases("numpy")
+    made = (n for s in spot.statements if given in s.binds for n in s.nodes)
     return None if any(isinstance(n, ast.Name) and n.id in numpy for n in made) else given
 
 
@@ -208,8 +212,8 @@ def not_in_place(spot: Spot, node: Any) -> Change | None:
         new = unparse(ast.Assign([target], ast.BinOp(node.target, node.op, node.value), lineno=0))
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
         target = node.targets[0].value
-        again = [s for s in spot.statements if any(t.startswith(f"{unparse(target)}[") for t in s.binds())]
-        reads = [s for s in again if unparse(target) in {unparse(n) for n in ast.walk(s.value() or s.node)}]
+        again = [s for s in spot.statements if any(t.startswith(f"{unparse(target)}[") for t in s.binds)]
+        reads = [s for s in again if unparse(target) in {unparse(n) for n in ast.walk(s.value or s.node)}]
         new = "" if len(again) > 1 and reads else f"{unparse(target)} = {unparse(target)}.clone()\n{unparse(node)}"
     else:
         return None
@@ -227,8 +231,9 @@ def rebuilt(spot: Spot, node: Any) -> Change | None:
     if parts:
         numbers = any(isinstance(n, ast.Constant) or _inner(n) is not n for n in parts)
         return None if numbers else f"{stack}({unparse(given)})"
-    made = [spot.question.entries[row] for row in (spot.entry.extra.came or spot.entry.inputs)] if spot.entry else []
-    if len(made) == 1 and made[0].shape == spot.entry.shape:
+    entry = spot.entry
+    made = [spot.question.rows[row] for row in (entry.extra.came or entry.inputs)] if entry else []
+    if entry and len(made) == 1 and made[0].shape == entry.shape:
         return unparse(_inner(given))
     return f"{stack}({unparse(given)})" if made and isinstance(given, ast.Name) else None
 
@@ -250,11 +255,9 @@ def tensor_kept(spot: Spot, node: Any) -> Change | None:
 
 def sampled(spot: Spot, node: Any) -> Change | None:
     """A draw through which a gradient passes, where no block of the program's own has switched autograd off."""
-    whole = any(
-        e.op in ("bernoulli", "poisson", "binomial", "multinomial") and spot.entry is not None
-        for e in spot.question.entries
-        if e.site == spot.entry.site
-    )
-    drawn = is_call(node, "sample") and isinstance(node.func, ast.Attribute) and not is_module(spot, node.func)
+    if not is_call(node, "sample") or not isinstance(node.func, ast.Attribute) or is_module(spot, node.func):
+        return None
+    rows = [row for row in spot.question.rows if spot.entry is not None and row.site == spot.entry.site]
+    whole = any(row.op in ("bernoulli", "poisson", "binomial", "multinomial") for row in rows)
     paused = spot.statement.within("no_grad", "inference_mode")
-    return (node.func, f"{unparse(node.func.value)}.rsample") if drawn and not whole and not paused else None
+    return (node.func, f"{unparse(node.func.value)}.rsample") if not whole and not paused else None

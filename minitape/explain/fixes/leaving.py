@@ -13,7 +13,7 @@ import numpy as np
 
 from ...engine.recording.frames import own_file
 from ...engine.tensor.tensor import from_array
-from ..statement import last_name, parsed, rewritten, unparse
+from ..reasons.text import last_name, parsed, rewritten, unparse
 from .numbers import STEPS
 from .site import REBUILDS, SIMPLE, Fix, Spot, is_call, is_module, replaced, spelled
 
@@ -49,9 +49,9 @@ def _holds_one_that_left(node: ast.AST) -> bool:
 def _module(spot: Spot, function: ast.AST) -> str:
     """The package whose function it is; empty where it is no module's."""
     root = unparse(function).partition(".")[0] if isinstance(function, ast.Attribute) else ""
-    held = (space.get(root) for space in spot.question._spaces())
-    known = (value.__name__ for value in held if isinstance(value, ModuleType))
-    return (spot.statement.source.imported.get(root) or next(known, "")).partition(".")[0]
+    held = spot.names.get(root) if root else None
+    known = held.__name__ if isinstance(held, ModuleType) else ""
+    return (spot.program.imported.get(root) or known).partition(".")[0]
 
 
 def _is_foreign(spot: Spot, node: ast.AST) -> bool:
@@ -65,7 +65,7 @@ def _is_foreign(spot: Spot, node: ast.AST) -> bool:
     file = getattr(sys.modules.get(module), "__file__", None) or ""
     if module:
         return module not in _TENSORS and (own_file(file) or module == "math")
-    if spot.question.dialect.name != "tf" or is_module(spot, node.value):
+    if spot.dialect.name != "tf" or is_module(spot, node.value):
         return False
     return hasattr(np.ndarray, node.attr) and not hasattr(_A_TENSOR, node.attr)
 
@@ -99,7 +99,7 @@ def _swapped(spot: Spot, node: ast.AST) -> ast.AST | None:
     def further(part: Any) -> Any:
         return rewritten(part, lambda n: _swapped(spot, n))
 
-    tf = spot.question.dialect.name == "tf"
+    tf = spot.dialect.name == "tf"
     if tf and isinstance(node, ast.Attribute) and node.attr == "T" and _holds_one_that_left(node.value):
         return ast.Call(parsed("tf.transpose"), [further(node.value)], [])
     if not isinstance(node, ast.Call):
@@ -118,7 +118,7 @@ def _swapped(spot: Spot, node: ast.AST) -> ast.AST | None:
         return _made_anew(spot, node, arguments, keywords)
     name = last_name(function)
     known = _module(spot, function) in ("numpy", "math") and name not in (*FLAT, *_NOT_ALIKE)
-    path = spelled(spot, spot.question.dialect.function(unparse(function).partition(".")[2]) or "?") if known else None
+    path = spelled(spot, spot.dialect.function(unparse(function).partition(".")[2]) or "?") if known else None
     if path is None or "?" in path:
         return None
     more = [ast.Constant(1)] if tf and name == "dot" else []
@@ -131,7 +131,7 @@ def _made_anew(spot: Spot, node: ast.Call, new: list[Any], keywords: list[Any]) 
     """
     given, made = node.args[0], new[0]
     changed = unparse(made) != unparse(given)
-    if spot.question.dialect.name != "tf":
+    if spot.dialect.name != "tf":
         return made if changed and len(new) == 1 else None
     if not changed and node is not spot.call and _module(spot, node.func) != "numpy":
         return None
@@ -141,7 +141,7 @@ def _made_anew(spot: Spot, node: ast.Call, new: list[Any], keywords: list[Any]) 
 
 def parts_inside(spot: Spot) -> Iterator[tuple[ast.expr, str]]:
     """The calls in the statement to blame that can stay in the framework, the outermost first, and their new texts."""
-    calls = [n for n in spot.statement.walk() if isinstance(n, ast.Call)]
+    calls = [n for n in spot.statement.nodes if isinstance(n, ast.Call)]
     within = {part for n in calls if _is_foreign(spot, n) and inside(spot, n) is None for part in ast.walk(n)}
     for call in calls:
         if call not in within and (spot.call is None or spot.call in ast.walk(call)):
@@ -155,9 +155,9 @@ def line_in_framework(spot: Spot) -> Fix | None:
     what follows needs an array.
     """
     value = spot.statement.node.value if isinstance(spot.statement.node, SIMPLE) else None
-    several = spot.question.dialect.name == "tf" and isinstance(value, ast.Tuple)
+    several = spot.dialect.name == "tf" and isinstance(value, ast.Tuple)
     new = None if value is None or several else inside(spot, value)
-    if value is None or new is None or [unparse(new)] == spot.statement.binds() or not _takes_tensors(spot, new):
+    if value is None or new is None or [unparse(new)] == spot.statement.binds or not _takes_tensors(spot, new):
         return None
     return replaced(spot, list(_outermost(spot, value)))
 
@@ -166,15 +166,15 @@ def collected(spot: Spot) -> Fix | None:
     """The tensors themselves in a list of their values, of which ``torch.stack`` then makes a tensor."""
     stack, value = spelled(spot, "torch.stack"), getattr(spot.statement.node, "value", None)
     added = unparse(value.func).removesuffix(".append") if is_call(value, "append") else ""
-    names = {added} if added else set(spot.statement.binds())
+    names = {added} if added else set(spot.statement.binds)
     made: list[Any] = [
         n
         for s in spot.statements
-        for n in s.walk()
+        for n in s.nodes
         if is_call(n, "tensor", "as_tensor", "FloatTensor") and n.args and unparse(n.args[0]) in names
     ]
     axes = "" if spot.entry is not None and not spot.entry.shape else ".squeeze()"
-    left = [(n, unparse(x) + axes) for n in spot.statement.walk() if (x := left_value(n)) is not None]
+    left = [(n, unparse(x) + axes) for n in spot.statement.nodes if (x := left_value(n)) is not None]
     if stack is None or not made or len(left) != 1 or not (added or isinstance(value, ast.ListComp)):
         return None
     return replaced(spot, [*left, *((n, f"{stack}({unparse(n.args[0])})") for n in made)])
@@ -192,18 +192,18 @@ def _outermost(spot: Spot, node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
 def _takes_tensors(spot: Spot, new: ast.expr) -> bool:
     """Whether a tensor can be where the array or number was, by each name that the statement binds."""
     made = spot.statement
-    names = {last_name(t) or unparse(t) for t in made.targets()}
-    lists = made.calls("append")
-    if made.calls("extend", "insert", "assign", "assign_add", "assign_sub") or (lists and not _only_summed(spot)):
+    names = {last_name(t) or unparse(t) for t in made.targets}
+    lists = made.call_of("append")
+    if made.call_of("extend", "insert", "assign", "assign_add", "assign_sub") or (lists and not _only_summed(spot)):
         return False
     if isinstance(made.node, ast.Expr) and not lists and not isinstance(made.node.value, ast.Yield):
         return False
-    if any(isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Constant) for t in made.targets()):
+    if any(isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Constant) for t in made.targets):
         return False  # the item of an array
     bare = isinstance(new, (ast.Name, ast.Attribute, ast.Subscript))  # it may be the variable itself
     steps = [s for s in spot.statements if isinstance(s.node, ast.AugAssign)]
-    changed = bare and any(set(made.binds()) & set(s.binds()) for s in steps)
-    return not changed and not any(_asks_an_array(spot, n, names, bare) for s in spot.readers() for n in s.walk())
+    changed = bare and any(set(made.binds) & set(s.binds) for s in steps)
+    return not changed and not any(_asks_an_array(spot, n, names, bare) for s in spot.readers() for n in s.nodes)
 
 
 def _asks_an_array(spot: Spot, node: ast.AST, names: set[str], bare: bool) -> bool:
@@ -220,7 +220,7 @@ def _asks_an_array(spot: Spot, node: ast.AST, names: set[str], bare: bool) -> bo
         return any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops) and contains_name(node.left)
     if isinstance(node, ast.Call):
         given = [*node.args, *(k.value for k in node.keywords)]
-        torch = spot.question.dialect.name != "tf" and is_call(node, *REBUILDS, "clamp", "clip")
+        torch = spot.dialect.name != "tf" and is_call(node, *REBUILDS, "clamp", "clip")
         leaves = torch or (bare and is_call(node, *REBUILDS)) or left_value(node) is not None
         named = any(map(contains_name, given))
         return named and (leaves or _is_foreign(spot, node) or _computes_with_numpy(spot, node))
@@ -229,7 +229,7 @@ def _asks_an_array(spot: Spot, node: ast.AST, names: set[str], bare: bool) -> bo
 
 def _computes_with_numpy(spot: Spot, call: ast.Call) -> bool:
     """Whether a call is of a function of the program's that computes with NumPy."""
-    functions = spot.statement.source.functions.get(last_name(call.func), [])
+    functions = spot.program.functions.get(last_name(call.func), [])
     return any(_module(spot, n) in ("numpy", "math", "scipy") for f in functions for n in ast.walk(f))
 
 
@@ -237,7 +237,7 @@ def _only_summed(spot: Spot) -> bool:
     """Whether what is appended goes into a list that is handed to functions of the framework alone, or to ``sum``."""
     call: Any = getattr(spot.statement.node, "value", None)
     name = unparse(call.func).removesuffix(".append") if is_call(call, "append") else ""
-    nodes = [n for s in spot.statement.source.statements if s is not spot.statement for n in s.walk()]
+    nodes = [n for s in spot.program.statements if s is not spot.statement for n in s.nodes]
     read = [n for n in nodes if isinstance(n, ast.expr) and unparse(n) == name]
     rebuilds = ("constant", "Variable", "tensor")
     given = [

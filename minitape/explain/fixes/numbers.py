@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..statement import last_name, parsed, rewritten, unparse
+from ..reasons.text import bound_by, last_name, parsed, rewritten, unparse
 from .site import SIMPLE, Change, Edit, Spot, is_call, is_index, is_module, operand, spelled
 
 _DRAWS = set("rand randn randint normal uniform bernoulli sample rsample dropout".split())
@@ -21,7 +21,7 @@ def through(spot: Spot, step: ast.expr, x: ast.expr | None) -> str | None:
         isinstance(n, ast.Call) and (isinstance(n.func, ast.Name) or last_name(n.func) in _DRAWS) for n in ast.walk(x)
     ):
         return None
-    stop = spelled(spot, spot.question.dialect.stop) if spot.question.dialect.stop else ""
+    stop = spelled(spot, spot.dialect.stop) if spot.dialect.stop else ""
     inner = f"({unparse(step)}) - ({unparse(x)})"
     text = f"({unparse(x)}) + " + (f"{stop}({inner})" if stop else f"({inner}).detach()")
     return None if stop is None else unparse(parsed(text))
@@ -37,7 +37,7 @@ def rounded(spot: Spot, node: Any) -> ast.expr | None:
 def straight_through(spot: Spot, node: Any) -> Change | None:
     """A step whose gradient passes as if it were not there."""
     step = is_call(node, *STEPS) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv))
-    around = [n for n in spot.statement.walk() if step and n is not node and node in ast.walk(n)]
+    around = [n for n in spot.statement.nodes if step and n is not node and node in ast.walk(n)]
     again = any(isinstance(n, ast.Compare) or is_integer(n) or is_call(n, "equal", "not_equal") for n in around)
     return _past(spot, node, rounded(spot, node)) if step and not again and not is_index(spot) else None
 
@@ -69,7 +69,7 @@ def whole_numbers(spot: Spot, node: Any) -> Change | None:
     if "int" in str(getattr(spot.question.source, "dtype", "")):
         return None
     back = spelled(spot, "tf.cast") if last_name(node.func) == "cast" else None
-    readers = [e.op for e in spot.question.entries if spot.entry is not None and spot.entry.row in e.inputs]
+    readers = [e.op for e in spot.question.rows if spot.entry is not None and spot.entry.row in e.inputs]
     if back and not all(op.lower() == "cast" for op in readers):
         return None  # not all that reads the whole numbers makes floats of them again
     hard = parsed(f"{back}({unparse(node)}, {spelled(spot, 'tf.float32')})") if back else node
@@ -93,7 +93,7 @@ def least(spot: Spot) -> float:
 
 def _underflows(spot: Spot) -> bool:
     """Whether a zero is what exp or a product left of a small number: its derivative is zero, too."""
-    given = [spot.question.entries[row] for row in (spot.entry.inputs if spot.entry else [])]
+    given = [spot.question.rows[row] for row in (spot.entry.inputs if spot.entry else [])]
     said = " ".join(text for entry in given for text in (entry.op, *entry.scope)).lower()
     return bool(re.search("exp|sigmoid|logistic|softmax|prod", said))
 
@@ -111,19 +111,18 @@ def divided(spot: Spot, node: Any) -> Change | None:
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div) or spot.entry is None:
         return None
     below, row = spot.inputs()[-1], spot.entry.inputs[-1]
-    root = re.search("sqrt|norm", spot.question.entries[row].op)  # whose own slope is not finite there
+    root = re.search("sqrt|norm", spot.question.rows[row].op)  # whose own slope is not finite there
     zero = below is not None and below.size and below.min() == 0 and not root
-    return (node.right, f"({unparse(node.right)}) + 1e-06") if zero and row in spot.question._after() else None
+    return (node.right, f"({unparse(node.right)}) + 1e-06") if zero and row in spot.question.after else None
 
 
 def log_softmax(spot: Spot, node: Any) -> Change | None:
     """``log_softmax(x)`` for ``log(softmax(x))``, and ``-softplus(-x)`` for ``log(sigmoid(x))``."""
     inner: Any = operand(spot, node) if is_call(node, "log") else None
     if isinstance(inner, ast.Name):  # what it was bound to
-        source, here = spot.statement.source, spot.statement
-        made = source.last_binding(source.key(inner.id, here.function), here)
-        inner = None if made is None else made.value()
-    softplus, x = spelled(spot, spot.question.dialect.softplus), operand(spot, inner)
+        before = [s for s in bound_by(inner.id, spot.statement) if s.order < spot.statement.order]
+        inner = before[-1].value if before else None
+    softplus, x = spelled(spot, spot.dialect.softplus), operand(spot, inner)
     if is_call(inner, "sigmoid") and x is not None and softplus is not None:
         return f"-{softplus}({unparse(ast.UnaryOp(ast.USub(), x))})"
     if not is_call(inner, "softmax") or not isinstance(inner.func, ast.Attribute):
@@ -133,16 +132,16 @@ def log_softmax(spot: Spot, node: Any) -> Change | None:
 
 def written_out(spot: Spot, node: Any) -> Change | None:
     """The framework's function for ``log(1 + exp(x))`` and ``1 / (1 + exp(-x))``, whose exp overflows."""
-    curve, total = spot.question.dialect.softplus, operand(spot, node) if is_call(node, "log", "log1p") else None
+    curve, total = spot.dialect.softplus, operand(spot, node) if is_call(node, "log", "log1p") else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and unparse(node.left) in ("1", "1.0"):
-        curve, total = spot.question.dialect.sigmoid, node.right
+        curve, total = spot.dialect.sigmoid, node.right
     added = isinstance(total, ast.BinOp) and isinstance(total.op, ast.Add)
     parts: list[Any] = [total] if is_call(node, "log1p") else [total.left, total.right] if added else []  # type: ignore[union-attr]
     grows = next((part for part in parts if is_call(part, "exp")), None)
     named, x = spelled(spot, curve), operand(spot, grows)
     if named is None or x is None or any(part is not grows and unparse(part) not in ("1", "1.0") for part in parts):
         return None
-    if curve == spot.question.dialect.sigmoid:
+    if curve == spot.dialect.sigmoid:
         return f"{named}({unparse(x.operand)})" if isinstance(x, ast.UnaryOp) else None
     return f"{named}({unparse(x)})"
 
@@ -159,7 +158,7 @@ def finite_mask(spot: Spot, node: Any) -> Change | None:
 
 def masked_before(spot: Spot, node: Any) -> Change | None:
     """``where`` around what a function takes that is masked after it: ``where(m, f(where(m, x, 1.0)), 0.0)``."""
-    where, choice = spelled(spot, spot.question.dialect.where), _choice(spot, node)
+    where, choice = spelled(spot, spot.dialect.where), _choice(spot, node)
     if spot.entry is None or where is None or choice is None:
         return None
     op, x = spot.entry.op.lower().rstrip("_0123456789"), None
@@ -178,8 +177,8 @@ def masked_before(spot: Spot, node: Any) -> Change | None:
 def _choice(spot: Spot, node: ast.AST) -> ast.Call | None:
     """The ``where`` that selects between the value of a node and another one, by a condition known at the node."""
     for s in [spot.statement, *spot.readers()]:
-        made = {t for o in spot.statements if spot.statement.order <= o.order < s.order for t in o.binds()}
-        for n in s.walk():
+        made = {t for o in spot.statements if spot.statement.order <= o.order < s.order for t in o.binds}
+        for n in s.nodes:
             if is_call(n, "where") and len(n.args) == 3:
                 inside = any(part is node for branch in n.args[1:] for part in ast.walk(branch))
                 known = made.isdisjoint(m.id for m in ast.walk(n.args[0]) if isinstance(m, ast.Name))
@@ -191,4 +190,4 @@ def _choice(spot: Spot, node: ast.AST) -> ast.Call | None:
 def _named(spot: Spot, branch: ast.expr) -> bool:
     """Whether a branch is what the statement binds, and not only of its shape."""
     shape = isinstance(branch, ast.Call) and last_name(branch.func).endswith("_like")
-    return not shape and any(isinstance(n, ast.Name) and n.id in spot.statement.binds() for n in ast.walk(branch))
+    return not shape and any(isinstance(n, ast.Name) and n.id in spot.statement.binds for n in ast.walk(branch))

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..reasons.names import path_to
+from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
-from ..statement import last_name, parsed, unparse
 from .edits import looked_up
 from .leaving import FLAT, parts_inside
 from .numbers import is_integer, least, rounded, through
@@ -24,15 +25,15 @@ _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may
     "x": lambda spot, node: _text(rounded(spot, node)),
     "function": lambda spot, node: last_name(getattr(node, "func", node)),
     "lines": lambda spot, node: lines_said(spot.statement.line, spot.statement.last),
-    "softmax": lambda spot, node: _path(spot, spot.question.dialect.softmax),
-    "sigmoid": lambda spot, node: _path(spot, spot.question.dialect.sigmoid),
+    "softmax": lambda spot, node: _path(spot, spot.dialect.softmax),
+    "sigmoid": lambda spot, node: _path(spot, spot.dialect.sigmoid),
     "through": lambda spot, node: through(spot, node, rounded(spot, node)),
     "soft": lambda spot, node: soft(spot, node),
     "small": lambda spot, node: "1e-12" if re.search("sqrt|norm|std", called(node)) else "1e-06",
     "below": lambda spot, node: _text(node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]),
     "new": lambda spot, node: next((new if part is node else None for part, new in parts_inside(spot)), None),
     "line": lambda spot, node: _numpy_line(spot, node),
-    "code": lambda spot, node: spot.question.path or spot.question.name,
+    "code": lambda spot, node: spot.path or spot.question.name,
     "name": lambda spot, node: _looked_up(spot),
 }
 
@@ -53,7 +54,10 @@ def words(spot: Spot) -> str | None:
     done = "" if spot.entry is None else _plain(spot.entry.op)
     rows = [row for row in TABLE if spot.cause in row.causes.split()]
     rows.sort(key=lambda row: not re.fullmatch(row.names, done))
-    nodes: list[Any] = [n for n in spot.statement.walk() if isinstance(n, (ast.expr, ast.stmt))]
+    nodes: list[Any] = [n for n in spot.statement.nodes if isinstance(n, (ast.expr, ast.stmt))]
+    if spot.call is not None:  # of a long statement the part that ran
+        inside = [*ast.walk(spot.call)]
+        nodes = [node for node in nodes if node in inside or spot.call in ast.walk(node)]
     nodes.sort(key=lambda node: (node is not spot.call, called(node) != done))
     for row in rows:
         for node in nodes:
@@ -91,14 +95,13 @@ def soft(spot: Spot, node: Any) -> str | None:
         return None
     above, below = reversed(sides) if said.startswith("l") else sides
     height = f"({unparse(above)})" if unparse(below) in ("0", "0.0") else f"(({unparse(above)}) - ({unparse(below)}))"
-    return unparse(parsed(f"{_path(spot, spot.question.dialect.sigmoid)}({height} / 0.1)"))
+    return unparse(parsed(f"{_path(spot, spot.dialect.sigmoid)}({height} / 0.1)"))
 
 
 def _numpy_line(spot: Spot, node: Any) -> str | None:
     """The line of a function of the program's own that computes outside of the framework."""
-    source = spot.statement.source
-    outside = source.aliases("numpy", "scipy", "math")
-    functions = source.functions.get(last_name(getattr(node, "func", node)), [])
+    outside = spot.aliases("numpy", "scipy", "math")
+    functions = spot.program.functions.get(last_name(getattr(node, "func", node)), [])
     names = (n for f in functions for n in ast.walk(f) if isinstance(n, ast.Name) and n.id in outside)
     return next((str(n.lineno) for n in names), None)
 
@@ -106,13 +109,13 @@ def _numpy_line(spot: Spot, node: Any) -> str | None:
 def _looked_up(spot: Spot) -> str | None:
     """The name of what an operation takes elements of, where the source tells which."""
     q, row = spot.question, looked_up(spot)
-    return None if row is None else getattr(q, "called_by_program", lambda row: q.entries[row].name)(row) or None
+    return None if row is None else path_to(q, q.rows[row].thing()) or q.rows[row].name or None
 
 
 def _places(spot: Spot, node: Any) -> bool:
     """Whether of two results the places are taken: ``max(x, 1)[1]``, ``max(x, 1).indices``, ``_, i = max(x, 1)``."""
-    two = node is spot.statement.value() and len(spot.statement.binds()) == 2
-    taken = any(getattr(n, "value", None) is node for n in spot.statement.walk())
+    two = node is spot.statement.value and len(spot.statement.binds) == 2
+    taken = any(getattr(n, "value", None) is node for n in spot.statement.nodes)
     return called(node) not in ("max", "min") or two or taken
 
 
@@ -138,6 +141,7 @@ TABLE = [
         "integer_dtype",
         r"\w*",
         "{code} is an index, which has no gradient. Ask about what it takes elements of: {name}.",
+        lambda spot, node: not _of_float(spot),
     ),
     OperationFix(
         _LEFT,
@@ -185,7 +189,7 @@ TABLE = [
         f"{_NONE} {_INTEGER}",
         "round|rint|floor|ceil|trunc|fix|sign|floordiv|floordivide",
         "Leave it out while training (`{x}` for `{it}`), or pass the gradient as if it were not there: `{through}`.",
-        lambda spot, node: not any(_compares(n) and node in ast.walk(n) for n in spot.statement.walk()),
+        lambda spot, node: not any(_compares(n) and node in ast.walk(n) for n in spot.statement.nodes),
     ),
     OperationFix(
         _INTEGER,
@@ -210,7 +214,7 @@ TABLE = [
         "compare",
         "The value acts through the condition only. Mix both branches: compute the results of both, with `w = {soft}` "
         "in place of the `if`, and take `w * a + (1 - w) * b` for each result; 0.1 is the width of the step.",
-        lambda spot, node: spot.question.dialect.name != "jax",
+        lambda spot, node: spot.dialect.name != "jax",
     ),
     OperationFix(
         "left_jax",

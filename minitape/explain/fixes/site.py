@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any, NamedTuple, TypeGuard
 
@@ -14,8 +15,11 @@ import numpy as np
 from ...common.texts import paragraph
 from ...engine.recording.frames import lines_of
 from ...recording.values import numbers_of
+from ..reasons.names import path_to
+from ..reasons.question import Question, RecordedRow
+from ..reasons.text import ProgramText, Statement, last_name, parsed, program, rewritten, unparse
 from ..sentences import fill
-from ..statement import Statement, last_name, parsed, rewritten, unparse
+from .dialects import Dialect
 
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
 REBUILDS = set("tensor as_tensor from_numpy Variable Parameter constant array asarray FloatTensor".split())
@@ -42,27 +46,51 @@ class Fix(NamedTuple):
 class Spot:
     """What is to blame: the cause and the statement, and of its operation what is known."""
 
-    question: Any
+    question: Question
     cause: str
     statement: Statement
-    entry: Any = None  # the recorded operation
+    entry: RecordedRow | None = None  # the recorded operation
     call: ast.expr | None = None  # its expression
     instead: str = ""  # the statement in its place, where the words know it
 
     @property
+    def dialect(self) -> Dialect:
+        """How the framework writes it."""
+        return self.question.adapter.dialect
+
+    @cached_property
+    def names(self) -> dict[str, Any]:
+        """The names of the program, and what they hold."""
+        return dict(reversed([*self.question.adapter.names()]))
+
+    @cached_property
+    def path(self) -> str:
+        """How the program reaches the source."""
+        return path_to(self.question, self.question.adapter.handle(self.question.source)) or self.question.name
+
+    @property
+    def program(self) -> ProgramText:
+        """The text around it."""
+        return program(self.statement.file)
+
+    def aliases(self, *packages: str) -> set[str]:
+        """What the program calls these packages, their parts, and what it imports from them."""
+        return {name for name, module in self.program.imported.items() if module.partition(".")[0] in packages}
+
+    @property
     def statements(self) -> list[Statement]:
         """Those of its file."""
-        return [s for s in self.statement.source.statements if s.filename == self.statement.filename]
+        return [s for s in self.program.statements if s.file == self.statement.file]
 
     @property
     def lines(self) -> list[str]:
         """Those of its file."""
-        return [line.rstrip("\n") for line in lines_of(self.statement.filename)]
+        return [line.rstrip("\n") for line in lines_of(self.statement.file)]
 
     def inputs(self) -> list[np.ndarray | None]:
         """The elements of what the operation took; None where they are gone."""
         rows = self.entry.inputs if self.entry is not None else []
-        return [numbers_of(self.question.entries[row].value) for row in rows]
+        return [numbers_of(self.question.rows[row].value) for row in rows]
 
     def result(self) -> np.ndarray | None:
         """The elements of what the operation gave; None where they are gone."""
@@ -70,9 +98,9 @@ class Spot:
 
     def readers(self) -> list[Statement]:
         """The other statements that read what this one binds; an attribute by any name of its object."""
-        bound = {last_name(t) or unparse(t) for t in self.statement.targets()}
-        others = (s for s in self.statement.source.statements if s is not self.statement)
-        return [s for s in others if bound & {last_name(n) or unparse(n) for n in s.reads()}]
+        bound = {last_name(t) or unparse(t) for t in self.statement.targets}
+        others = (s for s in self.program.statements if s is not self.statement)
+        return [s for s in others if bound & {last_name(n) or unparse(n) for n in s.nodes if isinstance(n, ast.expr)}]
 
 
 Change = str | tuple[ast.AST, str]  # what is in a node's place, or in another's
@@ -91,8 +119,8 @@ def is_call(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
 def is_module(spot: Spot, node: ast.AST) -> bool:
     """Whether an expression is a module, or a part of one: ``np``, ``tf.math``."""
     root, _, rest = unparse(node).partition(".")
-    known = root in spot.statement.source.imported or root in spot.question.dialect.modules
-    return "(" not in rest and (known or any(isinstance(s.get(root), ModuleType) for s in spot.question._spaces()))
+    known = root in spot.program.imported or root in spot.dialect.modules
+    return "(" not in rest and (known or isinstance(spot.names.get(root), ModuleType))
 
 
 def operand(spot: Spot, call: ast.AST | None) -> ast.expr | None:
@@ -108,8 +136,8 @@ def operand(spot: Spot, call: ast.AST | None) -> ast.expr | None:
 def spelled(spot: Spot, path: str) -> str | None:
     """``jnp.log`` as the program would write it; None where it does not know the module."""
     root, _, rest = path.partition(".")
-    module, imported = spot.question.dialect.modules.get(root, root), spot.statement.source.imported
-    used = {n.id for s in spot.statement.source.statements for n in s.walk() if isinstance(n, ast.Name)} | set(imported)
+    module, imported = spot.dialect.modules.get(root, root), spot.program.imported
+    used = {n.id for s in spot.program.statements for n in s.nodes if isinstance(n, ast.Name)} | set(imported)
     if root in used and imported.get(root, module) in (module, module.rpartition(".")[0]):
         return path
     known = next((name for name, full in imported.items() if full == module), "")
@@ -118,9 +146,9 @@ def spelled(spot: Spot, path: str) -> str | None:
 
 def is_index(spot: Spot) -> bool:
     """Whether what the statement computes says which elements are taken, as far as its text tells."""
-    bound = set(spot.statement.binds())
+    bound = set(spot.statement.binds)
     for s in [spot.statement, *spot.readers()]:
-        for node in s.walk():
+        for node in s.nodes:
             given = node.args if is_call(node, *_LOOKS_UP) else []
             if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
                 given = [node.slice]
@@ -158,7 +186,7 @@ def _with_operands(spot: Spot, node: ast.expr, text: str) -> tuple[ast.expr, str
         new = parsed(text)
     except SyntaxError:  # a part of a call: ``x, dim=0``
         return node, text
-    above = {id(part): n for s in spot.statements for n in s.walk() for part in ast.iter_child_nodes(n)}
+    above = {id(part): n for s in spot.statements for n in s.nodes for part in ast.iter_child_nodes(n)}
     while not isinstance(new, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List)) and (
         isinstance(up := above.get(id(node)), _OPERANDS) or (isinstance(up, ast.Call) and up.func is node)
     ):
@@ -190,7 +218,7 @@ def checked(spot: Spot, steps: list[EditStep], words: str = "") -> Fix | None:
 
 def edited(spot: Spot, edit: Edit) -> Fix | None:
     """An edit of the statement, at the one node that it changes; None where that is none, or several."""
-    changes = [(node, new) for node in spot.statement.walk() if (new := edit(spot, node)) is not None]
+    changes = [(node, new) for node in spot.statement.nodes if (new := edit(spot, node)) is not None]
     changes = [change for change in changes if change[0] is spot.call] or changes
     if not changes or not all(other in ast.walk(changes[0][0]) for other, _ in changes):
         return None

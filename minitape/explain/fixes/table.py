@@ -7,14 +7,15 @@ one line changes, and the program still parses with it.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...common.texts import paragraph
-from ..source import source_of
+from ..causes import KINDS, SHARED
+from ..reasons.question import Finding, Question
+from ..reasons.text import at
 from ..words import Explanation
 from . import blocks as block
 from . import edits as edit
 from . import numbers as number
+from .dialects import TAPE
 from .leaving import collected, line_in_framework
 from .operations import words
 from .site import Edit, Fix, Plan, Spot, edited, steps_text
@@ -112,23 +113,31 @@ def patched(answer: Explanation, fix: Fix | None) -> None:
         answer.patch_line = step.first
 
 
-def offer_fix(question: Any, answer: Explanation) -> None:
-    """Adds to a bridge's answer the patch, or to its words what to write on which line."""
-    if answer.cause == "connected" or answer._steps is not None:  # it was answered inside of a function
-        return
-    answer._steps = []
-    source = source_of(answer.filename or "")
-    statement = None if source is None else source.at(answer.filename or "", answer.line or 0)
-    if statement is None or any(other.kind == "zero" and other.line == answer.line for other in answer.others):
-        return  # a step on the same line would stop the gradient again
-    entry = question.entries[answer._rows[0]] if answer._rows else None
-    spot = Spot(question, answer.cause, statement, entry)
-    answer.fix = words(spot) or answer.fix
-    further = [other for other in answer.others if not other.beside]
-    alone = all((other.filename, other.line) == (answer.filename, answer.line) for other in further)
-    same_cause = answer.kind in _SEVERAL and all(other.cause == answer.cause for other in further)
-    fix = first_fix(spot) if alone or same_cause else None
+def offer(question: Question, found: Finding, answer: Explanation) -> None:
+    """Adds to an answer what to write on which line; the patch, where that is one line, and enough."""
+    breaks = [one for one in found.others if not one.beside]
+    known = all(one.site == found.site and one.cause != "zero_derivative" for one in breaks)
+    same = answer.kind in _SEVERAL and all(one.cause == found.cause for one in breaks)
+    fixes = [
+        _fix(question, one, said) for one, said in zip((found, *found.others), (answer, *answer.others), strict=False)
+    ]
+    fix = fixes[0] if known or same else None
     if fix is not None:
         answer._steps = fix.steps
         patched(answer, fix)
-        answer.fix = paragraph(answer.fix, fix.words or steps_text(fix.steps))
+        if question.adapter.dialect is not TAPE:  # its sentences say it
+            answer.fix = paragraph(answer.fix, fix.words or steps_text(fix.steps))
+
+
+def _fix(question: Question, found: Finding, answer: Explanation) -> Fix | None:
+    """What fixes one break; its sentence is in the answer then."""
+    statement = at(found.site)
+    if statement is None or (answer.connected and answer.kind == "connected"):
+        return None
+    place = getattr(found.site, "place", None)
+    call = None if place is None else statement.expression(place.span)
+    by_call = KINDS.get(found.cause) == "left" and call is not None  # the expression tells more than the row
+    row = None if found.row is None or by_call else question.rows[found.row]
+    spot = Spot(question, SHARED.get(found.cause, found.cause), statement, row, call, found.fields.get("instead", ""))
+    answer.fix = words(spot) or answer.fix
+    return first_fix(spot)

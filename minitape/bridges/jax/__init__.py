@@ -1,0 +1,27 @@
+"""The bridge to JAX: runs a function of yours as JAX traces it, one equation after the other, and looks at each.
+
+``record(f, *args)`` takes what ``jax.make_jaxpr`` says of ``f`` and runs it without compiling, as ``jax.disable_jit``
+does. Then JAX goes back through it, with its own rules and its own sums.
+
+>>> import jax.numpy as jnp
+>>> def loss(w, x):
+...     y = w * x
+...     return jnp.sum(y * w)
+>>> recording = record(loss, jnp.array([1.0, 2.0]), jnp.array([0.5, -1.0]))
+>>> recording
+Recording(jax, 5 rows, 1 backward pass)
+>>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
+['w', 'x', 'y', '×', 'loss']
+>>> recording.value, recording.gradient
+(Array(-3.5, dtype=float32), Array([ 1., -4.], dtype=float32))
+>>> recording.explain(recording.value, "x").message
+'x is not differentiated: argnums names other arguments.'
+"""
+
+from ..require import framework_module
+
+framework_module("jax", "JAX", (0, 7))
+
+from .record import JaxRecording as JaxRecording  # noqa: E402 - behind the check
+from .record import record as record  # noqa: E402
+from .record import record_if_bad as record_if_bad  # noqa: E402

@@ -1,0 +1,83 @@
+"""JAX for a question: the rows that the bridge wrote, and what is known of a function and its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...explain.caller import asking_frame
+from ...explain.fixes.dialects import JAX
+from ...explain.reasons import text, words
+from ...explain.reasons.question import Question, RecordedRow
+from ...explain.sentences import fill
+from ...picture.reading import spaces
+from ...recording.sites import NOWHERE, Site
+from ..rows import exits_of, rows_of
+from .origin import JaxOrigin, returned
+from .rows import SHARES
+from .words import FUNCTIONS, ZEROS
+
+# written without a call
+SIGNS = set("add sub mul div pow integer_pow neg dot_general rem gt ge lt le eq ne".split())
+WHOLE = {"softmax", "log_softmax", "logsumexp"}  # functions of shares, whose steps no question is about
+
+
+def read(recording: Any, target: Any, source: Any, own: list[int]) -> Question:
+    """The rows of a recording."""
+    rows = rows_of(recording, lambda entry: lambda: None)
+    end = recording.row_of(recording.target if target is None or target is recording.value else target)
+    sweep = next((s for s in reversed(recording.sweeps) if end in s.target), None)
+    return Question(
+        JaxAdapter(recording), rows, own, [] if end is None else [end], source, target, exits_of(recording), sweep
+    )
+
+
+class JaxAdapter:
+    """What else is known of arrays."""
+
+    framework, module, functions = "jax", "jnp", FUNCTIONS
+    zeros, classes, cancels = ZEROS, frozenset[str](), SHARES
+    dialect = JAX
+    unused, left, rebinds = "unused", "left_jax", False
+
+    def __init__(self, recording: Any) -> None:
+        self.recording, self.origin = recording, JaxOrigin(*recording.asked)
+
+    def names(self) -> Iterable[tuple[str, Any]]:
+        """The names of the program, and what they hold."""
+        return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
+
+    def handle(self, value: Any) -> Any:
+        """What an array is known by."""
+        return value
+
+    def is_variable(self, thing: Any) -> bool:
+        """Whether it is a variable: JAX has none."""
+        return False
+
+    def is_number(self, row: RecordedRow) -> bool:
+        """Whether it is a number that the program wrote."""
+        return False
+
+    def called(self, q: Question, row: int) -> str:
+        """An operation by the name of the function that the line calls, where that does nothing else: ``sqrt in
+        norm(...)``.
+        """
+        one, at, name = q.rows[row], text.at(q.rows[row].site), words.operation(q, row)
+        calls = {text.last_name(call.func) for call in ([] if at is None else at.calls)} - {""}
+        alone = calls.pop() if len(calls) == 1 and one.op not in SIGNS else name
+        written = next((scope for scope in one.scope if scope in calls | {alone}), alone)
+        around = one.scope[: one.scope.index(written) + 1] if written in one.scope else ()
+        same = sum(other.scope[: len(around)] == around and other.site == one.site for other in q.rows)
+        if same == 1 or written in WHOLE or written in name or name in written:
+            return written
+        return fill("{operation} in {function}(...)", operation=name, function=written)
+
+    def rule(self, row: RecordedRow) -> Site:
+        """The line on which a rule of the program's own returns."""
+        return returned(row.extra.custom) if row.extra.custom else NOWHERE
+
+    def made(self, row: int) -> Site:
+        """The line that made an argument."""
+        leaf = next((leaf for leaf in self.recording.given if leaf.row == row), None)
+        return NOWHERE if leaf is None else self.origin.leaf_line(leaf)

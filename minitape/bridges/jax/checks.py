@@ -1,0 +1,333 @@
+"""Why a gradient of JAX is zero or NaN, or refused: checks, each for one cause."""
+
+from __future__ import annotations
+
+import ast
+import re
+import traceback
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...engine.recording.frames import own_file
+from ...explain.reasons import checks, text, words, zero_nan
+from ...explain.reasons.question import Finding, Question, way_to
+from ...explain.reasons.suspects import is_alike
+from ...explain.reasons.zero_nan import at_row
+from ...explain.sentences import fill
+from ...explain.words import Explanation
+from ...recording.sites import NOWHERE, Site
+from ..checkup import Checkup
+from ..texts import ARRAY
+from .adapter import read
+from .origin import returned
+from .rows import STAIRS, places
+from .words import BENT, TEXT
+
+TRACED = ("Tracer", "traced", "concrete")
+BENDS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consist of straight lines
+GROWS = set("exp exp2 expm1 cosh sinh pow integer_pow".split())
+ASKED = re.compile(r"problem arose with the `(\w+)` function")
+NUMBERS = "int float round item tolist range".split()
+
+
+# -- what JAX refuses ------------------------------------------------------------------------------
+
+
+def refused(q: Question) -> Finding | None:
+    """The function could not be traced."""
+    recording = q.adapter.recording
+    error = recording.error
+    if error is None or recording.ran:
+        return None
+    site, called = site_of_error(error)
+    site = site if recording.stopped is NOWHERE else recording.stopped
+    for kind, cause in (
+        (jax.errors.UnexpectedTracerError, "leaked_tracer"),
+        (jax.errors.TracerBoolConversionError, "branch"),
+        (jax.errors.NonConcreteBooleanIndexError, "boolean_index"),
+    ):
+        if isinstance(error, kind):
+            return Finding(cause, site)
+    said = str(error)
+    if "size argument" in said:
+        return Finding("boolean_index", site, kind="size", what=asks(error, called))
+    if any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACED):
+        at = text.at(site)
+        math = [ast.unparse(call.func) for call in ([] if at is None else at.calls) if text.root_name(call) == "math"]
+        return Finding("left_jax", site, what=f"{math[0]}()" if math else asks(error, called))
+    for word, cause in (("while_loop", "while_loop"), ("callback", "callback"), ("scalar-output", "not_scalar")):
+        if word in said:
+            return Finding(
+                cause, site, what=said.rpartition("shape: ")[2].rstrip(".") if cause == "not_scalar" else word
+            )
+    kinds = {"item assignment": "in_place", "forward-mode": "forward", "got <class 'list'>": "list"}
+    return Finding(
+        "refused",
+        site,
+        kind=next((kind for word, kind in kinds.items() if word in said), ""),
+        what=said.partition("\n")[0],
+    )
+
+
+def asks(error: Exception, called: str) -> str:
+    """What wanted a number: JAX says it, or the error came up in a function of its own."""
+    if isinstance(error, jax.errors.TracerArrayConversionError):
+        return fill("A NumPy function")
+    if isinstance(error, jax.errors.TracerIntegerConversionError):
+        return fill("range() or an index")
+    found = ASKED.search(str(error))
+    return f"{found[1] if found else called}()" if found or called else fill("This line")
+
+
+def result(q: Question) -> Finding | None:
+    """The result is not one number; or the way back ended in an error."""
+    recording = q.adapter.recording
+    if recording.error is None:
+        return None
+    value, said = recording.value, str(recording.error)
+    if isinstance(recording.error, TypeError) and not recording.sweeps:
+        site = q.adapter.origin.result(NOWHERE if not q.ends else q.rows[q.ends[0]].site)
+        if not hasattr(value, "shape"):
+            return Finding("not_scalar", site, kind="none") if value is None else Finding("has_aux", site)
+        if "aux" in said:
+            return Finding("has_aux", site, kind="none")
+        if value.shape != () or np.iscomplexobj(value):
+            return (
+                Finding("not_scalar", site, what=str(value.shape))
+                if value.shape != ()
+                else Finding("refused", site, kind="complex")
+            )
+    return None
+
+
+def way_back(q: Question) -> Finding | None:
+    """JAX's way back ended in an error."""
+    error = q.adapter.recording.error
+    if error is None:
+        return None
+    for word, cause in (("while", "while_loop"), ("callback", "callback")):
+        row = next((row for row in sorted(q.behind) if word in q.rows[row].op and q.rows[row].tracked), None)
+        if row is not None:
+            return at_row(q, cause, row)
+    said = str(error).partition("\n")[0]
+    rules = [row for row in sorted(q.behind) if q.rows[row].extra.custom and q.rows[row].tracked]
+    return (
+        rule(q, rules[0], "refused", said)
+        if rules and "bwd rule" in said
+        else Finding("refused", site_of_error(error)[0], what=said)
+    )
+
+
+def site_of_error(error: Exception) -> tuple[Site, str]:
+    """The user's innermost line on which an error was raised, and the function of a library in which."""
+    called = ""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not own_file(frame.filename):
+            return (frame.filename, frame.lineno), called
+        called = frame.name.strip("_") if frame.name not in ("meth", "op") else called
+    return NOWHERE, ""
+
+
+# -- the argument ----------------------------------------------------------------------------------
+
+
+def whole_numbers(q: Question) -> Finding | None:
+    """An argument that is differentiated is no float."""
+    recording = q.adapter.recording
+    for row in recording.chosen if recording.error is not None else q.own:
+        if row in recording.chosen and not q.rows[row].tracked:
+            return Finding(
+                "integer_dtype",
+                q.adapter.made(row),
+                row,
+                q.rows[row].dtype,
+                other=q.rows[row].name or fill("An argument"),
+            )
+    return None
+
+
+def no_argument(q: Question) -> Finding | None:
+    """The array is an argument that is not differentiated, or none."""
+    recording, origin = q.adapter.recording, q.adapter.origin
+    if q.own and q.own[0] not in recording.chosen:
+        return Finding("argnums", origin.gradient_line) if q.rows[q.own[0]].kind == "source" else None
+    if q.own:
+        return None
+    row = next((row for row in sorted(q.behind) if any(root is q.source for root in q.rows[row].extra.roots)), None)
+    if row is not None:
+        return Finding("closure", reader(q, row), row)
+    root, site = recording.log.outside.get(id(q.source), (None, NOWHERE))
+    read_ = (
+        site
+        if root is q.source and root is not None
+        else origin.reads(lambda name, value: name == q.name and value is q.source)
+    )
+    return None if read_ is None else Finding("closure", read_)
+
+
+def reader(q: Question, row: int) -> Site:
+    """The first line that reads a row."""
+    return next((q.rows[at].site for at in sorted(q.behind) if row in q.rows[at].inputs), NOWHERE)
+
+
+# -- the way ---------------------------------------------------------------------------------------
+
+
+def stairs(q: Question, row: int) -> str:
+    """The function of jax.numpy that is constant in steps, and that an operation is a part of."""
+    return next((name for name in q.rows[row].scope if name in STAIRS), "")
+
+
+def broken(q: Question) -> Finding | None:
+    """What breaks the way; steps by the name of their function."""
+    found = checks.broken(q)
+    for one in [] if found is None else [found, *found.others]:
+        if one.cause == "no_derivative" and one.row is not None and stairs(q, one.row):
+            one.cause, one.what = "zero_derivative", stairs(q, one.row)
+    return found
+
+
+def left(q: Question) -> Finding | None:
+    """A value that Python asked for while the function was traced."""
+    exits = [exit for exit in q.exits if exit.row in q.after] if not q.used and q.ends else []
+    exits.sort(key=lambda exit: exit.how == "__bool__")
+    for exit in exits[:1]:
+        if exit.how == "__bool__":
+            return Finding("other_branch", exit.site, kind="python")
+        at = text.at(exit.site)
+        number = next((name for name in NUMBERS if at is not None and at.call_of(name)), "")
+        return Finding("left_jax", exit.site, what=f"{number}()", kind="number" if number else "values")
+    return None
+
+
+def unused(q: Question) -> Finding | None:
+    """Another branch ran, another value was used in its place, or nothing was."""
+    recording, origin = q.adapter.recording, q.adapter.origin
+    if q.used:
+        return None
+    for fork in recording.log.forks:
+        if q.after.intersection(fork.rows):
+            return Finding("other_branch", fork.site, what=str(fork.taken))
+    leaf = next((leaf for leaf in recording.given if leaf.row in q.own), None)
+    site = None if leaf is None else origin.read(leaf)
+    if site is not None:
+        return Finding("closure", site)
+    key = [repr(one) for one in leaf.path] if leaf is not None else []
+    for row in sorted(q.behind) if leaf is not None else ():
+        at = text.at(q.rows[row].site) if len(key) == 1 and q.rows[row].kind == "operation" else None
+        if at is not None and any(name.endswith(f"[{key[0]}]") for name in at.reads):
+            return at_row(q, "closure", row, "held")
+        roots = [np.asarray(root) for root in q.rows[row].extra.roots]
+        value = np.asarray(getattr(leaf, "value", None))
+        same = any(root.shape == value.shape and is_alike(root, value) for root in roots)
+        if same and reader(q, row) is not NOWHERE:
+            return Finding("closure", reader(q, row), row, kind="held")
+    bent = [row for row in sorted(q.after) if q.rows[row].op in BENDS]
+    if bent and any("transpose(" in scope for row in q.after for scope in q.rows[row].scope):
+        return at_row(q, "zero_derivative", bent[0], "second")
+    made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
+    return (
+        Finding("unused", dropped(q, max(made)), max(made), kind="dropped") if made else Finding("unused", origin.head)
+    )
+
+
+def dropped(q: Question, row: int) -> Site:
+    """The statement that has the value of a row, and does not return it."""
+
+    calls = [
+        part for call in q.adapter.recording.log.calls if row in call.rows for part in getattr(call.compute, "args", ())
+    ]
+    for site in places(calls[0]) if calls and hasattr(calls[0], "source_info") else ():
+        at = text.at(site)
+        definition = q.adapter.origin.definition
+        if at is not None and (
+            type(at.node).__name__ != "Return" or (definition is not None and at.function == definition.node.name)
+        ):
+            return at.site
+    return q.rows[row].site
+
+
+# -- what arrived ----------------------------------------------------------------------------------
+
+
+def zero_rule(q: Question) -> Finding | None:
+    """A rule of the program's own, or a loop, passed nothing on."""
+    if q.sweep is None or not q.used or q.used[0] not in q.adapter.recording.unreached:
+        return None
+    for row, _ in q.way:
+        if q.rows[row].extra.custom:
+            return rule(q, row)
+        if "while" in q.rows[row].op:
+            return at_row(q, "while_loop", row)
+    return None
+
+
+def rule(q: Question, row: int, cause: str = "custom_rule", what: str = "") -> Finding:
+    """A rule of the program's own: the line on which it returns."""
+    return Finding(cause, returned(q.rows[row].extra.custom), row, what)
+
+
+def nan(q: Question) -> Finding | None:
+    """Where NaN came up; also in what is computed from no row, or before a division has hidden an infinity."""
+    found = zero_nan.nan(q)
+    if found is None or found.row is None:
+        return found
+    row, grows = q.rows[found.row], (at for at in sorted(q.back(q.rows[found.row].inputs)) if q.rows[at].op in GROWS)
+    large = [at for at in grows if not zero_nan.finite(q, at) and all(zero_nan.finite(q, n) for n in q.rows[at].inputs)]
+    if large and found.cause == "nan_forward":
+        return at_row(q, "nan_forward", large[0])
+    if row.extra.bad is not NOWHERE and all(zero_nan.finite(q, one) for one in row.inputs):
+        return Finding("nan_forward", row.extra.bad, found.row, fill("An operation"))
+    if found.cause == "nan_input":
+        found.site = q.adapter.made(found.row) if row.kind == "source" else found.site
+    return found
+
+
+def zero(q: Question) -> Finding | None:
+    """What made zeros, with what JAX calls it."""
+    found = zero_nan.zero(q)
+    if found is None or found.row is None:
+        return found
+    row = q.rows[found.row]
+    step = next((at for at in sorted(q.after & q.behind) if is_step(q, at)), None) if row.op in zero_nan.CLIPS else None
+    if step is not None or stairs(q, row.row):
+        at = row.row if step is None else step
+        return at_row(q, "zero_derivative", at, what=stairs(q, at))
+    if found.cause == "not_selected" and q.adapter.recording.entries[row.row].label in ("max 0.0", "0.0 max"):
+        return at_row(q, "dead_relu", row.row)
+    if row.op == "select_n":
+        curve = next((name for name in row.scope if name in BENT), "")
+        asked = [q.rows[one] for one in row.inputs if q.rows[one].op in ("gt", "ge", "lt", "le")]
+        written = asked and {*asked[0].inputs} & {*row.inputs} and zero_nan.is_off(q, row.row)
+        if curve or written:
+            return at_row(q, "saturated" if curve else "dead_relu", row.row, what=curve or "where")
+    return found
+
+
+def is_step(q: Question, row: int) -> bool:
+    """Whether a row is constant in steps, and alone cuts its way: its gradient would be zero there for any value."""
+    steps = stairs(q, row) or any(one.why == "zero_derivative" for one in q.rows[row].given)
+    return bool(steps) and not any(one.why for _, one in way_to(q, {row}))
+
+
+CHECKS = (refused, whole_numbers, result, no_argument, broken, left, unused, way_back, zero_rule, nan, zero)
+
+
+def why(recording: Any, target: Any, source: Any) -> Explanation:
+    """The explanation of one gradient; see ``Recording.explain``. Of a tree, that of its worst leaf."""
+    own = recording.rows_of(source)
+    if own[1:]:
+        page = Checkup(recording, target).page(recording.named(own))
+        return next(iter(page.problems or page.values()))
+    q = read(recording, target, source, own)
+    q.name = next((q.rows[row].name for row in own), "") or words.path_to(q, source) or fill(ARRAY)
+    if isinstance(source, str) and not own and recording.ran:
+        names = ", ".join(row.name for row in q.rows if row.name and row.kind == "source")
+        raise ValueError(f"explain() knows no argument {source!r}. There are: {names}.")
+    known = bool(own) or isinstance(source, str) or hasattr(source, "shape")
+    if not known and not q.adapter.origin.reads(lambda name, value: name == q.name and value is source):
+        raise TypeError(f"explain() takes an array or the name of an argument as its source, but received {source!r}.")
+    found = next((finding for check in CHECKS if (finding := check(q)) is not None), Finding("connected"))
+    return words.explanation(q, found, TEXT)

@@ -1,0 +1,415 @@
+"""Where the text of a program has what was recorded of JAX: the function, the call of ``jax.grad``, and what made an
+argument.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...engine.recording.frames import own_file
+from ...explain.reasons import text
+from ...explain.reasons.text import FUNCTIONS, Statement, last_name, unparse
+from ...recording.sites import NOWHERE, Site
+
+GRADIENTS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
+COMPILERS = {"jit", "pmap", "vmap", "shard_map", "filter_jit"}  # under which a value is not known in Python
+
+
+class JaxLeaf(NamedTuple):
+    """A leaf of an argument."""
+
+    value: Any
+    row: int
+    argument: int
+    path: tuple  # its keys within the argument
+
+
+def keys(path: Sequence) -> tuple:
+    """The keys of a path of ``jax.tree_util``.
+
+    >>> import jax
+    >>> [keys(path) for path, _ in jax.tree_util.tree_flatten_with_path({"a": [1.0, 2.0]})[0]]
+    [('a', 0), ('a', 1)]
+    """
+    return tuple(
+        next((getattr(key, field) for field in ("key", "idx", "name") if hasattr(key, field)), None) for key in path
+    )
+
+
+class JaxOrigin:
+    """The texts behind a recorded function and its arguments."""
+
+    def __init__(self, function: Any, args: tuple, call: Site) -> None:
+        self.function, self.args, self.call = plain(function), args, call
+        self.definition = definition(self.function)
+
+    # -- the function ------------------------------------------------------------------------------
+
+    @property
+    def head(self) -> Site:
+        """The line of its ``def`` or ``lambda``; without a text the call."""
+        code = getattr(self.function, "__code__", None)
+        if code is None or own_file(code.co_filename):
+            return self.call
+        return code.co_filename, code.co_firstlineno if self.definition is None else self.definition.line
+
+    def result(self, made: Site) -> Site:
+        """The line that returns its result, which the line ``made`` has computed; without a ``return`` its last."""
+        if self.definition is None:
+            return self.head
+        inside = [s for s in text.statements(self.definition.file) if _function(s) is self.definition.node]
+        ends = returns(self.definition)
+        best = next((s for s in ends if made[1] and s.covers(made)), (ends or inside or [self.definition])[-1])
+        return best.site
+
+    @property
+    def gradient_line(self) -> Site:
+        """The line of the program that computes the gradient; the line of the call if there is none."""
+        found = self._gradient()
+        return self.call if found is None else found
+
+    @property
+    def _called(self) -> set[str]:
+        """What the program calls the function: its own name, and what it gives ``record``."""
+        return {
+            getattr(self.function, "__name__", "<lambda>"),
+            *(unparse(call.args[0]) for call in self._records() if call.args),
+        }
+
+    def _gradient(self) -> Site | None:
+        names = self._called
+        for statement in (s for file in (self.call[0], self.head[0]) for s in text.statements(file)):
+            for call in statement.calls:
+                asked = call.args[0] if last_name(call.func) in GRADIENTS and call.args else None
+                if asked is not None and names & {unparse(asked), last_name(asked)}:
+                    return statement.file, call.lineno
+        return None
+
+    @property
+    def compiled(self) -> str:
+        """How the program's text compiles the function: "itself", "static" where it names what is not traced, as a
+        "part" of another function; empty where it does not."""
+        where, found = self._statement(), []
+        scopes = [None, *(_function(s) for s in (where, self.definition) if s is not None)]
+        programs = [text.program(file) for file in (self.call[0], self.head[0])]
+        for program in programs[:1] if programs[0] is programs[1] else programs:
+            for statement, node in [(s, node) for s in program.statements for node in _compilers(s)]:
+                names = {name for name in names_in(node) if text.key_of(name, statement)[0] in scopes}
+                itself = node.name in self._called if isinstance(node, FUNCTIONS) else bool(names & self._called)
+                reached = set[str]()
+                while names - reached:  # through the functions that it calls
+                    reached |= names
+                    names = {
+                        name for known in names for made in program.functions.get(known, []) for name in names_in(made)
+                    } | names
+                if reached & self._called:
+                    found.append("static" if "static_arg" in unparse(node) else "itself" if itself else "part")
+        return min(found, default="")
+
+    # -- its arguments -----------------------------------------------------------------------------
+
+    def leaf_line(self, leaf: JaxLeaf) -> Site:
+        """The line that created a leaf of an argument; the line of the call if it is not found."""
+        given, where = self._given()[1:], self._statement()
+        if where is not None and len(given) > leaf.argument:
+            found = self._behind(given[leaf.argument], leaf.path, where)
+            if found is not None:
+                return found
+        argument, space = self.args[leaf.argument], getattr(self.function, "__globals__", {})
+        statements = text.statements(self.head[0])
+        for name in [name for name, value in space.items() if value is argument]:
+            bound = any(name in s.binds for s in statements)
+            found = self._behind(ast.Name(name), leaf.path, statements[-1]) if bound else None
+            if found is not None:
+                return found
+        return self.call
+
+    def _statement(self) -> Statement | None:
+        """The statement that calls ``record``."""
+        return text.at(self.call)
+
+    def _records(self) -> list[ast.Call]:
+        """The calls of ``record`` in that statement."""
+        where = self._statement()
+        return [call for call in (where.calls if where is not None else []) if last_name(call.func) == "record"]
+
+    def _given(self) -> list[ast.expr]:
+        """What that statement gives ``record``: the function and its arguments, as far as the text tells."""
+        where, calls = self._statement(), self._records()
+        given: list[ast.expr] = []
+        for part in calls[0].args if calls else ():
+            if not isinstance(part, ast.Starred):
+                given.append(part)
+                continue
+            bound = (
+                self._bound(part.value.id, where) if isinstance(part.value, ast.Name) and where is not None else None
+            )
+            value = None if bound is None else bound[1]
+            if not isinstance(value, (ast.Tuple, ast.List)):
+                break
+            given += value.elts
+        return given
+
+    def _behind(self, node: ast.expr, path: tuple, where: Statement) -> Site | None:
+        """The line that made the part ``path`` of an expression that is in ``where``; None where only that says
+        it.
+        """
+        while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            path = node.slice.value, *path
+            node = node.value
+        if isinstance(node, ast.Name):
+            found = self._bound(node.id, where)
+            if found is None:
+                return None
+            statement, value = found
+            names = [last_name(target) for target in statement.targets]
+            if isinstance(value, ast.Call) and len(names) > 1:  # one of what a call gives
+                path = names.index(node.id), *path
+            inner = None if value is None or _reads_itself(statement) else self._behind(value, path, statement)
+            return inner or self._appended(node.id, path, statement) or statement.site
+        inside = part_of(node, path[0]) if path else None
+        # of a function of the program's, which puts it together
+        if path and inside is None and isinstance(node, ast.Call):
+            made = next(
+                (
+                    s
+                    for s in text.statements(where.file)
+                    if isinstance(s.node, FUNCTIONS) and s.node.name == unparse(node.func)
+                ),
+                None,
+            )
+            last = [] if made is None else returns(made)
+            value = last[-1].node.value if last and isinstance(last[-1].node, ast.Return) else None
+            return None if value is None else self._behind(value, path, last[-1])
+        return None if inside is None else self._behind(inside, path[1:], where) or (where.file, inside.lineno)
+
+    def _appended(self, name: str, path: tuple, list_of: Statement) -> Site | None:
+        """The line that made a part of what is appended to a list, which ``list_of`` began."""
+        for statement in text.statements(list_of.file) if path else ():
+            for call in statement.calls if statement.functions == list_of.functions else ():
+                if unparse(call.func) == f"{name}.append" and call.args:
+                    return self._behind(call.args[0], path[1:], statement)
+        return None
+
+    def _bound(self, name: str, where: Statement) -> tuple[Statement, ast.expr | None] | None:
+        """The statement that made what a name stands for, and the value; not the one that updates it in training."""
+        last = text.statements(where.file)[-1]
+        found = [s for s in text.bound_by(name, where) if s.order < where.order or s is last]
+        asked = self._gradient()
+        grad = None if asked is None else text.at(asked)
+        before = [s for s in found if grad is None or grad.functions != s.functions or s.order < grad.order]
+        beside = grad is not None and grad.functions == where.functions
+        made = [s for s in before or found if not _reads_itself(s) or (beside and not s.loops)]
+        if not found:
+            return None
+        best = (made or before or found)[-1]
+        return best, next((part for target, part in pairs(best) if last_name(target) == name), None)
+
+    # -- what it reads -----------------------------------------------------------------------------
+
+    def read(self, leaf: JaxLeaf) -> Site | None:
+        """The line on which it reads a leaf of its arguments by the name of a global or of a function around it."""
+        argument, array = self.args[leaf.argument], np.ndim(leaf.value) > 0
+        given = self._given()[1:]
+        called = unparse(given[leaf.argument]) if len(given) > leaf.argument else ""
+
+        def same(name: str, value: Any) -> bool:
+            if name == called or (value is argument and not isinstance(value, (bool, int, float, complex))):
+                return True
+            return (
+                array
+                and getattr(value, "shape", None) == leaf.value.shape
+                and np.size(value) > 1
+                and np.array_equal(value, leaf.value)
+            )
+
+        return self.reads(same, leaf.path[:1])
+
+    def reads(self, wanted: Callable[[str, Any], bool], path: tuple = ()) -> Site | None:
+        """The first line of the function, or of those that it calls, that reads such a name from outside; of a tree the
+        first key.
+        """
+        for function in functions(self.function):
+            where, space = definition(function), outside(function)
+            names = {name for name, value in space.items() if wanted(name, value)}
+            for node in ast.walk(where.node) if where is not None and names else ():
+                item = node.slice if isinstance(node, ast.Subscript) and path else None
+                read = node.value if isinstance(node, ast.Subscript) and path else node
+                right = (
+                    not path
+                    or not isinstance(space.get(getattr(read, "id", "")), (dict, list, tuple))
+                    or (isinstance(item, ast.Constant) and item.value == path[0])
+                )
+                if (
+                    where is not None
+                    and isinstance(read, ast.Name)
+                    and isinstance(read.ctx, ast.Load)
+                    and read.id in names
+                    and right
+                ):
+                    return where.file, read.lineno
+        return None
+
+
+def _compilers(statement: Statement) -> Iterator[ast.AST]:
+    """What compiles a function in a statement: a call, or a decorator together with what it is above."""
+    node = statement.node
+    if any(names_in(decorator) & COMPILERS for decorator in getattr(node, "decorator_list", [])):
+        yield node
+    elif not isinstance(node, FUNCTIONS):
+        yield from (call for call in statement.calls if last_name(call.func) in COMPILERS)
+
+
+def _function(statement: Statement) -> text.Def | None:
+    """The innermost function that a statement is in."""
+    return next(iter(statement.functions), None)
+
+
+def _reads_itself(statement: Statement) -> bool:
+    """Whether a statement reads what it binds, as one that updates a value."""
+    return not statement.reads.isdisjoint(statement.binds)
+
+
+def pairs(statement: Statement) -> list[tuple[ast.expr, ast.expr | None]]:
+    """What a statement binds, each with its part of the value: ``b`` with ``2`` in ``a, b = 1, 2``; else with all."""
+    parts = getattr(statement.value, "elts", [])
+    same = len(parts) == len(statement.targets)
+    return [*zip(statement.targets, parts if same else [statement.value] * len(statement.targets), strict=True)]
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names and attributes that are in a piece of syntax, and that of a function itself.
+
+    >>> sorted(names_in(ast.parse("jax.jit(loss)")))
+    ['jax', 'jit', 'loss']
+    """
+    return {
+        name
+        for n in ast.walk(node)
+        for field in ("id", "attr", "name")
+        if isinstance(name := getattr(n, field, None), str)
+    }
+
+
+def part_of(node: ast.expr, key: Any) -> ast.expr | None:
+    """The element that a dict, list or tuple that is written out has for a key.
+
+    >>> ast.unparse(part_of(ast.parse("dict(a=1, b=2 + x)", mode="eval").body, "b"))
+    '2 + x'
+    """
+    if isinstance(node, ast.Dict):
+        return next(
+            (v for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant) and k.value == key),
+            None,
+        )
+    if isinstance(node, ast.Call):
+        return next((word.value for word in node.keywords if word.arg == key), None)
+    if isinstance(node, (ast.Tuple, ast.List)) and isinstance(key, int) and key < len(node.elts):
+        return node.elts[key]
+    return None
+
+
+def plain(function: Any) -> Any:
+    """The function of the program's behind partials and transforms.
+
+    >>> import jax
+    >>> def f(x): return x
+    >>> plain(jax.jit(partial(f, 1.0))) is f
+    True
+    """
+    while True:
+        if isinstance(function, partial):
+            function = function.func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif inspect.ismethod(function):
+            function = function.__func__
+        elif hasattr(function, "__code__"):
+            inside = outside(function).values() if own_file(function.__code__.co_filename) else ()
+            own = [of for given in inside if _is_own(of := getattr(given, "__wrapped__", given))]
+            if not own:
+                return function
+            function = own[0]
+        else:
+            called = vars(type(function)).get("__call__")
+            if not inspect.isfunction(called):
+                return function
+            function = called
+
+
+def _is_own(function: Any) -> bool:
+    """Whether it is a function that the program has written."""
+    return inspect.isfunction(function) and not own_file(function.__code__.co_filename)
+
+
+def definition(function: Any) -> Statement | None:
+    """The statement that defines a function; None for a lambda, and without a text."""
+    code = getattr(function, "__code__", None)
+    return None if code is None else defined(code.co_filename, code.co_name, code.co_firstlineno)
+
+
+def defined(file: str, name: str, line: int) -> Statement | None:
+    """The statement on a line, or below decorators that begin there, that defines a function."""
+    for statement in () if own_file(file) else text.statements(file):
+        node = statement.node
+        if (
+            statement.file == file
+            and isinstance(node, FUNCTIONS)
+            and node.name == name
+            and line in (node.lineno, *(d.lineno for d in node.decorator_list))
+        ):
+            return statement
+    return None
+
+
+def returns(made: Statement) -> list[Statement]:
+    """The statements that return from a function."""
+    return [s for s in text.statements(made.file) if _function(s) is made.node and isinstance(s.node, ast.Return)]
+
+
+def returned(told: str) -> Site:
+    """The line on which a function of the program returns: JAX reports it as "name at file:line", or only its line for
+    a lambda.
+    """
+    name, _, place = told.partition(" at ")
+    file, _, line = place.rpartition(":")
+    if own_file(file) or not line.isdigit():
+        return NOWHERE
+    made = defined(file, name, int(line))
+    return file, int(line) if made is None else (returns(made) or [made])[-1].line
+
+
+def outside(function: Any) -> dict:
+    """The values that a function, and those inside of it, read from outside, by name."""
+    if not inspect.isfunction(function):
+        return {}
+    names: set[str] = set()
+    waiting = [function.__code__]
+    while waiting:
+        code = waiting.pop()
+        names.update(code.co_names)
+        waiting += [const for const in code.co_consts if inspect.iscode(const)]
+    space = {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            space[name] = cell.cell_contents
+        except ValueError:  # it is empty
+            continue
+    return space
+
+
+def functions(function: Any) -> Iterator:
+    """A function of the program's, and those that it calls by name."""
+    waiting, seen = [function], set()
+    while waiting:
+        at = plain(waiting.pop(0))
+        if _is_own(at) and at not in seen:
+            seen.add(at)
+            yield at
+            waiting += [value for value in outside(at).values() if callable(value)]

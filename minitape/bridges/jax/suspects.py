@@ -1,0 +1,90 @@
+"""What is wrong with gradients that are there, in JAX: what all recordings are asked, in the words of JAX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...explain.families import OperationNames
+from ...explain.reasons.question import RecordedRow
+from ...explain.reasons.suspects import EXPLODED, VANISHED, CheckedRun, Suspicion, is_alike, size_of, suspicion
+from ...explain.reasons.words import left_by
+from ...recording.values import numbers_of
+from ..rows import exits_of, rows_of
+
+NAMES = OperationNames(
+    compare={"sub"},
+    losses=(),
+    sums={"reduce_sum"},
+    shapes=set("broadcast_in_dim reshape squeeze expand_dims transpose convert_element_type copy".split()),
+    adds={"add", "sub", "add_any"},
+    factors={"mul", "div"},
+    of_logits={"sub": "softmax", "neg": "sigmoid", "logaddexp": "sigmoid"},
+    activations={"logistic": "sigmoid", "tanh": "tanh", "max": "relu", "erf": "gelu"},
+    normalize=(),
+    saturate={"logistic", "tanh"},
+)
+OF_LOGITS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}  # how those of jax.nn begin
+
+
+def run_of(recording: Any) -> CheckedRun:
+    """The rows and the backward pass of a recording, as the checks read them."""
+    return CheckedRun(
+        rows_of(recording, lambda entry: lambda: None),
+        [sweep for sweep in recording.sweeps if sweep.adjoints],
+        exits_of(recording),
+        NAMES,
+        left_by,
+        recording.made_up,
+        recording=recording,
+        checks=(along_scan,),
+        rows_of=recording.rows_of,
+        operand=operand,
+        logits=logits_of,
+        alike=are_alike,
+    )
+
+
+def are_alike(run: CheckedRun, one: int, other: int) -> bool:
+    """Whether two leaves have nearly the same values and the same lines use both: values that begin with the same
+    formula are alike, too.
+    """
+    sites = [{run.rows[reader].site for reader in run.readers.get(row, ())} for row in (one, other)]
+    return sites[0] == sites[1] and is_alike(run.numbers(one), run.numbers(other))
+
+
+def operand(run: CheckedRun, row: RecordedRow, given: int) -> int:
+    """What the program gave to an operation, before jax.numpy made its shape fit."""
+    while run.rows[given].op in ("broadcast_in_dim", "reshape") and run.rows[given].site == row.site:
+        given = run.rows[given].inputs[0]
+    return given
+
+
+def logits_of(run: CheckedRun, row: RecordedRow) -> int | None:
+    """The row that a function of jax.nn takes for logits; None where the operation does not begin one."""
+    given, name = row.inputs[0], OF_LOGITS[row.op]
+    return given if name in row.scope and name not in run.rows[given].scope else None
+
+
+def along_scan(run: CheckedRun) -> Iterator[Suspicion]:
+    """A long scan, which is one row, sends on far more than its steps add up, or almost nothing from its end to what
+    it began with.
+    """
+    for row in run.operations(["scan"]):
+        call = next(call for call in run.recording.log.calls if row.row in call.rows)
+        given = call.compute.args[0].params
+        if "num_carry" not in given:
+            continue  # a function of the program's that has this name
+        arrived = [run.adjoint(at) for at in call.rows]
+        came = sum(float(np.abs(one).sum()) for one in arrived if one is not None)
+        first, carried, n = given["num_consts"], given["num_carry"], given["length"]
+        ends = arrived[0] if all(one is None for one in arrived[carried:]) else None  # nothing reads the steps
+        for at, port, product, _ in run.on_path[row.row].edges.get(row.call, ()):
+            sent = size_of(numbers_of(product))
+            less = first <= port < first + carried and 0 < sent < VANISHED * size_of(ends)
+            if less or EXPLODED * n * came < sent < math.inf:
+                fields = {"what": "scan", "from_": came, "to": sent, "n": n, "ratio": sent / came}
+                yield suspicion(row, "vanishing" if less else "exploding", alone=run.behind(at), **fields)

@@ -1,0 +1,361 @@
+"""A recording of another framework as pictures read it: its rows, its backward passes, and what they left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import takewhile
+from typing import Any, cast
+
+import numpy as np
+
+from ..picture.fields import EventFields, Fields, ResultFields, SourceFields, SweepFields, TapeFields
+from ..picture.known_rules import KnownRule, rule_of
+from ..picture.reading import Reader
+from ..picture.results import ASKED, CALLS, SOURCES, STEPS, said_by
+from ..picture.rows import PictureRow
+from ..picture.short import short_name
+from ..picture.torn import is_zero
+from ..picture.values import show_value
+from ..recording.rows import BackwardPass
+from ..recording.values import numbers_of
+from .rows import Number
+
+THUMBS = 400  # large values that a snapshot shows as pictures, too
+SHORT = {  # what has room in a node
+    "broadcast_in_dim": "broadcast",
+    "cross_entropy": "cross-ent.",
+    "SparseSoftmaxCrossEntropyWithLogits": "cross-ent.",
+    "sparse_softmax_cross_entropy_with_logits": "cross-ent.",
+    "SoftmaxCrossEntropyWithLogits": "cross-ent.",
+    "scaled_dot_product_attention": "attention",
+}
+
+
+def shown(value: Any) -> Any:
+    """The VALUE of a number or an array, or of an object that makes its own when it is asked (``shown()``).
+
+    >>> shown(2.0)
+    {'text': '2.0', 'data': 2.0}
+    """
+    return value.shown() if hasattr(value, "shown") else show_value(value)
+
+
+def real_numbers(value: Any) -> np.ndarray | None:
+    """The real numbers of a value; None where they are gone, or are none."""
+    if value is None or hasattr(value, "array"):
+        return numbers_of(value)
+    array = np.asarray(value)
+    return array.astype(np.float64) if array.dtype.kind in "biuf" else None
+
+
+def slim(part: Any, thumbs: Iterator[int]) -> Any:
+    """A part of a snapshot, in which only the first large values have pictures: a page of many steps stays small.
+
+    >>> slim([{"thumb": [[1.0]]}, {"thumb": [[2.0]]}], iter([THUMBS, THUMBS + 1]))
+    [{'thumb': [[1.0]]}, {}]
+    """
+    if isinstance(part, list):
+        for k, value in enumerate(part):
+            part[k] = slim(value, thumbs)
+    elif isinstance(part, dict):
+        if "thumb" in part:  # the value itself keeps its own
+            return part if next(thumbs) <= THUMBS else {key: value for key, value in part.items() if key != "thumb"}
+        for key, value in part.items():
+            if isinstance(value, (dict, list)) and key != "data":
+                part[key] = slim(value, thumbs)
+    return part
+
+
+def picture_row(entry: Any) -> PictureRow:
+    """The row of a snapshot."""
+    value = shown(entry.value)
+    operation = entry.kind == "operation"
+    form: Fields = {
+        "op": short_name(entry.op),
+        "label": SHORT.get(entry.label, short_name(entry.label)),
+        "formula": "",
+        "rule": [],
+        "said": [],
+        "kind": entry.kind,
+        "name": None if entry.name is None else short_name(entry.name),
+        "version": entry.version,
+        "output": entry.output,
+        "call": entry.call,
+        "dtype": entry.dtype,
+        "shape": list(entry.shape),
+        "released": value is None,
+        "site": 0,
+        "line": entry.site[1],
+        "file": entry.site[0],
+        "cell": None,
+        "status": "ghost" if operation and not entry.differentiable else "recorded",
+        "watched": entry.watched,
+        "cut": entry.cut,
+        "tapes": [0] if entry.differentiable else [],
+        "by": None,
+        "scope": [short_name(part) for part in entry.scope],
+    }
+    own: Fields | None = None if entry.tangent is None else {"tangent": shown(entry.tangent)}
+    return PictureRow(entry.row, form, tuple(entry.inputs), None, value, own)
+
+
+def known_rule(recording: Any, row: int) -> KnownRule | None:
+    """The rule of minitape's own table for an operation, where its numbers are those of the program."""
+    if row not in recording.rules:
+        entry = recording.entries[row]
+        inputs = [real_numbers(recording.entries[i].value) for i in entry.inputs]
+        known = entry.kind == "operation" and entry.cut is None and recording.entries[entry.call].row == row
+        recording.rules[row] = (
+            rule_of(entry.op, inputs, real_numbers(entry.value), entry.dtype, entry.label) if known else None
+        )
+    return recording.rules[row]
+
+
+def results_of(recording: Any, target: Any, sources: Any, namespaces: Iterable[dict]) -> list[ResultFields]:
+    """What each backward pass left at its sources, the last ones; with ``target`` that of its pass alone."""
+    sweep_of = recording.sweep_of
+    wanted = recording.sweeps[-CALLS:] if target is None else [s for s in [sweep_of(target)] if s is not None]
+    names = RecordingReader(recording, namespaces).names() if wanted else {}
+    found, room = [], STEPS
+    for sweep in reversed(wanted):
+        steps, last = RecordingSteps(recording, sweep, sources if target is not None else None), sweep is wanted[-1]
+        arrived = dict(zip(steps.head["sources"], steps.gradients(), strict=True))
+        if last and not sweep.sources and sources is None:
+            arrived = {**dict.fromkeys(_not_arrived(recording, sweep)), **arrived}
+        result: ResultFields = {
+            "target": [{"name": _name(recording, row, names), "row": row} for row in sorted(sweep.target)],
+            "sources": [_arrived(recording, row, arrived[row], names, last) for row in sorted(arrived)[:SOURCES]],
+            "more": max(0, len(arrived) - SOURCES),
+            "known": True,
+            "shown": last,
+            "call": sweep.asked or "backward",
+        }
+        if last:
+            _explain_results(recording, result, sweep)
+        room -= len(sweep.edges)
+        if not last and room >= 0:
+            result["sweep"] = cast("SweepFields", steps.whole())
+        found.append(result)
+    return found[::-1]
+
+
+def sources_by_row(recording: Any) -> dict[int, tuple[str, Any]]:
+    """What the block trained by each of its rows: its name, and the object. Where two have one name, as the weights of
+    two layers, it is the longer one that the program has for it.
+    """
+    if recording.names_of_sources is None or recording._recording:
+        recording.names_of_sources = _sources_by_row(recording)
+    found: dict[int, tuple[str, Any]] = recording.names_of_sources
+    return found
+
+
+def _sources_by_row(recording: Any) -> dict[int, tuple[str, Any]]:
+    found: dict[int, tuple[str, Any]] = {}
+    owners: dict[str, set[int]] = {}
+    for name, one in recording.trained().items() if hasattr(recording, "trained") else ():
+        for row in recording.rows_of(one):
+            found[row] = name, one
+            owners.setdefault(recording.entries[row].name or "", set()).add(id(one))
+    last = last_parts(recording.entries)
+    for row, (name, one) in found.items():
+        own = recording.entries[row].name or ""
+        name = own if own and len(owners[own]) < 2 else name
+        found[row] = last.get(name, name), one
+    return found
+
+
+def last_parts(entries: Iterable[Any]) -> dict[str, str]:
+    """Of sources that are elements of trees, as `params['w']`, the last parts that tell them apart: `w`."""
+    paths = {one.name: re.findall(r"\w+", one.name) for one in entries if one.name and "[" in one.name}
+    found: dict[str, str] = {}
+    for name, parts in paths.items():
+        tails = (".".join(parts[-k:]) for k in range(1, len(parts) + 1))
+        others = [other for other in paths.values() if other != parts]
+        found[name] = next(
+            (tail for tail in tails if not any((".".join(other)).endswith(tail) for other in others)), name
+        )
+    return {name: tail for name, tail in found.items() if not tail.isdigit()}
+
+
+def _result_names(recording: Any) -> Mapping[int, str]:
+    """What results without a name are called, by row: a function's result by the function."""
+    found: Mapping[int, str] = recording.result_names() if hasattr(recording, "result_names") else {}
+    return found
+
+
+def _not_arrived(recording: Any, sweep: BackwardPass) -> Iterator[int]:
+    """The last rows of what the block trained and no adjoint of this sweep arrived at."""
+    rows: dict[int, list[int]] = {}
+    for row, (_, one) in sources_by_row(recording).items():
+        rows.setdefault(id(one), []).append(row)
+    return (max(own) for own in rows.values() if not any(row in sweep.adjoints for row in own))
+
+
+def _explain_results(recording: Any, result: ResultFields, sweep: BackwardPass) -> None:
+    """Says why gradients are None or zero, in the words of ``explain``; of many only of the first ones."""
+    bare = [one for one in result["sources"] if one["gradient"] is None or is_zero(one["gradient"])]
+    for one in bare[:ASKED] if sweep.target else ():
+        source = sources_by_row(recording).get(one["at"], ("", Number(one["at"])))[1]
+        with suppress(Exception):  # the picture goes on without words
+            one["reason"], one["why"] = said_by(recording.why(recording.target_number(sweep), source))
+
+
+def _name(recording: Any, row: int, names: Mapping[int, str]) -> str | None:
+    known = sources_by_row(recording).get(row, ("",))[0]
+    known = known or _result_names(recording).get(row, "")
+    name = known or recording.entries[row].name or names.get(row) if 0 <= row < len(recording.entries) else None
+    return None if name is None else short_name(name)
+
+
+def _arrived(recording: Any, row: int, gradient: Any, names: Mapping[int, str], last: bool) -> SourceFields:
+    after = recording.stepped(row) if last and row >= 0 and hasattr(recording, "stepped") else None
+    kind = np.float64 if row >= 0 and recording.entries[row].dtype == "float64" else np.float32
+    return {
+        "name": _name(recording, row, names),
+        "rows": [row] if row >= 0 else [],
+        "parts": [],
+        "gradient": gradient,
+        "at": row,
+        "reason": None,
+        "why": None,
+        "blame": None,
+        "now": None if after is None else show_value(after.astype(kind)[()]),
+        "assigned": int(after is not None),
+        "slices": 0,
+    }
+
+
+class RecordingSteps:
+    """A sweep that was recorded, as a picture takes it: all steps are there at once."""
+
+    def __init__(self, recording: Any, sweep: BackwardPass, sources: Any = None) -> None:
+        self._recording, self._sweep, self.rest = recording, sweep, 0
+        wanted = sources if isinstance(sources, (list, tuple)) else [] if sources is None else [sources]
+        found = [recording.row_of(s) for s in wanted]
+        self._sources = [-1 if row is None else row for row in found] if wanted else recording.sources(sweep)
+        self.high = max(sweep.adjoints, default=-1)
+
+    @property
+    def head(self) -> dict:
+        """The SWEEP but for its steps and gradients."""
+        return {"target": sorted(self._sweep.target), "sources": self._sources, "rest": 0}
+
+    def take(self, most: int | None = None) -> list[dict]:
+        """Its steps, in the order in which the framework went."""
+        return [self._step(call, edges) for call, edges in self._sweep.edges.items()]
+
+    def _step(self, call: int, edges: list[tuple]) -> dict:
+        rule, arrived = known_rule(self._recording, call), real_numbers(self._sweep.adjoints.get(call))
+        parts = [
+            {
+                "input": row,
+                "port": port,
+                **(rule.share(port, arrived, real_numbers(product)) if rule else {"local": None}),
+                "product": shown(product),
+                "sum": shown(total),
+            }
+            for row, port, product, total in edges
+        ]
+        step = {"row": call, "adjoint": self._adjoint(call), "edges": parts}
+        entries = self._recording.entries
+        others = [*takewhile(lambda row: entries[row].call == call, range(call + 1, len(entries)))]
+        return step | {"others": [{"row": row, "adjoint": self._adjoint(row)} for row in others]} if others else step
+
+    def _adjoint(self, row: int) -> Any:
+        """What arrived; zeros for a result of several to which nothing came."""
+        adjoint = self._sweep.adjoints.get(row)
+        return show_value(np.zeros(self._recording.entries[row].shape)[()]) if adjoint is None else shown(adjoint)
+
+    def gradients(self) -> list:
+        """What arrived at the sources."""
+        found = [self._sweep.adjoints.get(row) for row in self._sources]
+        return [None if adjoint is None else shown(adjoint) for adjoint in found]
+
+    def whole(self) -> dict:
+        """The SWEEP."""
+        return self.head | {"steps": self.take(), "gradients": self.gradients()}
+
+
+class RecordingReader(Reader):
+    """Reads a recording that is complete."""
+
+    tape: Any  # a Recording
+    record: Any  # the same, or None
+
+    def read(self, limit: int | None = None) -> list[PictureRow]:
+        if not self._start():
+            return []
+        first = self.count
+        last = len(self.record) if limit is None else min(len(self.record), first + limit)
+        self.count = last
+        return [self._row_at(row) for row in range(first, last)]
+
+    def read_ends(self, most: int) -> list[PictureRow]:
+        if not self._start() or len(self.record) <= most:
+            return self.read()
+        ends = [*range(most // 2), *range(len(self.record) - most // 2, len(self.record))]
+        return [self._row_at(row) for row in ends]
+
+    def lines_of(self, file: str) -> list[str]:
+        return self.tape.lines_of(file)
+
+    def insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list:
+        return self.tape.insides(target, row)
+
+    def _row_at(self, row: int) -> PictureRow:
+        entry = self.tape.entries[row]
+        if entry.site[0]:
+            self.files[entry.site[0]] = None
+        found, rule = picture_row(entry), known_rule(self.tape, row)
+        if entry.name and row in sources_by_row(self.tape):
+            found.form["name"] = short_name(sources_by_row(self.tape)[row][0])
+        elif not entry.name and row in _result_names(self.tape):
+            found.form["name"] = short_name(_result_names(self.tape)[row])
+        if (call := [*dict.fromkeys(entry.inputs)]) and len(call) == 1 < len(entry.inputs) and self._is_split(entry):
+            found.a = tuple(call)  # autograd hands one gradient on for each result
+        if rule is not None:
+            found.form |= rule.fields
+        return found
+
+    def _is_split(self, entry: Any) -> bool:
+        """Whether a call has a result for each time that it reads its one input."""
+        last = self.tape.entries[entry.call + len(entry.inputs) - 1 :][:1]
+        return bool(last) and last[0].call == entry.call and entry.call != last[0].row
+
+    def changes(self) -> list[Fields]:
+        return []
+
+    def tangents(self) -> list[Fields]:
+        return []
+
+    def recompute(self, asked: bool = False) -> bool:
+        return False
+
+    def _missing(self) -> int:
+        return 0
+
+    def names(self) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for space in self.namespaces if self.record is not None else ():
+            for name, value in list(space.items()):
+                if isinstance(name, str) and not name.startswith("_") and not isinstance(value, (int, bool)):
+                    row = self.tape.row_of(value)
+                    if row is not None:
+                        found.setdefault(row, name)
+        return found
+
+    def _events(self) -> list[EventFields]:
+        return list(self.tape.events)
+
+    def _tape(self, number: int, tape: Any) -> TapeFields:
+        state = "recording" if tape._recording else "closed"
+        return {
+            "id": number,
+            "name": self._tape_name(tape, number),
+            "persistent": False,
+            "state": state,
+            "spans": [list(span) for span in tape.spans],
+            "bytes": 0,
+        }

@@ -1,0 +1,53 @@
+"""The rows of a recording as explain reads them: what each was computed with, and why no gradient passes there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..explain.reasons.question import Exit, Given, RecordedRow
+
+
+class Number(int):
+    """The number of a row that is asked about: an int of the program's is none."""
+
+
+def rows_of(
+    recording: Any, thing: Callable[[Any], Callable[[], Any]], causes: Mapping[str, str] = {}
+) -> list[RecordedRow]:
+    """The rows of a recording; ``thing`` gives for an entry what finds the object that it stands for, and ``causes``
+    the words for what a recorder calls otherwise.
+    """
+    known: list[RecordedRow] | None = recording.rows_read
+    if known is None:
+        known = [_row_of(entry, thing(entry), causes) for entry in recording.entries]
+        recording.rows_read = None if recording._recording else known
+    return known
+
+
+def _row_of(entry: Any, thing: Callable[[], Any], causes: Mapping[str, str]) -> RecordedRow:
+    why = causes.get(entry.why, entry.why)
+    given = [Given(row, why) for row in (*entry.inputs, *(one for one in entry.came if one not in entry.inputs))]
+    return RecordedRow(
+        entry.row,
+        entry.op,
+        entry.kind,
+        given,
+        entry.site,
+        thing,
+        [entry.site],
+        entry.value,
+        entry.dtype,
+        entry.shape,
+        entry.differentiable,
+        number=entry.row,
+        name=entry.name or "",
+        scope=entry.scope,
+        call=entry.call,
+        extra=entry.extra,
+    )
+
+
+def exits_of(recording: Any) -> list[Exit]:
+    """What left a recording."""
+    return [Exit(one.row, one.how, one.site, one.before) for one in recording.left]

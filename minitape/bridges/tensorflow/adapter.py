@@ -1,0 +1,182 @@
+"""TensorFlow for a question: the rows that the bridge wrote, what its tapes did meanwhile, its variables."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ...explain.caller import asking_frame
+from ...explain.families import CLASSES, LAYERS, ZEROS
+from ...explain.fixes.dialects import TENSORFLOW
+from ...explain.owners import living
+from ...explain.reasons import text
+from ...explain.reasons.question import Given, Question, RecordedRow
+from ...explain.value_texts import FUNCTIONS
+from ...picture.reading import spaces
+from ...recording.sites import NOWHERE, Site
+from ...recording.values import numbers_of
+from ..rows import exits_of, rows_of
+from .operations import handle_of, variable_of
+
+STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
+TIMES = {
+    "before": "computed_before_tape",
+    "after": "computed_after_tape",
+    "paused": "recording_paused",
+    "dropped": "computed_before_tape",
+}
+
+
+def read(recording: Any, target: Any, source: Any) -> Question:
+    """A question about the rows of a recording: what a tape did not record breaks by its time."""
+    log, end = recording.log, recording.row_of(target)
+    variable = variable_of(source)
+    if isinstance(variable, tf.Variable) and not log.rows_of(variable):
+        log.adopt([variable], watched=False)
+    adapter, own = TensorFlowAdapter(recording, end, source), log.rows_of(source)
+    rows = [_timed(adapter, row) for row in rows_of(recording, lambda e: partial(getattr, e.extra, "asked"))]
+    for handle, stored, site, when in log.stores:
+        for row in rows[when:]:
+            if stored is not None and row.kind == "variable" and id(row.thing()) == handle and row.row not in own:
+                row.given.append(Given(stored, "variable_assign", site))
+    for row in own:
+        rows[row].given = [one._replace(why="") for one in rows[row].given]
+    ends = [] if end is None else [end]
+    return Question(adapter, rows, own, ends, source, target, exits_of(recording), adapter.sweep)
+
+
+def _timed(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
+    """A row, with what the tape was doing when it ran where that is why no gradient passes."""
+    extra, (state, since) = row.extra, adapter.state(row.row)
+    swept = adapter.sweep is not None and row.row in adapter.sweep.adjoints and row.row not in adapter.sweep.target
+    untimely = adapter.tape is not None and not swept and row.kind == "operation" and state != "records"
+    timed = (untimely or (extra.why == "not_recorded" and state != "records")) and extra.why in ("", "not_recorded")
+    why, site, what = TIMES[state] if timed else extra.why, NOWHERE, ""
+    if why in TIMES.values():
+        dropped = state == "dropped" and since is not None
+        site = since.way[-1] if dropped else NOWHERE if since is None or not extra.way else apart(extra.way, since.way)
+        what = "gradient" if extra.at is not None else state
+    return replace(row, given=[Given(one.row, why, site, what) for one in row.given], way=list(extra.way) or [row.site])
+
+
+def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
+    """The statement at which two ways through calls part."""
+    where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
+    keeps = [
+        site
+        for site in way[:where:-1]
+        if (at := text.at(site)) is not None and any("." in name or "[" in name for name in at.binds)
+    ]
+    return next(iter(keeps), way[where] if way else NOWHERE)
+
+
+class TensorFlowAdapter:
+    """What else is known of tensors, variables and tapes."""
+
+    framework, module, functions = "tensorflow", "tf", FUNCTIONS
+    zeros, classes, cancels = ZEROS, CLASSES, LAYERS
+    dialect = TENSORFLOW
+    unused, left, rebinds = "independent", "left_through_numpy", True
+    left_out = False  # Keras asked for no gradient of the source
+
+    def __init__(self, recording: Any, end: int | None, source: Any) -> None:
+        self.recording, self.log, own = recording, recording.log, handle_of(source)
+        found = [sweep for sweep in reversed(recording.sweeps) if end in sweep.target]
+        self.sweep = next(
+            (s for s in found if any(tensor() is own for tensor, _ in s.gave)), found[0] if found else None
+        )
+        self.tape = None if self.sweep is None else self.sweep.tape
+        if self.sweep is None and end is not None:
+            recorded = [tape for tape in self.log.tapes if self.state(end, tape)[0] == "records"]
+            self.tape = next(iter([*recorded[::-1], *self.log.tapes[::-1]]), None)
+
+    def state(self, row: int, tape: Any = None) -> tuple[str, Any]:
+        """What a tape was doing when an operation ran, and since where."""
+        given_back, tape = self.recording.entries[row].extra.at, tape or self.tape
+        when, state, since = row if given_back is None else given_back, "before", None
+        for span in self.log.spans:
+            if span.tape is not tape or (self.sweep is not None and span.at > self.sweep.at):
+                continue
+            if span.at < when or (span.at == when and (given_back is None or span.word in ("ends", "pauses"))):
+                state, since = STATES.get(span.word, state), span
+            elif since is None and span.word == "begins":
+                since = span
+            elif span.word == "resets" and state == "records":
+                return "dropped", span
+        return state, since
+
+    def names(self) -> Iterable[tuple[str, Any]]:
+        """The names of the program, and what they hold."""
+        return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
+
+    def handle(self, value: Any) -> Any:
+        """What a variable is known by."""
+        return handle_of(value)
+
+    def is_variable(self, thing: Any) -> bool:
+        """Whether the program has a variable."""
+        return isinstance(variable_of(thing), tf.Variable) or getattr(thing, "dtype", None) == tf.resource
+
+    def numbers(self, thing: Any) -> np.ndarray | None:
+        """Its elements."""
+        return numbers_of(self.log.keep(tf.convert_to_tensor(thing)))
+
+    def birth(self, thing: Any) -> tuple[int, list[Site]]:
+        """When and where a variable was made."""
+        return self.log.born_at(handle_of(thing))
+
+    def birth_of(self, row: RecordedRow) -> tuple[int, list[Site]]:
+        """The same of a leaf."""
+        when, way = self.birth(row.thing()) if row.kind == "variable" else (-1, [])
+        return when, list(way)
+
+    def is_number(self, row: RecordedRow) -> bool:
+        """Whether it is a number that the program wrote."""
+        return False
+
+    def watched(self, row: RecordedRow) -> bool:
+        """Whether a row was watched."""
+        return any(self.handle(row.thing()) is value() for value, _ in self.log.watches)
+
+    def watchers(self, source: Any) -> list:
+        """The tapes that were told to watch the source."""
+        return [tape for value, tape in self.log.watches if value() is handle_of(source)]
+
+    def block_way(self) -> list[Site]:
+        """Where the tape began, with the calls that led there."""
+        return next((list(span.way) for span in self.log.spans if span.tape is self.tape and span.way), [NOWHERE])
+
+    def block(self) -> Site:
+        """The line of that."""
+        return self.block_way()[-1]
+
+    def anew(self, q: Question, row: RecordedRow, at: text.Statement, *_: int) -> bool:
+        """Whether what a statement made again took the place of the source."""
+        makes = any(text.last_name(call.func)[:1].isupper() for call in at.calls)
+        return makes and not self.is_named(row.thing()) and not self.is_in_layer(handle_of(q.source))
+
+    def is_named(self, thing: Any) -> bool:
+        """Whether the program has a name for a variable, or for a list or dictionary that it is in."""
+        return any(self.handle(part) is thing for _, value in self.names() for part in _parts(value))
+
+    def is_in_layer(self, thing: Any) -> bool:
+        """Whether a layer or module that is alive has a variable."""
+        gc.collect()
+        layers = sys.modules.get("keras.src.layers.layer")
+        owners = living(tf.Module, *([layers.Layer] if layers else []))
+        return any(handle_of(part) is thing for owner in owners for part in owner.variables)
+
+    def is_kept(self, thing: Any) -> bool:
+        """Whether a name of the program, or a layer that is alive, has a variable."""
+        return self.is_named(thing) or self.is_in_layer(thing)
+
+
+def _parts(value: Any) -> list:
+    return tf.nest.flatten(value) if isinstance(value, (tf.Variable, list, tuple, dict)) else []

@@ -1,0 +1,653 @@
+"""Why a gradient of TensorFlow is None, zero or NaN: checks, each for one cause."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ...explain.families import STEPS
+from ...explain.owners import living
+from ...explain.reasons import checks, text, words, zero_nan
+from ...explain.reasons.names import path_to
+from ...explain.reasons.question import Exit, Finding, Question, breaks
+from ...explain.sentences import fill
+from ...explain.value_texts import TENSOR
+from ...explain.words import Explanation
+from ...recording.sites import NOWHERE, Site, last_return
+from .adapter import TIMES, apart, read
+from .calls import open_call, seeds_of, traced_again
+from .inside import has_tapes
+from .model import variables_of
+from .numpy_calls import numpy_call, predictions
+from .operations import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
+from .words import OF_KERAS, TEXT
+
+PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
+
+
+def _at(q: Question, cause: str, row: int, kind: str = "", what: str = "", site: Site = NOWHERE) -> Finding:
+    return Finding(cause, q.rows[row].site if site is NOWHERE else site, row, what, kind)
+
+
+# -- the source ------------------------------------------------------------------------------------
+
+
+def plain_target(q: Question) -> Finding | None:
+    """The target is no tensor, or a gradient that a tape gave back."""
+    if not isinstance(handle_of(q.target), tf.Tensor) and not isinstance(q.target, int):
+        return Finding("target_not_tensor", what=type(q.target).__name__)
+    made = q.adapter.log.made.get(q.target) if q.ends and isinstance(q.target, tf.Tensor) else None
+    return (
+        None
+        if made is None
+        else Finding(
+            "computed_after_tape", made.way[-1] if made.way else NOWHERE, what="tape.gradient", kind="gradient"
+        )
+    )
+
+
+def whole_numbers(q: Question) -> Finding | None:
+    """The source is no float."""
+    dtype = tf.as_dtype(q.source.dtype) if q.source.dtype is not None else tf.float32
+    if dtype.is_floating or dtype.is_complex:
+        return None
+    site = next(reversed(q.adapter.birth(q.source)[1]), None) or bound_at(q) or use_of(q)
+    return Finding("integer_dtype", site, what=dtype.name)
+
+
+def use_of(q: Question) -> Site:
+    """The first line that used the source while the tape recorded, on the way to the target."""
+    uses = q.first_uses()
+    return next(
+        (row.site for row in uses if q.adapter.state(row.row)[0] == "records"), uses[0].site if uses else NOWHERE
+    )
+
+
+def bound_at(q: Question, *makes: str) -> Site | None:
+    """The one line of the text that makes what has the source's name."""
+    use, name = text.at(use_of(q)), q.name
+    names = {name, f"self.{name.rpartition('.')[2]}", name.rpartition("[")[0]} - {"self.", ""}
+    made = (
+        [
+            s
+            for s in text.statements(use.file)
+            if not names.isdisjoint(s.binds) and s.call_of("Variable", "constant", "add_weight", *makes)
+        ]
+        if use is not None
+        else []
+    )
+    items = [item for s in (text.statements(use.file) if use else ()) if (item := item_line(s, name)) is not None]
+    found = items or [s.site for s in made]
+    return found[0] if len(found) == 1 else None
+
+
+def item_line(at: text.Statement, name: str) -> Site | None:
+    """The line of a dictionary's item that a name says: ``parts['w']``."""
+    value = at.value
+    for key, item in zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else ():
+        if key is not None and f"{at.binds[0]}[{ast.unparse(key)}]" == name:
+            return at.file, item.lineno
+    return None
+
+
+def said(q: Question, word: str) -> Site | None:
+    """Where the program says ``word=...`` of the source, or in one place."""
+    _, way = q.adapter.birth(q.source)
+    use = text.at(use_of(q))
+    near = [at for site in reversed(way) if (at := text.at(site)) is not None]
+    for group in (near, text.statements(use.file) if use is not None else []):
+        found = [
+            s
+            for s in group
+            if any(k.arg == word for call in s.calls for k in call.keywords)
+            or any(name.endswith(f".{word}") for name in s.binds)
+        ]
+        if found and (near or len(found) == 1):
+            return found[0].site
+    return None
+
+
+def copied(q: Question) -> Finding | None:
+    """The source was copied into a variable before the tape began, and that one was used."""
+    for row, one in q.way:
+        born = q.adapter.log.born_at(q.rows[row].thing())[1] if one.why == "variable_assign" else ()
+        if [*born][-1:] == [one.site] and (one.row in q.own or q.adapter.state(one.row)[0] == "before"):
+            return _at(q, "wrong_object", row, "copied", site=one.site)
+    return None
+
+
+def not_tracked(q: Question) -> Finding | None:
+    """The tape that was asked does not watch the source."""
+    adapter, tape = q.adapter, q.adapter.tape
+    arrived_ = q.sweep is not None and any(row in q.sweep.adjoints for row in q.used)
+    if arrived_ or not q.used or tape is None:
+        return _read_of(q)
+    if any(one.why in ("variable_assign", "left_through_numpy") for _, one in q.way[:1]):
+        return None
+    late = next((row for row in q.used if q.rows[row].extra.late), None)
+    if late is not None:
+        first = next((row.row for row in q.first_uses()), late)
+        return _time(q, first) if adapter.state(first)[0] == "before" else _at(q, "watched_late", late, site=use_of(q))
+    leaf = next((q.rows[row] for row in q.used if q.rows[row].kind != "operation"), None)
+    watchers, trainable = adapter.watchers(q.source), getattr(q.source, "trainable", True)
+    for row in map(q.rows.__getitem__, q.used):
+        by_itself = row.kind == "variable" and tape._watch_accessed_variables and trainable
+        timely = row.kind == "operation" and adapter.state(row.row)[0] == "records"
+        if row.tracked and (any(one is tape for one in watchers) or by_itself or timely):
+            return None
+    variable = leaf is not None and leaf.kind == "variable"
+    uses = q.first_uses()
+    if leaf is not None and variable and not trainable:
+        return _at(q, "not_trainable", leaf.row, site=said(q, "trainable") or use_of(q))
+    if variable and uses and all(row.extra.why not in ("", "not_recorded") for row in uses):
+        return None
+    records = next((row.row for row in uses if adapter.state(row.row)[0] == "records"), uses[0].row if uses else None)
+    if leaf is not None and (variable or watchers) and records is not None and (when := _time(q, records)) is not None:
+        return when
+    if watchers:
+        return Finding("not_watched", adapter.block(), kind="other")
+    if leaf is None:
+        return checks.moved_name(q) or _at(
+            q, "not_watched", q.used[0], "made", site=apart(q.rows[q.used[0]].way, adapter.block_way())
+        )
+    if not variable:
+        use, block = text.at(use_of(q)), text.at(adapter.block())
+        beside = use is not None and block is not None and block not in use.around and "." not in q.name
+        way = next((row.extra.way for row in uses if row.row == records), ())
+        span = adapter.block_way()
+        return _at(q, "not_watched", leaf.row, site=(apart(way, span) if way else span[-1]) if beside else use_of(q))
+    if tape._watch_accessed_variables:
+        return _time(q, leaf.row) or _at(q, "recording_paused", leaf.row, site=use_of(q))
+    return _at(q, "not_accessed_watched", leaf.row, site=adapter.block())
+
+
+def _read_of(q: Question) -> Finding | None:
+    """The source is one reading of a variable."""
+    read_ = (
+        q.sweep is not None and q.used and not q.adapter.is_variable(q.source) and q.rows[q.used[0]].kind == "variable"
+    )
+    gave = [given for tensor, given in q.sweep.gave if tensor() is q.source] if read_ else []
+    return (
+        Finding(
+            "wrong_object", q.sweep.site, q.used[0], kind="read", other=q.rows[q.used[0]].name or fill("the variable")
+        )
+        if gave and not any(gave)
+        else None
+    )
+
+
+def _time(q: Question, row: int) -> Finding | None:
+    """What the tape was doing when an operation ran."""
+    state, since = q.adapter.state(row)
+    if state == "records":
+        return None
+    way = q.rows[row].extra.way
+    site = (
+        since.way[-1]
+        if state == "dropped"
+        else apart(way, since.way)
+        if since is not None and way
+        else q.rows[row].site
+    )
+    return _at(q, TIMES[state], row, "reset" * (state == "dropped"), site=site)
+
+
+# -- the way ---------------------------------------------------------------------------------------
+
+
+def broken(q: Question) -> Finding | None:
+    """What breaks the way; before it, what left and came back on an open one."""
+    found = checks.broken(q) or no_rule(q)
+    for one in [] if found is None else [found, *found.others]:
+        _worded(q, one)
+    if found is None:
+        return None
+    inside_ = [
+        one
+        for one in [found]
+        if one.row is not None
+        and q.rows[one.row].extra.function is not None
+        and one.cause in ("", "nondifferentiable", "not_recorded")
+    ]
+    reached = q.forward(q.own, open_only=True)
+    exit = next(
+        (e for e in reversed(q.exits) if e.row in reached and e.how != "__bool__" and checks.came_back(q, e)), None
+    )
+    if exit is not None:
+        left_ = left_by(q, exit)
+        left_.others = [found]
+        return left_
+    deeper = next((inside(q, one.row) for one in inside_ if one.row is not None), None)
+    return found if deeper is None or deeper.cause == "connected" else deeper
+
+
+def _worded(q: Question, one: Finding) -> None:
+    """A break in TensorFlow's words."""
+    assert one.row is not None
+    row = q.rows[one.row]
+    what = one.what
+    one.what = ""
+    if one.cause == "not_recorded":
+        early = next((at for at in row.inputs if at in q.used), row.row)
+        paused = any(q.rows[at].kind == "operation" and q.rows[at].tracked for at in row.inputs)
+        one.cause = (
+            "recording_paused"
+            if paused
+            else "not_watched"
+            if early != row.row and q.rows[early].kind != "variable"
+            else "computed_before_tape"
+        )
+    elif one.cause in TIMES.values():
+        at = text.at(one.site)
+        one.kind = (
+            "reset"
+            if what == "dropped"
+            else "made"
+            if at is not None and at.function in ("__init__", "build")
+            else "other"
+            if row.tracked
+            else ""
+        )
+        one.kind = one.kind if f"{one.cause} {one.kind}" in TEXT else ""
+    elif one.cause == "variable_assign":
+        at = text.at(one.site)
+        one.kind = "metric" if at is not None and at.call_of("update_state") else ""
+    elif row.op in PYTHON or is_dataset(row.op):
+        one.cause, one.what, one.kind = (
+            "left_through_numpy",
+            PYTHON.get(row.op, ""),
+            "python" if row.op in PYTHON else "dataset",
+        )
+        if is_dataset(row.op) and (use := text.at(row.site)) is not None:
+            made = [
+                s
+                for name in use.reads
+                for s in text.bound_by(name, use)
+                if s.call_of("map", "interleave", "flat_map", "filter", "scan")
+            ]
+            one.site = made[-1].site if made else one.site
+    elif is_custom(row.extra.op or ""):
+        one.cause, one.kind, one.site = "custom_rule", "none", last_return(q.adapter.log.rules.get(row.extra.op))
+    elif one.cause == "integer_dtype":
+        one.kind = "inside"
+    elif one.cause == "nondifferentiable" and row.kind == "operation":
+        one.cause = one.cause if row.extra.why else why_no_gradient(row.extra.op) or one.cause
+        one.kind = ("steps" if row.op in STEPS else "") if one.cause == "nondifferentiable" else ""
+
+
+def no_rule(q: Question) -> Finding | None:
+    """Everything is on the tape, and an operation has no derivative for its input."""
+    if not q.used:
+        return None
+    if q.sweep is None:
+        row = next((row for row, _ in q.way if why_no_gradient(q.rows[row].extra.op or "Identity")), None)
+        python = [row for row, _ in q.way if q.rows[row].op in PYTHON]  # TensorFlow may have raised an error
+        exits = (e for at in python for e in q.exits if min(q.rows[at].inputs) < e.row < at)
+        if row is None and (exit := next(exits, None)) is not None:
+            return left_by(q, exit)
+    else:
+        row = None if any(row in q.sweep.adjoints for row in q.used) else zero_nan.stopped(q)
+    if row is None:
+        return None
+    watched = q.adapter.recording.entries[row].watched == "explicit" and _time(q, row)
+    return watched or _at(q, "nondifferentiable", row)
+
+
+def compiled(q: Question) -> Finding | None:
+    """The tape is inside of a tf.function: so is what happened."""
+    log = q.adapter.log
+    calls = [row for row in sorted(q.behind) if q.rows[row].extra.function is not None and not q.rows[row].tracked]
+    own = [row for row in calls if {*q.rows[row].inputs} & {*q.used} or _results(q, row)]
+    if not own or not (has_tapes(q.rows[own[-1]].extra.function.graph, log.steps) or not log.tapes):
+        return None
+    return inside(q, own[-1]) or _at(q, "nondifferentiable", own[-1], "function")
+
+
+def _results(q: Question, row: int) -> list[int]:
+    entries = q.adapter.recording.entries
+    return [entries[other].output for other in q.own if other != row and entries[other].call == entries[row].call]
+
+
+def inside(q: Question, row: int) -> Finding | None:
+    """What a tf.function does inside to the way of the source."""
+    recording, log = q.adapter.recording, q.adapter.log
+    entry, after = recording.entries[row], {*q.after, *q.used}
+    watched = [given for given in entry.inputs if q.rows[given].tracked]
+    if not watched and not has_tapes(entry.extra.function.graph, log.steps):
+        asked = [(number, q.rows[number].thing()) for number in entry.inputs]
+        watched = [
+            n
+            for n, one in asked
+            if one.dtype.is_floating
+            or (one.dtype == tf.resource and getattr(log.variables[id(one)].variable, "trainable", True))
+        ]
+    seeds = seeds_of(recording, entry.call, q.sweep)
+    if not any(seed is not None for seed in seeds):
+        seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
+    opened = open_call(recording, entry.call, watched, seeds)
+    if opened is None:
+        return None
+    inner, given, ends = opened
+    targets = [row for sweep in inner.sweeps for row in sweep.target]
+    target = ends[entry.output]
+    if inner.row_of(target) not in targets:
+        behind = read(inner, target, target).behind
+        near = [one for one in targets if one in behind]
+        target = inner.entries[near[-1]].extra.asked if near else target
+    asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after] + [
+        ends[output] for output in _results(q, row)
+    ]
+    # or a constant that TensorFlow wrote into the graph
+    found: Finding | None = None
+    asked = asked or ([q.source] if inner.log.rows_of(q.source) else [])
+    for tensor in asked:
+        inner_q = question(inner, target, tensor, q.name)
+        found = first(inner_q)
+        found.what = found.what or ("" if found.row is None else words.operation(inner_q, found.row))
+        found.row = row
+        if found.cause != "connected":
+            break
+    return found
+
+
+# -- through Python --------------------------------------------------------------------------------
+
+
+def left(q: Question) -> Finding | None:
+    """A value left, or NumPy read its memory, or Python chose by it."""
+    if q.used or not q.ends:
+        return None
+    unseen = [
+        Exit(row, "", site, row + 1) for row in sorted(q.after) if (site := numpy_call(q.rows[row].site)) is not None
+    ]
+    exits = [
+        *[e for e in reversed(q.exits) if e.how != "__bool__"],
+        *unseen,
+        *[e for e in q.exits if e.how == "__bool__"],
+    ]
+    back = [e for e in exits if e.row in q.after and (e.how == "__bool__" or checks.came_back(q, e) or to_keras(e))]
+    return left_at(q, back[0]) if back else None
+
+
+def to_keras(exit: Exit) -> bool:
+    """Whether a loss that Keras was given returns what came of a value that left."""
+    at = text.at(exit.site)
+    if at is None or not at.functions or at.functions[0] not in dict(predictions(text.program(at.file), at)):
+        return False
+    return any(isinstance(s.node, ast.Return) and s.functions == at.functions for s in text.flow(at, []))
+
+
+def left_at(q: Question, exit: Exit) -> Finding:
+    """What breaks the way before a value leaves, or that it left."""
+    stores = {site for _, _, site, _ in q.adapter.log.stores}
+    begun = any(span.word == "begins" and span.at < exit.number for span in q.adapter.log.spans)
+    if exit.site in stores and not begun:
+        return Finding("wrong_object", exit.site, exit.row, kind="copied")
+    row, one = next(
+        (
+            (row, one)
+            for row, one in breaks(checks.way_to_exit(q, exit))
+            if one.why in checks.CUTS and q.rows[row].dtype != "bool"
+        ),
+        (0, None),
+    )
+    if one is None or exit.row in q.own:
+        return left_by(q, exit)
+    cut = _at(q, one.why, row)
+    _worded(q, cut)
+    return cut
+
+
+def left_by(q: Question, exit: Exit) -> Finding:
+    """That a value left, in the words for the function that the line calls."""
+    if exit.how == "__bool__":
+        return Finding("python_branch", exit.site, exit.row)
+    at = text.at(exit.site)
+    keras = next(
+        (name for call in (at.calls if at is not None else ()) if (name := text.last_name(call.func)) in OF_KERAS), ""
+    )
+    what = f"{keras}()" if keras else words.left_by(exit.how)
+    return Finding(
+        "left_through_numpy",
+        exit.site,
+        exit.row,
+        what,
+        OF_KERAS.get(keras, "") or "python" * (exit.how == "numpy_function"),
+    )
+
+
+# -- another object --------------------------------------------------------------------------------
+
+
+def instead(q: Question) -> Finding | None:
+    """Another object was used: bound again, made anew, copied, equal."""
+    log, handle = q.adapter.log, handle_of(q.source)
+    if q.used:
+        return None
+    held, copied = log.copied.get(q.source, (None, NOWHERE))
+    if held is not None and any(row.kind == "variable" and row.thing() is held for row in q.leaves()):
+        return Finding("wrong_object", copied, kind="copied")
+    found = checks.bound_again(q)
+    if found is not None:
+        if (
+            found.row is not None
+            and q.adapter.is_kept(q.rows[found.row].thing())
+            and q.adapter.is_kept(handle)
+            and (at := text.at(found.site)) is not None
+            and at.call_of("Variable") is None
+        ):
+            found = None
+        else:
+            found.cause, found.other = "wrong_object", fill("a new one")
+            return found
+    made = checks.made_of_it(q)
+    if made is not None:
+        made.kind, made.other = "made", fill("what it was made of")
+        return made
+    found = checks.equal_values(q) or _twin(q)
+    if found is not None:
+        same = [
+            e.site
+            for e in q.exits
+            if (taken := q.rows[e.row].array) is not None and np.array_equal(taken, q.adapter.numbers(q.source))
+        ]
+        found.site = same[0] if same and not q.adapter.is_variable(q.source) else found.site
+        if not q.own and not same and q.sweep is not None and not q.adapter.is_variable(q.source):
+            found.site = q.sweep.site  # it was made where it was asked for
+        found.kind = found.kind or ("equal" if not q.adapter.is_variable(q.source) else "")
+        return found
+    branch = next((site for tensor, site in log.idle if tensor is handle), None)
+    return None if branch is None else Finding("independent", branch, kind="branch")
+
+
+def _twin(q: Question) -> Finding | None:
+    """A variable of the same name and shape, whose own is gone."""
+    name, last = name_of(q.source) or "", (name_of(q.source) or "").rpartition("/")[2]
+    for row in q.leaves():
+        same = (
+            row.kind == "variable"
+            and tuple(row.shape) == tuple(q.source.shape)
+            and (row.name or "").rpartition("/")[2] == last
+        )
+        if (
+            same
+            and not q.own
+            and (
+                ("/" in name and row.name == name)
+                or not q.adapter.is_kept(row.thing() if q.adapter.is_kept(handle_of(q.source)) else handle_of(q.source))
+            )
+        ):
+            way = q.adapter.birth_of(row)[1]
+            copies = (
+                [
+                    s
+                    for s in text.statements(q.sweep.site[0])
+                    if s.call_of("clone_model", "deepcopy", "from_config", "load_model")
+                ]
+                if q.sweep
+                else []
+            )
+            site = next(
+                (site for site in reversed(way) if any(s.covers(site) for s in copies)),
+                way[-1] if way else copies[0].site if len(copies) == 1 else row.site,
+            )
+            return Finding(
+                "wrong_object",
+                site,
+                row.row,
+                other=row.name or fill("a variable"),
+                kind="cloned" if row.name == name and "/" in name else "",
+            )
+    return None
+
+
+def unused(q: Question) -> Finding | None:
+    """What came of it was dropped, or its layer was not called."""
+    if q.used:
+        return None
+    made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
+    if made:
+        return _at(q, "independent", max(made), "dropped")
+    calls = [row for row in sorted(q.behind) if q.rows[row].extra.function is not None]
+    for row in calls if not q.adapter.is_variable(q.source) else ():
+        found = inside(q, row)
+        if found is not None and found.cause != "connected":
+            return found
+    handle = handle_of(q.source)
+    layers = list(living(tf.keras.layers.Layer))
+    owners = [one for one in layers if any(handle_of(v) is handle for v in one._trainable_variables)]
+    if not any(q.behind.intersection(q.adapter.log.rows_of(v)) for one in owners for v in one._trainable_variables):
+        for holder in layers:
+            for name, value in vars(holder).items():
+                if any(value is one for one in owners):
+                    bound = [
+                        s
+                        for file in {row.site[0] for row in q.rows}
+                        for s in text.statements(file)
+                        if f"self.{name}" in s.binds and s.in_class == type(holder).__name__
+                    ]
+                    if bound:
+                        return Finding("unused_layer", bound[0].site, what=owners[0].name)
+    return Finding("independent")
+
+
+# -- what arrived ----------------------------------------------------------------------------------
+
+
+def zero(q: Question) -> Finding | None:
+    """What made zeros, with what TensorFlow knows of it; inside of a function what did there."""
+    return _inner(q, zero_nan.zero(q))
+
+
+def nan(q: Question) -> Finding | None:
+    """Where NaN came up, also inside of a function."""
+    found = zero_nan.nan(q)
+    for sweep in q.adapter.recording.sweeps if found is not None and found.kind == "trained" else ():
+        if (
+            sweep is not q.sweep
+            and sweep.target
+            and (earlier := zero_nan.nan(read(q.adapter.recording, sweep.target[-1], q.source)))
+        ):
+            return earlier
+    return _inner(q, found)
+
+
+def _inner(q: Question, found: Finding | None) -> Finding | None:
+    if found is None or found.row is None:
+        return found
+    row = q.rows[found.row]
+    if is_custom(row.extra.op or ""):
+        return Finding("custom_rule", last_return(q.adapter.log.rules.get(row.extra.op)), row.row)
+    if row.op in PYTHON:
+        return _at(q, "left_through_numpy", row.row, "python", PYTHON[row.op])
+    if row.extra.function is not None:
+        deeper = inside(q, row.row)
+        return found if deeper is None or deeper.cause == "connected" else deeper
+    return found
+
+
+def no_tape(q: Question) -> Finding | None:
+    """Nothing was recorded for the source: no tape was there."""
+    log = q.adapter.log
+    seen = q.sweep is not None or log.tapes or log.traced or not q.ends or q.rows[q.ends[0]].tracked
+    return None if seen else Finding("no_backward", kind="tape")
+
+
+def left_out(q: Question) -> Finding | None:
+    """Keras did not ask for the gradient of a variable that is not to be trained."""
+    return Finding("not_trainable", said(q, "trainable") or use_of(q), kind="left out") if q.adapter.left_out else None
+
+
+CHECKS = (
+    plain_target,
+    left_out,
+    whole_numbers,
+    compiled,
+    copied,
+    not_tracked,
+    broken,
+    left,
+    instead,
+    unused,
+    nan,
+    zero,
+    no_tape,
+)
+
+
+def answer(q: Question) -> Finding:
+    """What is to be said of a source."""
+    if q.target is None:
+        return whole_numbers(q) or Finding("no_backward", kind="inside" if q.adapter.log.traced else "")
+    return first(q)
+
+
+def first(q: Question) -> Finding:
+    """What the first check says that finds something."""
+    return next((found for check in CHECKS if (found := check(q)) is not None), Finding("connected"))
+
+
+def question(recording: Any, target: Any, source: Any, name: str = "") -> Question:
+    """The question with the name of its source."""
+    if not isinstance(handle_of(source), tf.Tensor):
+        raise TypeError(f"explain() takes a tensor or a variable as its source, but received {source!r}.")
+    q = read(recording, target, source)
+    handle, known = handle_of(source), [pair for pair in q.adapter.names() if not pair[0].startswith("_")]
+    parts = (
+        (pair for name, value in known for pair in variables_of(value, name)) if q.adapter.is_variable(source) else ()
+    )
+    of_layer = (path for path, part in parts if handle_of(part) is handle)
+    q.name = name or path_to(q, handle) or next(of_layer, "") or name_of(source) or fill(TENSOR)
+    return q
+
+
+def ask(recording: Any, target: Any, source: Any) -> Explanation:
+    """Why a gradient of TensorFlow is None, or what is wrong with it."""
+    q = question(recording, target, source)
+    return words.explanation(q, answer(q), TEXT)
+
+
+def ask_last(recording: Any, source: Any) -> Explanation:
+    """The same of the last backward pass that was asked for the source, also in a function that was traced only, or of
+    the one that was refused.
+    """
+    own, log, sweeps = handle_of(source), recording.log, list(enumerate(recording.sweeps, 1))
+    asked = [(number, sweep) for number, sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
+    steps = [step for step in log.traced if any(handle_of(part) is own for part in tf.nest.flatten(step.sources))]
+    eager, traced = (asked or sweeps)[-1:], (steps or log.traced)[-1:]
+    inner = traced_again(recording, traced[0]) if traced and (not eager or eager[0][0] <= traced[0].before) else None
+    if inner is not None:
+        q = question(inner[0], inner[1], inner[2].get(id(own), source), question(recording, source, source).name)
+    else:
+        failed = log.failed is not None and log.failed[0] == len(sweeps)
+        latest = log.failed[1] if failed else eager[0][1].target[-1] if eager else recording.last_target()
+        q = question(recording, None if latest is None else recording.entries[latest].extra.asked, source)
+    q.adapter.left_out = not asked and not steps and not getattr(source, "trainable", True)
+    found, variable = answer(q), variable_of(source)
+    only_traced = found.cause == "connected" and traced and not eager and isinstance(variable, tf.Variable)
+    if only_traced and not np.isfinite(variable.numpy()).all():  # by a step whose numbers are gone
+        found = Finding("nan_input", traced[0].step.site, other=q.name)
+    return words.explanation(q, found, TEXT)

@@ -1,0 +1,123 @@
+"""The variables of a TensorFlow program, by the names that it has for them: ``gen.out.kernel``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ...explain.caller import asking_frame
+from ...picture.reading import spaces
+from ...recording.values import numbers_of
+from .operations import handle_of, name_of
+
+DEEP = 12  # layers in layers
+
+
+def parts_of(recording: Any, model: Any) -> dict | None:
+    """The variables of a layer, model or module that it was made to train, behind the name that the program has for
+    it, and others whose gradient was asked for; None for what is none of these.
+    """
+    if not isinstance(model, (tf.Module, tf.keras.layers.Layer)):
+        return None
+    known = [(name, value) for space in spaces(asking_frame()) for name, value in list(space.items())]
+    name = next((name for name, value in known if value is model and not name.startswith("_")), type(model).__name__)
+    asked = asked_for(recording)
+    return {path: v for path, v in variables_of(model, name) if is_float(v) or id(handle_of(v)) in asked}
+
+
+def asked_for(recording: Any) -> set[int]:
+    """The handles of the variables whose gradient the program asked for."""
+    asked = {id(handle) for sweep in recording.sweeps for one, _ in sweep.gave if (handle := one()) is not None}
+    inside = (v for traced in recording.log.traced for v in tf.nest.flatten(traced.sources))  # of compiled functions
+    return asked | {id(handle_of(v)) for v in inside if is_variable(v)}
+
+
+def variables_of(holder: Any, path: str, deep: int = 0, seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
+    """What a layer, a list or a dictionary has of variables to train, each by its path."""
+    seen = set() if seen is None else seen
+    if id(holder) in seen or deep > DEEP:
+        return
+    if not isinstance(holder, (list, tuple)):  # one that was made for this has the place of an earlier one
+        seen.add(id(holder))
+    if is_variable(holder):
+        yield path, holder
+    elif isinstance(holder, (list, tuple)):
+        for at, part in enumerate(holder[:1000]):
+            yield from variables_of(part, f"{path}[{at}]", deep + 1, seen)
+    elif isinstance(holder, dict):
+        for key, part in list(holder.items())[:1000]:
+            yield from variables_of(part, f"{path}[{key!r}]", deep + 1, seen)
+    elif isinstance(holder, (tf.Module, tf.keras.layers.Layer)):
+        own = {name: value for name, value in vars(holder).items() if name not in SKIPPED}
+        for name in sorted(own, key=lambda name: name.startswith("_")):  # stable: in the order of the program
+            public = name if not name.startswith("_") else name.lstrip("_")
+            if name == public or is_variable(own[name]):
+                yield from variables_of(own[name], f"{path}.{public}", deep + 1, seen)
+        if isinstance(holder, tf.keras.layers.Layer):
+            yield from variables_of(list(getattr(holder, "layers", ())), f"{path}.layers", deep + 1, seen)
+            made = getattr(holder, "_trainable_variables", [])
+            for variable in made:
+                if id(variable) not in seen:
+                    seen.add(id(variable))
+                    yield f"{path}.{variable.name}", variable
+
+
+SKIPPED = {"optimizer", "_optimizer", "_tracker", "_layers", "_metrics", "_operations"}
+
+
+def is_variable(value: Any) -> bool:
+    """Whether a value is a variable, and none that a layer keeps for itself.
+
+    >>> is_variable(tf.Variable(1)), is_variable(1.0)
+    (True, False)
+    """
+    if not isinstance(value, (tf.Variable, tf.keras.Variable)):
+        return False
+    return not getattr(value, "path", "").rpartition("/")[2].startswith(("moving_", "seed_generator"))
+
+
+def is_float(variable: Any) -> bool:
+    """Whether a variable holds floats."""
+    return bool(tf.as_dtype(variable.dtype).is_floating)
+
+
+def trained(recording: Any) -> dict:
+    """The variables that the block read or changed, and that are to be trained."""
+    log, asked = recording.log, asked_for(recording)
+    read = {
+        key: v
+        for key, (_, v) in log.variables.items()
+        if is_variable(v) and log.rows_of(v) and (key in asked or (is_float(v) and (v.trainable or not asked)))
+    }
+    found, seen = dict[str, Any](), set[int]()
+    named = [item for space in spaces(asking_frame()) for item in list(space.items())]
+    for name, value in sorted(named, key=lambda item: isinstance(item[1], (list, tuple))):  # a place in one says little
+        if name.startswith("_") or isinstance(value, type):
+            continue
+        for path, variable in variables_of(value, name):
+            key = id(handle_of(variable))
+            if key in read and key not in seen:
+                seen.add(key)
+                found[path] = variable
+    for key, variable in read.items():
+        if key not in seen and variable.trainable:
+            name = name_of(variable) or "variable"
+            found[name if name not in found else f"{name} ({len(found)})"] = variable
+    return found
+
+
+def weights_of(recording: Any, source: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """A variable before and after its last step."""
+    key = id(handle_of(source))
+    if not any(key in step.handles for step in recording.log.optimizer_steps):
+        return None, None
+    rows = [row for row in recording.log.rows_of(source) if recording.entries[row].kind != "operation"]
+    values = [array for row in rows if (array := numbers_of(recording.entries[row].value)) is not None]
+    with tf.init_scope(), recording.asleep():
+        now = np.asarray(source.value() if isinstance(source, tf.Variable) else source.value, np.float64)
+    if not values or not np.array_equal(values[-1], now):
+        values.append(now)
+    return (values[-2], values[-1]) if len(values) > 1 else (None, None)

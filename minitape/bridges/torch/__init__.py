@@ -1,0 +1,28 @@
+"""The bridge to PyTorch: watches a program that is written for it, unchanged.
+
+``record()`` sees every call of a PyTorch function in its block (with ``torch.overrides.TorchFunctionMode``), and reads
+what autograd sends back with hooks. The hooks give nothing back, so all results stay the same, to the last bit. After
+the block PyTorch is as it was.
+
+>>> import torch
+>>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+>>> with record() as recording:
+...     loss = (w * w).sum()
+...     loss.backward()
+>>> recording
+Recording(torch, 3 rows, 1 backward pass)
+>>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
+['w', '×', 'loss']
+>>> recording.explain(loss, w).connected
+True
+"""
+
+from ..require import framework_module
+
+framework_module("torch", "PyTorch", (2, 4))
+
+from .record import ENDS as ENDS  # noqa: E402 - behind the check
+from .record import TorchRecording as TorchRecording  # noqa: E402
+from .record import holding as holding  # noqa: E402
+from .record import record as record  # noqa: E402
+from .record import why as why  # noqa: E402

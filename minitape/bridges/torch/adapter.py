@@ -1,0 +1,88 @@
+"""PyTorch for a question: the rows that the bridge wrote, and what is known of tensors and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...explain.caller import asking_frame
+from ...explain.fixes.dialects import TORCH
+from ...explain.reasons.question import Question, RecordedRow
+from ...picture.reading import spaces
+from ...recording.sites import NOWHERE, Site
+from ..rows import exits_of, rows_of
+from .value import array_of
+from .words import CLASSES, FUNCTIONS, ZEROS
+
+CAUSES = {
+    "opaque": "unknown",
+    "wrapped": "copied",
+    "inside": "no_grad",
+    "integer": "integer_cast",
+    "not_differentiable": "no_derivative",
+}
+
+
+def rows_read(recording: Any) -> list[RecordedRow]:
+    """The rows of a recording."""
+    return rows_of(recording, lambda entry: entry.extra.ref, CAUSES)
+
+
+def read(recording: Any, target: Any, source: Any) -> Question:
+    """A question about the rows of a recording; of those of a leaf also what its values were made with."""
+    rows, own, end = [*rows_read(recording)], recording.log.rows_of(source), recording.row_of(target)
+    for row in own:
+        rows[row] = replace(rows[row], given=[one._replace(why="") for one in rows[row].given])
+    sweep = next((s for s in reversed(recording.sweeps) if end in s.target), None)
+    ends = [] if end is None else [end]
+    return Question(TorchAdapter(recording), rows, own, ends, source, target, exits_of(recording), sweep)
+
+
+class TorchAdapter:
+    """What else is known of tensors."""
+
+    framework, module, functions = "torch", "torch", FUNCTIONS
+    zeros, classes, cancels = ZEROS, CLASSES, frozenset[str]()
+    dialect = TORCH
+    unused, left, rebinds = "unused", "left_torch", False
+
+    def __init__(self, recording: Any) -> None:
+        self.recording, self.log = recording, recording.log
+
+    def names(self) -> Iterable[tuple[str, Any]]:
+        """The names of the program, and what they hold."""
+        return [pair for space in spaces(asking_frame()) for pair in list(space.items()) if pair[0].isidentifier()]
+
+    def handle(self, value: Any) -> Any:
+        """What a tensor is known by."""
+        return value
+
+    def is_variable(self, thing: Any) -> bool:
+        """Whether it is a parameter."""
+        return isinstance(thing, torch.nn.Parameter)
+
+    def numbers(self, thing: Any) -> np.ndarray | None:
+        """Its elements."""
+        return array_of(thing)
+
+    def birth(self, thing: Any) -> tuple[int, list[Site]]:
+        """When and where a parameter was made."""
+        when, way = self.log.history.born_at(thing)
+        return when, [site for site in way if site is not NOWHERE]
+
+    def birth_of(self, row: RecordedRow) -> tuple[int, list[Site]]:
+        """The same of a leaf: the statements that its birth does not share with its use."""
+        when, way = self.log.births.get(row.row, (-1, [row.site]))
+        return when, list(way)
+
+    def is_number(self, row: RecordedRow) -> bool:
+        """Whether it is a number that the program wrote."""
+        return False
+
+    def watched(self, row: RecordedRow) -> bool:
+        """Whether a row was watched."""
+        return False

@@ -1,0 +1,410 @@
+"""Why a ``.grad`` is None, zero or NaN in PyTorch: the checks, each for one cause."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...explain.owners import living
+from ...explain.reasons import checks, text, words, zero_nan
+from ...explain.reasons.names import as_asked
+from ...explain.reasons.question import Exit, Finding, Question, RecordedRow
+from ...explain.sentences import fill
+from ...explain.words import Explanation
+from ...recording.sites import NOWHERE, Site, last_return, text_of
+from ..recording import Number
+from .adapter import CAUSES, read
+from .value import array_of
+from .words import HIDES, SAMPLES, TEXT
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+def failed(q: Question) -> Finding | None:
+    """A backward pass ended in an error that a place in the program explains."""
+    error, site = q.adapter.recording.error or (None, NOWHERE)
+    said = str(error)
+    if "modified by an inplace operation" in said:
+        node = re.search(r"output \d+ of (\w+), is at version", said)
+        changed = [pair for pair in q.adapter.log.changes if not q.behind.isdisjoint(pair)]
+        named = [
+            after
+            for before, after in changed
+            if node and _plain(node[1]) in map(_plain, (q.rows[before].extra.node, q.rows[after].extra.node))
+        ]
+        assigned = [event["line"] for event in q.adapter.recording.events if event["kind"] == "assign"]
+        if named or (changed and not assigned):
+            return _at(q, "in_place", [*(after for _, after in changed), *named][-1])
+        return Finding("in_place", (q.rows[q.ends[0]].site[0], assigned[-1]) if assigned else NOWHERE, kind="parameter")
+    if "leaf Variable" in said:
+        return Finding("in_place", site, what=fill("The assignment"), kind="leaf")
+    if "second time" in said:
+        return Finding("backward_twice", site)
+    if "is not implemented" in said:
+        row = next((row for row in sorted(q.behind) if q.rows[row].extra.node.endswith("NotImplemented")), None)
+        return None if row is None else _at(q, "no_derivative", row)
+    if "only for scalar outputs" in said:
+        return Finding("not_scalar", site, what=str(math.prod(q.rows[q.ends[0]].shape)) if q.ends else fill("several"))
+    return None
+
+
+def _plain(node: str) -> str:
+    return re.sub(r"(Backward)?\d*$", "", node.rpartition("::")[2]).rstrip("0123456789")
+
+
+def _at(q: Question, cause: str, row: int, kind: str = "", what: str = "") -> Finding:
+    return Finding(cause, q.rows[row].site, row, what, kind)
+
+
+# -- the source ------------------------------------------------------------------------------------
+
+
+def plain_target(q: Question) -> Finding | None:
+    """The target is a number, or there was no backward pass."""
+    if isinstance(q.target, (torch.Tensor, Number)):
+        return None
+    found = [exit for exit in q.exits if exit.row in q.after and exit.how != "__bool__"]
+    if q.target is None:
+        calls = [s for exit in found if (at := text.at(exit.site)) for s in text.flow(at, []) if s.call_of("backward")]
+        return left(q, found[-1]) if calls else Finding("no_backward", kind="none")
+    return left(q, found[-1]) if found else Finding("not_tensor", what=type(q.target).__name__)
+
+
+def not_required(q: Question) -> Finding | None:
+    """The source requires no gradient, or did not when it was used."""
+    log, source = q.adapter.log, q.source
+    first = q.rows[q.used[0]] if q.used else None
+    if source.requires_grad:
+        if first is None or first.extra.requires or first.kind == "operation":
+            return None
+        use = next((row for row in q.first_uses()), first)
+        at = text.at(log.history.required_at(source))
+        name = "" if at is None else ast.unparse(at.node).partition(".requires_grad")[0]
+        same = (
+            []
+            if at is None
+            else [
+                s
+                for s in text.statements(at.file)
+                if s.function == at.function and s.order < at.order and name in s.reads
+            ]
+        )
+        return Finding("requires_grad", same[0].site if same else use.site, use.row, kind="late", intended=False)
+    made = next((q.rows[row] for row in q.own if q.rows[row].kind == "operation"), None)
+    if made is not None and made.extra.why and any(q.rows[row].tracked for row in made.inputs):
+        cause = CAUSES.get(made.extra.why, made.extra.why)
+        return _at(q, cause, made.row, "source" if cause == "no_grad" else "")
+    holders = [
+        m
+        for root in log.history.roots()
+        for m in root.modules()
+        if vars(m).get("requires_grad") and any(p is source for p in m.parameters())
+    ]
+    files = {row.site[0] for row in q.rows}
+    sets = [
+        s
+        for file in files
+        for s in text.statements(file)
+        if any(name.endswith(".requires_grad") for name in s.binds) and ast.unparse(s.node).endswith("True")
+    ]
+    if holders and len(sets) == 1:
+        return Finding(
+            "requires_grad", sets[0].site, kind="attribute", other=sets[0].binds[0].rpartition(".")[0], intended=False
+        )
+    site = log.history.frozen_at(source)
+    if site is NOWHERE and first is not None:
+        frozen = [
+            s
+            for s in text.statements(first.site[0])
+            if not hasattr(s.node, "body") and re.search(r"requires_grad(_\(| = )False", ast.unparse(s.node))
+        ]
+        site = frozen[0].site if len(frozen) == 1 and isinstance(source, torch.nn.Parameter) else made_at(q, first)
+    return Finding("requires_grad", site, None if first is None else first.row)
+
+
+def made_at(q: Question, row: RecordedRow) -> Site:
+    """The line that made a tensor; what ran before the block was not seen, and the text tells."""
+    use, name = text.at(row.site), words.path_to(q, row.thing())
+    if use is None or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
+        return row.site
+    holder, _, part = name.rpartition(".")
+    earlier = [s for s in text.statements(use.file) if s is not use and s.order < use.order and name]
+    for bound in (
+        {name, name.partition("[")[0] if name.endswith("]") else name},
+        {f"self.{part}"},
+        {f"self.{holder.rpartition('.')[2]}"},
+    ):
+        made = [
+            s for s in earlier if not bound.isdisjoint(s.binds) or (f"self.{part}" in bound and _registers(s, part))
+        ]
+        if made:
+            return made[-1].site
+    return row.site
+
+
+def _registers(s: text.Statement, name: str) -> bool:
+    """Whether a statement registers a buffer or a parameter under a name."""
+    call = s.call_of("register_buffer", "register_parameter")
+    return call is not None and any(isinstance(n, ast.Constant) and n.value == name for n in call.args)
+
+
+# -- the way ---------------------------------------------------------------------------------------
+
+
+def broken(q: Question) -> Finding | None:
+    """What breaks the path, in PyTorch's words; a path that leads through a copy of the source is no path of it."""
+    found = checks.broken(q)
+    for one in [] if found is None else [found, *found.others]:
+        in_torch(q, one)
+    if found is None:
+        return None
+    new = q.adapter.log.history.replaced_at(q.source)[1]
+    if isinstance(new, torch.Tensor) and found.row in q.adapter.log.rows_of(new):
+        return replaced(q)
+    return (copied(q) if found.kind == "hidden" else None) or found
+
+
+MADE_BY = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}  # what a leaf got its values from
+
+
+def in_torch(q: Question, one: Finding) -> None:
+    """Says a break as PyTorch calls it: hidden in a function, of a draw, switched off by a condition."""
+    if one.row is None:
+        return
+    at, row = text.at(one.site), q.rows[one.row]
+    if row.kind != "operation":
+        one.what = fill(MADE_BY[one.cause]) if one.cause in MADE_BY else one.what
+    if row.extra.why in ("wrapped", "inside"):
+        one.kind = row.extra.why
+    if at is None:
+        return
+    hides = next((name for name in HIDES if at.call_of(name)), "")
+    if hides:
+        one.cause, one.kind, one.what = one.cause if one.cause in ("detach", "data") else "no_grad", "hidden", hides
+    elif one.cause == "no_grad":
+        if at.call_of("sample") and not at.within("no_grad", "inference_mode"):
+            one.kind = "drawn"
+        switches = [(s, call.args) for s in at.around if (call := s.call_of("set_grad_enabled")) is not None]
+        for switch, given in switches[-1:]:
+            if given and not isinstance(given[0], ast.Constant):
+                one.site, one.kind, one.other = switch.site, "switched", text.unparse(given[0])
+
+
+def left(q: Question, exit: Exit) -> Finding:
+    """A value left, or chose."""
+    if exit.how == "__bool__":
+        return _on(exit, "branch")
+    return _on(exit, "left_torch", words.left_by(exit.how))
+
+
+def _on(exit: Exit, cause: str, what: str = "") -> Finding:
+    return Finding(cause, exit.site, exit.row, what)
+
+
+def outside(q: Question) -> Finding | None:
+    """What left and came back; else what chose."""
+    back = (
+        [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.came_back(q, e)]
+        if not q.used and q.ends
+        else []
+    )
+    back.sort(key=lambda e: q.rows[e.row].dtype.startswith(checks.WHOLE))
+    chose = [e for e in q.exits if e.row in q.after and e.how == "__bool__"] if not q.used and q.ends else []
+    found = [left(q, e) for e in back or chose[:1]]
+    for one in found[:1]:
+        one.others = [other for other in found[1:] if other.site != one.site]
+    return next(iter(found), None)
+
+
+# -- another object --------------------------------------------------------------------------------
+
+
+def replaced(q: Question) -> Finding | None:
+    """Another parameter, or a copy, was used; or nothing that the block saw."""
+    log, source = q.adapter.log, q.source
+    if q.used:
+        return None
+    made_of = [] if q.own or source.is_leaf else leaves_of(source)
+    if any(not q.behind.isdisjoint(log.rows_of(leaf)) for leaf in made_of):
+        known = filter(None, (words.path_to(q, leaf) for leaf in made_of))
+        return Finding("non_leaf", kind="anew", other=fill(" and ").join(known) or fill("its leaves"))
+    unseen = not q.own and any(row in log.unseen for row in q.behind)
+    found = another(q) if unseen or isinstance(source, torch.nn.Parameter) else None
+    return found or (Finding("unknown", kind="before") if unseen else None)
+
+
+def another(q: Question) -> Finding | None:
+    """The parameter that was used instead of the source: a layer that is only unused is alive."""
+    log, source = q.adapter.log, q.source
+    site, _ = log.history.replaced_at(source)
+    if site is not NOWHERE:
+        return Finding("rebound", site, kind="replaced")
+    if (copy := copied(q)) is not None:
+        return copy
+    gone = not any(ref() is source for ref in log.history.alone) and _lost(source)
+    leaves = [row for row in q.leaves() if row.tracked]
+    alike = next((row for row in leaves if tuple(row.shape) == tuple(source.shape)), None)
+    held = any(p is source for root in log.history.roots() for p in root.parameters())
+    if alike is not None and (gone or (not held and bool(np.all(alike.array == array_of(source))))):
+        return rebound(q, alike)
+    before = None if alike is None else alike.thing()
+    if before is not None and log.history.names.get(before) and _lost(before):
+        return Finding("rebound", q.adapter.birth(source)[1][-1], kind="after")
+    variables = [row for row in leaves if row.kind == "variable"]
+    last = max(variables, key=lambda row: q.adapter.birth_of(row)[0], default=None)
+    return rebound(q, last, "gone") if gone and last is not None and log.history.name_of(source) == "tensor" else None
+
+
+def copied(q: Question) -> Finding | None:
+    """A deep copy of the source was used."""
+    made = (q.adapter.log.history.copied_at(q.rows[row].thing(), q.source) for row in sorted(q.behind))
+    site = next((site for site in made if site is not NOWHERE), None)
+    return None if site is None else Finding("rebound", site, kind="copied")
+
+
+def rebound(q: Question, row: RecordedRow, kind: str = "") -> Finding:
+    """Another parameter was used: where the program keeps what made it; a helper's own line, where the call of the
+    helper keeps nothing.
+    """
+    way = q.adapter.birth_of(row)[1]
+    kept = (site for site in way if (at := text.at(site)) is None or not isinstance(at.node, ast.Expr))
+    other = words.path_to(q, row.thing()) or row.name or fill("a parameter")
+    return Finding("rebound", next(kept, way[-1]), row.row, kind=kind, other=other)
+
+
+def _lost(parameter: torch.Tensor) -> bool:
+    """Whether no module that is alive has a parameter."""
+    return not any(p is parameter for m in living(torch.nn.Module) for p in m._parameters.values())
+
+
+def leaves_of(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """The leaves with which autograd knows a tensor to be computed."""
+    found, seen, stack = list[torch.Tensor](), set(), [tensor.grad_fn]
+    while stack:
+        node = stack.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            found += [node.variable] if hasattr(node, "variable") else []
+            stack += [one for one, _ in node.next_functions]
+    return found
+
+
+def unused(q: Question) -> Finding | None:
+    """What came of the source was dropped, or its layer was not called."""
+    if q.used:
+        return None
+    made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
+    return _at(q, "unused", max(made), "dropped") if made else uncalled(q) or Finding("unused")
+
+
+def uncalled(q: Question) -> Finding | None:
+    """Nothing was computed with the whole layer of the source: the line that gives it to the model."""
+    log = q.adapter.log
+    paths = ((r, path.split(".")) for r in log.history.roots() for path, p in r.named_parameters() if p is q.source)
+    root, (*parts, _) = next(paths, (torch.nn.Module(), [""]))
+    layer = ".".join(parts)
+    if any(not q.behind.isdisjoint(log.rows_of(p)) for p in root.get_submodule(layer).parameters()):
+        return None
+    for end in range(len(parts), 0, -1):
+        site = text.attribute_site(root.get_submodule(".".join(parts[: end - 1])), parts[end - 1])
+        if site is not NOWHERE:
+            return Finding("unused", site, what=layer, kind="layer")
+    return None
+
+
+# -- .grad -----------------------------------------------------------------------------------------
+
+
+def grad(q: Question) -> Finding | None:
+    """The gradient arrived, and did not become .grad."""
+    log, sweep, source = q.adapter.log, q.sweep, q.source
+    if sweep is None:
+        return Finding("no_backward")
+    row = next((row for row in q.used if row in sweep.adjoints), None)
+    if row is None:
+        stopped = zero_nan.stopped(q)
+        return Finding("unused") if stopped is None else own_rule(q, stopped)
+    asked, when = sweep.asked, q.adapter.recording.sweeps.index(sweep)
+    if asked == "grad" and source.is_leaf and source.grad is None and (call := text.at(sweep.site)) is not None:
+        others = [s for s in text.statements(call.file) if s is not call]
+        read = (
+            any({*call.binds} & s.reads for s in others)
+            if isinstance(call.node, ast.Assign)
+            else not isinstance(call.node, ast.Expr)
+        )
+        if not read or log.steps_without.get(source, -1) > when:
+            return Finding("grad_returned", sweep.site)
+    if not source.is_leaf and not source.retains_grad and asked != "grad":
+        return Finding("non_leaf", made_at(q, q.rows[row]), row)
+    if source.is_leaf and source.grad is None:
+        site, after = log.clearings.get(source, (NOWHERE, -1))
+        if after > when:
+            return Finding("grad_cleared", site, row)
+        if row in log.hooks and asked != "grad":
+            return Finding("grad_cleared", log.hooks[row], row)
+    filled = log.rows_of(source.grad) if source.is_leaf and source.grad is not None and asked != "grad" else []
+    if filled and not source.grad.is_sparse and not bool(source.grad.any()) and not sweep.adjoints[row].facts()[0]:
+        return Finding("grad_cleared", q.rows[filled[-1]].site, row, kind="zeros")
+    return None
+
+
+def own_rule(q: Question, row: int, kind: str = "") -> Finding:
+    """A ``backward()`` of the program's own gave nothing, or zeros."""
+    rule = q.rows[row].extra.custom
+    return Finding("no_gradient", q.rows[row].site if rule is None else last_return(rule), row, kind=kind)
+
+
+def nan(q: Question) -> Finding | None:
+    """The same; of weights that took a step with NaN what began with it in an earlier backward pass."""
+    found = zero_nan.nan(q)
+    for sweep in q.adapter.recording.sweeps if found is not None and found.kind == "trained" else ():
+        if sweep is q.sweep:
+            break
+        earlier = sweep.target and zero_nan.nan(read(q.adapter.recording, Number(sweep.target[-1]), q.source))
+        if earlier:
+            return earlier
+    return found
+
+
+def zero(q: Question) -> Finding | None:
+    """What made zeros, with what PyTorch knows of it."""
+    found = zero_nan.zero(q)
+    if found is None or found.row is None:
+        return found
+    hooks = q.adapter.log.hooks
+    own = [found.row, *q.used] if found.cause in ("hook", "zero_sum") else [found.row]
+    row = q.rows[next((at for at in own if at in hooks), found.row)]
+    if row.row in hooks or found.cause == "hook":
+        return Finding("hook", hooks.get(row.row, row.site), row.row, _hooked(q, row))
+    if row.extra.custom:
+        return own_rule(q, found.row, "zeros")
+    if row.op in SAMPLES or (row.op == "grid_sample" and "nearest" in text_of(row.site)):
+        return _at(q, "zero_derivative", found.row, "sampled" if row.op in SAMPLES else "nearest")
+    return found
+
+
+def _hooked(q: Question, row: RecordedRow) -> str:
+    """What a hook is on, in words."""
+    if row.kind != "operation":
+        return words.path_to(q, row.thing()) or fill("a tensor")
+    return fill("a module") if row.op == "BackwardHookFunction" else fill("the result of {operation}", operation=row.op)
+
+
+ALWAYS = (failed, checks.whole_numbers, not_required)
+CHECKS = (failed, plain_target, checks.whole_numbers, not_required, broken, outside, replaced, unused, grad, nan, zero)
+
+
+def ask(recording: Any, target: Any, source: Any) -> Explanation:
+    """Why one tensor has no gradient, or what is wrong with one that is there."""
+    if not isinstance(source, torch.Tensor):
+        raise TypeError(f"explain() takes a tensor as its source, but received {source!r}.")
+    q = read(recording, target, source)
+    q.name = words.path_to(q, source) or as_asked() or recording.log.history.name_of(source)
+    order = CHECKS if target is not None else (*ALWAYS, plain_target)
+    found = next((finding for check in order if (finding := check(q)) is not None), Finding("connected"))
+    return words.explanation(q, found, TEXT)

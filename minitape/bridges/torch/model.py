@@ -1,0 +1,89 @@
+"""The parameters of a PyTorch program, by the names that it has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...explain.caller import asking_frame
+from ...explain.reasons.names import reach
+from ...picture.reading import spaces
+from ...recording.values import numbers_of
+from .value import array_of
+
+
+def parts_of(module: torch.nn.Module) -> dict:
+    """The parameters of a module, behind the name that the program has for it."""
+    name = name_of(module) or type(module).__name__
+    return {f"{name}.{path}": parameter for path, parameter in module.named_parameters()}
+
+
+def in_lists(recording: Any, module: torch.nn.Module) -> dict:
+    """The parameters of layers in plain lists of a module, which ``module.parameters()`` does not have, and that got a
+    gradient.
+    """
+    name = name_of(module) or type(module).__name__
+    own, reached = {id(p) for p in module.parameters()}, {row for sweep in recording.sweeps for row in sweep.adjoints}
+    found = {
+        ".".join(filter(None, (name, path, attribute + at, below))): parameter
+        for path, inner in module.named_modules()
+        for attribute, value in vars(inner).items()
+        if not attribute.startswith("_") and isinstance(value, (list, tuple, dict))
+        for at, layer in _modules_in(value)
+        for below, parameter in layer.named_parameters()
+    }
+    return {
+        name: parameter
+        for name, parameter in found.items()
+        if id(parameter) not in own and not reached.isdisjoint(recording.log.leaf_rows(parameter))
+    }
+
+
+def trained(recording: Any) -> dict:
+    """What the modules that the block called have as parameters, what optimizers stepped over, and other leaves."""
+    log, found = recording.log, dict[str, Any]()
+    optimizers = [optimizer for step in log.training.steps if (optimizer := step.optimizer()) is not None]
+    held = [p for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]]
+    leaves = [tensor for e in recording.entries if e.kind == "variable" and (tensor := e.extra.ref()) is not None]
+    seen = set[int]()
+
+    def take(name: str, tensor: Any) -> None:
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            found[name if name not in found else f"{name} ({len(found)})"] = tensor
+
+    for module in log.history.roots():
+        root = name_of(module) or type(module).__name__
+        for path, parameter in module.named_parameters():
+            take(f"{root}.{path}", parameter)
+    if not (found or held or leaves):
+        leaves = [e.extra.ref() for e in recording.entries if e.kind == "source" and e.extra.requires]
+    for tensor in [*held, *(leaf for leaf in leaves if leaf is not None)]:
+        take(name_of(tensor) or log.history.name_of(tensor), tensor)
+    return found
+
+
+def name_of(wanted: Any) -> str:
+    """How a program reaches an object: by a name, or by an attribute or element of what a name holds."""
+    return reach([pair for space in spaces(asking_frame()) for pair in list(space.items())], wanted)
+
+
+def _modules_in(value: Any) -> Iterable[tuple[str, torch.nn.Module]]:
+    if isinstance(value, torch.nn.Module):
+        return [("", value)]
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    return [(f"[{key!r}]", part) for key, part in list(pairs)[:1000] if isinstance(part, torch.nn.Module)]
+
+
+def weights_of(recording: Any, source: torch.Tensor) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """A parameter before and after the last step of an optimizer that holds it."""
+    if not recording.log.training.steps_of(source):
+        return None, None
+    rows = recording.log.leaf_rows(source)
+    values = [numbers_of(recording.entries[row].value) for row in rows]
+    if recording.log.row_now(source) is None and source.device.type == "cpu":
+        values.append(np.asarray(array_of(source), np.float64))
+    return (values[-2], values[-1]) if len(values) > 1 else (None, None)

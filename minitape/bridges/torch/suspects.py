@@ -1,0 +1,315 @@
+"""What is wrong with gradients that are there, in PyTorch: what optimizers, steps and draws show, beside what
+:mod:`suspects` finds in the rows.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...explain.caller import asking_frame, in_brackets
+from ...explain.families import OperationNames
+from ...explain.owners import living
+from ...explain.reasons import text
+from ...explain.reasons.question import RecordedRow
+from ...explain.reasons.suspects import CheckedRun, Suspicion, steps_said
+from ...explain.reasons.words import left_by
+from ...explain.sentences import fill
+from ...picture.reading import spaces
+from ...recording.sites import NOWHERE, Site, text_of
+from ...recording.values import numbers_of
+from ..rows import exits_of
+from .adapter import rows_read
+from .training import SAMPLE, TrainingEvent, equal_samples, numbers
+
+_SOFTMAX, _SIGMOID = "softmax", "sigmoid"
+NAMES = OperationNames(
+    compare={"sub", "sub_", "rsub"},
+    losses={"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"},
+    sums={"sum", "mean", "nanmean", "nansum"},
+    shapes=set(
+        "view reshape squeeze unsqueeze getitem expand expand_as flatten contiguous to float double half view_as "
+        "clone unflatten movedim transpose permute T".split()
+    ),
+    adds=set("add sub rsub iadd isub add_ sub_ radd".split()),
+    factors={"mul", "div", "true_divide", "rmul", "imul", "mul_"},
+    of_logits={
+        "cross_entropy": _SOFTMAX,
+        "binary_cross_entropy_with_logits": _SIGMOID,
+        "multilabel_soft_margin_loss": _SIGMOID,
+        "log_softmax": _SOFTMAX,
+        "logsumexp": _SOFTMAX,
+        "logsigmoid": _SIGMOID,
+        "softplus": _SIGMOID,
+    },
+    activations={"softmax": _SOFTMAX, "sigmoid": _SIGMOID, "sigmoid_": _SIGMOID}
+    | {name: name for name in "tanh relu gelu silu elu leaky_relu softplus hardsigmoid".split()},
+    normalize={"softmax", "layer_norm", "instance_norm", "group_norm"},
+    saturate={"sigmoid", "tanh", "softmax", "hardtanh"},
+)
+Found = dict[tuple, set[int]]  # the parameters of which the same is said
+
+
+def run_of(recording: Any) -> CheckedRun:
+    """The rows, backward passes and steps of a recording, as the checks read them."""
+    rows, training = rows_read(recording), recording.log.training
+    sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
+    reached = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind == "variable"}
+    alive = (rows[row].thing() for row in reached)
+    with_gradient = {id(tensor): tensor for tensor in alive if tensor is not None and tensor.requires_grad}
+    held = in_optimizers()
+    return CheckedRun(
+        rows,
+        sweeps,
+        exits_of(recording),
+        NAMES,
+        left_by,
+        recording=recording,
+        checks=(scaled, accumulated, not_applied, not_optimized, sampled),
+        rows_of=recording.rows_of,
+        steps_of=training.steps_of,
+        with_gradient=with_gradient,
+        # a step was taken, or they hold what got a gradient
+        trained=held if training.steps or not held.isdisjoint(with_gradient) else (),
+    )
+
+
+def in_optimizers() -> set[int]:
+    """The ids of all parameters in the groups of the optimizers that are alive."""
+    return {id(p) for one in living(torch.optim.Optimizer) for group in one.param_groups for p in group["params"]}
+
+
+# -- optimizers ------------------------------------------------------------------------------------
+
+
+def _samples(run: CheckedRun, key: int, parameter: Any) -> Iterator[tuple[TrainingEvent, bool, Any]]:
+    """The events that concern a parameter: each, whether it is a step of its own, and ``.grad`` then."""
+    for event in run.recording.log.training.events:
+        held = event.kind == "step" and key in (event.rates or ())
+        if key in event.samples or held:
+            yield event, held, numbers(event.samples.get(key))
+
+
+def _arrived(run: CheckedRun, event: TrainingEvent, parameter: Any) -> np.ndarray | None:
+    """What a backward pass brought to a parameter, as far as samples go."""
+    sweeps, rows = run.recording.sweeps[event.sweep :][:1], run.recording.log.leaf_rows(parameter)
+    came = [numbers_of(sweep.adjoints.get(row)) for sweep in sweeps for row in rows]
+    known = [array for array in came if array is not None]
+    return np.sum(known, axis=0).reshape(-1)[:SAMPLE] if known else None
+
+
+def _is_changed(run: CheckedRun, parameter: Any) -> bool:
+    """Whether the program itself changed it."""
+    return len(run.recording.log.leaf_rows(parameter)) > 1
+
+
+def accumulated(run: CheckedRun) -> Iterator[Suspicion]:
+    """A step used gradients that an earlier step had used already."""
+    bad: dict[Site, tuple[set[int], int]] = {}
+    for key, parameter in run.with_gradient.items():
+        last, used, stale, count = None, False, False, 0
+        for event, held, now in _samples(run, key, parameter):
+            if event.kind == "pass":
+                came = _arrived(run, event, parameter)
+                used = used and not equal_samples(now, came)  # a new beginning
+                stale = used and last is not None and came is not None and equal_samples(now, last + came)
+                count = count + 1 if stale else 1
+            elif held:
+                if stale:
+                    keys, most = bad.get(event.site, (set(), 0))
+                    bad[event.site] = keys | {key}, max(most, count)
+                used = True
+            last = now
+    for site, (keys, count) in bad.items():
+        yield Suspicion("accumulated", site, {"n": count}, sources=keys)
+
+
+def not_applied(run: CheckedRun) -> Iterator[Suspicion]:
+    """No step used a gradient: none was taken, it was cleared before, or the rate is 0."""
+    log, found, held = run.recording.log, Found(), in_optimizers()
+    training = log.training
+    for key, parameter in run.with_gradient.items():
+        steps, passes = training.steps_of(parameter), list(training.passes_of(parameter))
+        lost = _lost(run, key, parameter)
+        if not steps and len(passes) > 1 and key in held and not _is_changed(run, parameter):
+            found.setdefault((training.passes[-1].site, "", NOWHERE, len(training.passes)), set()).add(key)
+        if lost is not None:
+            filled = log.rows_of(parameter.grad)[-1:]  # with zeros
+            site = run.rows[filled[0]].site if filled else log.clearings.get(parameter, (NOWHERE, 0))[0]
+            found.setdefault((site, "cleared", lost.site, 0), set()).add(key)
+        elif len(steps) > 2 and not any((step.rates or {})[key] for step in steps):
+            found.setdefault((steps[-1].site, "rate", NOWHERE, len(training.steps)), set()).add(key)
+    for (site, kind, step, n), keys in found.items():
+        yield Suspicion("not_applied", site, {"n": n, "other": in_brackets(*step)}, sources=keys, kind=kind)
+
+
+def _lost(run: CheckedRun, key: int, parameter: Any) -> TrainingEvent | None:
+    """The last step that found no gradient, although a backward pass had come since the step before."""
+    had, clipped, lost = None, False, None
+    for event in run.recording.log.training.events:
+        held, sample = key in (event.rates or ()), numbers(event.samples.get(key))
+        if event.kind == "pass":
+            had, clipped = sample, False
+        clipped |= event.kind == "norm"  # a gradient of infinite norm is clipped to zeros
+        if held:
+            nothing = sample is None or not (sample.any() or clipped)
+            lost = event if had is not None and had.any() and key in event.samples and nothing else lost
+            had = None
+    return lost
+
+
+def not_optimized(run: CheckedRun) -> Iterator[Suspicion]:
+    """A gradient is there, steps were taken, and no optimizer holds the parameter."""
+    training, missing = run.recording.log.training, Found()
+    taken = {key for step in training.steps for key in step.rates or ()}
+    held = in_optimizers() | taken
+    of_another = not any(taken & event.samples.keys() for event in training.passes)  # they hold nothing that is trained
+    for key, parameter in run.with_gradient.items() if training.steps else ():
+        beside = of_another or any(taken & event.samples.keys() for event in training.passes_of(parameter))
+        if key not in held and beside and not _is_changed(run, parameter):
+            site, kind = _why_not_held(run, parameter, training.steps[-1])
+            site, kind = (NOWHERE, "another") if of_another and not kind else (site, kind)
+            missing.setdefault((site, kind), set()).add(key)
+    for (site, kind), keys in missing.items():
+        at = made_at(training.steps[-1]) if site is NOWHERE and kind != "model" else site
+        fields = {"what": fill("an optimizer"), "steps": steps_said(len(training.steps))}
+        yield Suspicion("not_optimized", at, fields, sources=keys, kind=kind)
+
+
+def made_at(step: TrainingEvent) -> Site:
+    """The line that makes the optimizer of a step, as far as the text tells."""
+    at = text.at(step.site)
+    calls = [] if at is None else [call.func for call in at.calls if isinstance(call.func, ast.Attribute)]
+    made = text.bound_by(ast.unparse(calls[0].value), at) if at is not None and calls else []
+    return made[-1].site if made else step.site
+
+
+def _why_not_held(run: CheckedRun, parameter: Any, step: TrainingEvent) -> tuple[Site, str]:
+    """The line that left a parameter out."""
+    log = run.recording.log
+    site, roots = log.history.replacement_of(parameter), log.history.roots()
+    if site is not NOWHERE:
+        return site, "replaced"
+    paths = ((root, path) for root in roots for path, p in root.named_parameters() if p is parameter)
+    root, path = next(paths, (None, ""))
+    if path or not roots:
+        site = _given_later(root, path, made_at(step))
+        return site, "" if site is NOWHERE else "replaced"
+    for owner in (inner for root in roots for inner in root.modules()):
+        for name, value in vars(owner).items():
+            if isinstance(value, (list, tuple, dict)) and any(p is parameter for p in _parameters_in(value)):
+                return text.attribute_site(owner, name), "model"
+    return NOWHERE, ""
+
+
+def _parameters_in(value: Any) -> Iterator[torch.Tensor]:
+    for part in value.values() if isinstance(value, dict) else value:
+        if isinstance(part, torch.nn.Module):
+            yield from part.parameters()
+        elif isinstance(part, torch.Tensor):
+            yield part
+        elif isinstance(part, (list, tuple, dict)):
+            yield from _parameters_in(part)
+
+
+def _given_later(root: torch.nn.Module | None, path: str, made: Site) -> Site:
+    """The line below the one that made an optimizer that gives a model a parameter, or the layer that has it:
+    ``model.head = ...`` for ``head.weight``.
+    """
+    optimizer = text.at(made)
+    if optimizer is None:
+        return NOWHERE
+    known = {name: value for space in reversed(spaces(asking_frame())) for name, value in list(space.items())}
+    parts = path.split(".")
+    attributes = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    for s in text.statements(optimizer.file):
+        if s.functions[:1] == optimizer.functions[:1] and s.order > optimizer.order:
+            for holder, _, attribute in (bound.partition(".") for bound in s.binds):
+                if attribute in attributes and known.get(holder, root) is root:
+                    return s.site
+    return NOWHERE
+
+
+def scaled(run: CheckedRun) -> Iterator[Suspicion]:
+    """A step, or the clipping before it, used the gradient of a loss that a scaler had made larger."""
+    scales = [scaler.get_scale() for scaler in living(torch.amp.GradScaler) if scaler.is_enabled()]
+    found = Found()
+    for key, parameter in run.with_gradient.items() if scales else ():
+        came, scale, clipped = None, 1.0, NOWHERE
+        for event, held, now in _samples(run, key, parameter):
+            if event.kind == "pass":
+                came, scale, clipped = now, _scale(run, event, scales), NOWHERE
+            elif event.kind == "norm" and scale > 1 and equal_samples(now, came):
+                clipped = event.site
+            elif held and scale > 1 and (clipped is not NOWHERE or equal_samples(now, came)):
+                where = (event.site, "") if clipped is NOWHERE else (clipped, "clip")
+                found.setdefault((*where, scale), set()).add(key)
+    for (site, kind, scale), keys in found.items():
+        yield Suspicion("scaled", site, {"ratio": scale}, sources=keys, kind=kind)
+
+
+def _scale(run: CheckedRun, event: TrainingEvent, scales: list[float]) -> float:
+    """By how much the target of a backward pass was scaled."""
+    target = [row for sweep in run.recording.sweeps[event.sweep :][:1] for row in sweep.target]
+    row = run.rows[target[-1]] if target else None
+    if row is None or row.op not in NAMES.factors or len(row.inputs) != 2 or run.rows[row.inputs[1]].tracked:
+        return 1.0
+    factor = run.numbers(row.inputs[1])
+    ratio = float(factor.reshape(-1)[0]) if factor is not None and factor.size == 1 else 1.0
+    return ratio if any(ratio in (scale, 2 * scale, scale / 2) for scale in scales) else 1.0
+
+
+# -- draws -----------------------------------------------------------------------------------------
+
+
+def sampled(run: CheckedRun) -> Iterator[Suspicion]:
+    """A draw that passes no gradient is used in the target by more than its probability."""
+    targets = {row for sweep in run.sweeps for row in sweep.target}
+    for row in run.rows:
+        drawn = any(one.why == "no_grad" and run.rows[one.row].tracked for one in row.given)
+        real = row.kind == "operation" and row.dtype.startswith(("float", "bfloat"))
+        if not drawn or not real or ".sample(" not in text_of(row.site):
+            continue
+        spoken, plain = _uses(run, row)
+        if not plain.isdisjoint(targets) and not any(_is_weighted(run, run.rows[at], spoken) for at in spoken):
+            behind = set().union(*(run.behind(one) for one in row.inputs))
+            leaves = [run.rows[at].thing() for at in behind if run.rows[at].kind == "variable"]
+            yield Suspicion("sampled", row.site, {}, sources={id(leaf) for leaf in leaves if leaf is not None})
+
+
+def _uses(run: CheckedRun, draw: RecordedRow) -> tuple[set[int], set[int]]:
+    """The rows that were computed from the probability of a draw, and those from the draw by other paths."""
+    spoken, plain = set[int](), {draw.row}
+    for later in run.rows[draw.row + 1 :]:
+        given = plain.intersection(later.inputs)
+        if given:
+            (spoken if _is_of_it(run, later, given) else plain).add(later.row)
+        if not spoken.isdisjoint(later.inputs):
+            spoken.add(later.row)
+    return spoken, plain
+
+
+def _is_of_it(run: CheckedRun, row: RecordedRow, draw: Iterable[int]) -> bool:
+    """Whether a row is of the probability of a draw: of no distribution that was made with it, and in no module that
+    the line calls.
+    """
+    if not _speaks(row) or any(run.rows[one].tracked for one in draw):
+        return False
+    return not any(len(other.scope) < len(row.scope) for other in run.rows if other.site == row.site)
+
+
+def _is_weighted(run: CheckedRun, row: RecordedRow, spoken: set[int]) -> bool:
+    """Whether a row multiplies what was computed from a probability with something else."""
+    if row.op not in NAMES.factors or len(row.inputs) < 2 or _speaks(row) or spoken.isdisjoint(row.inputs):
+        return False
+    return any(one not in spoken and run.rows[one].shape for one in row.inputs)
+
+
+def _speaks(row: RecordedRow) -> bool:
+    """Whether a row is of a line that asks for a probability, and no function of its own that the line calls."""
+    line = text_of(row.site)
+    return "log_prob(" in line and f"{row.op}(" not in line

@@ -1,0 +1,310 @@
+"""The checks that all frameworks share: each looks for one cause, and the first that finds something answers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...recording.nodes import placed
+from ...recording.sites import NOWHERE, Site
+from ..causes import row_of
+from . import text
+from .names import bound_at
+from .question import Exit, Finding, Question, RecordedRow, breaks, way_to
+
+RUN_ONCE = ("__init__", "__post_init__", "build")
+CUTS = ("stop_gradient", "integer_dtype", "nondifferentiable", "no_gradient_registered")  # before a value leaves
+WHOLE = ("int", "uint", "bool")
+
+
+def whole_numbers(q: Question) -> Finding | None:
+    """The source is no float."""
+    rows = [q.rows[row] for row in q.own]
+    dtype = str(getattr(q.source.dtype, "name", q.source.dtype)).removeprefix("torch.")
+    if not dtype.startswith((*WHOLE, "string")):
+        return None
+    use = rows[0].site if rows else NOWHERE
+    return Finding("integer_dtype", (q.adapter.birth(q.source)[1] or [use])[-1], what=dtype, kind="source")
+
+
+def broken(q: Question) -> Finding | None:
+    """What breaks the way with the fewest breaks, the one nearest to the source first."""
+    found: list[Finding] = []
+    for row, one in breaks(q.way):
+        site = q.rows[row].site if one.site is NOWHERE else one.site
+        prepares = found and found[-1].cause in ("outside_tape", "not_recorded") and found[-1].site == site
+        if prepares and one.why in ("state", "variable_assign", "left_through_numpy"):
+            found.pop()  # it only prepared that
+        if found and found[-1].cause == one.why and one.what == "gradient":
+            found.pop()  # of another tape: the gradient that was taken there
+        if (one.why, site) not in [(other.cause, other.site) for other in found] and not (
+            one.why == "outside_tape" and any(f.cause == one.why for f in found)
+        ):
+            found.append(Finding(one.why, site, row, one.what))
+    if found:
+        found[0].others = [*found[1:], *side_breaks(q, found)]
+        found[0].others += steps_left(q, found[0])
+    return next(iter(found), None)
+
+
+def steps_left(q: Question, found: Finding) -> list[Finding]:
+    """The step function on the way that passes zeros alone, which only shows when the break is mended."""
+    blamed, steps = {found.row, *(one.row for one in found.others)}, q.adapter.zeros["zero_derivative"]
+    said = {found.site, *(one.site for one in found.others)}
+    rows = [q.rows[row] for row, one in q.way if q.rows[row].op in steps and not one.why and row not in blamed]
+    left = (row for row in rows if row.site not in said or found.row not in [one.row for one in rows])
+    return [Finding("zero_derivative", row.site, row.row) for row in left][:1]
+
+
+ADDS = {"add", "__add__", "__radd__", "AddV2"}
+SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
+
+
+def side_breaks(q: Question, said: list[Finding]) -> list[Finding]:
+    """What alone blocks another way from the source to the target, and is meant to carry its gradient."""
+    mended = {one.row for one in said if one.row is not None}
+    after, before = q.forward(q.used, True), q.back(q.ends, True, mended)
+    known = {(one.cause, one.site) for one in said}
+    for row in sorted(before):
+        for one in q.rows[row].given:
+            site = q.rows[row].site if one.site is NOWHERE else one.site
+            if (
+                one.why
+                and one.row in after
+                and (one.why, site) not in known
+                and not _chooses(q, row, one.why)
+                and not _on_purpose(q, row)
+            ):
+                known.add((one.why, site))
+                said = [*said, Finding(one.why, site, row, one.what, beside=True)]
+    return [one for one in said if one.beside]
+
+
+def _chooses(q: Question, row: int, why: str) -> bool:
+    """Whether a row gives a truth, a place or a count, and no rounded value."""
+    return row_of(why).weight in (0.9, 0.98) and q.rows[row].op not in q.adapter.zeros["zero_derivative"]
+
+
+def _on_purpose(q: Question, row: int) -> bool:
+    """Whether a cut leaves the gradient right: ``z + (q - z).detach()``, ``x - x.max().detach()``."""
+    chain = [row]
+    while len(given := q.rows[chain[-1]].inputs) == 1:
+        chain.append(given[0])
+    made = q.rows[chain[1]] if len(chain) > 1 else q.rows[row]
+    uses = [one for one in q.rows[row + 1 :] if row in one.inputs]
+    if made.op in SUBTRACTS:
+        return any(one.op in ADDS and not {*one.inputs}.isdisjoint(made.inputs) for one in uses)
+    shifts = any("max" in q.rows[one].op.lower() for one in chain)
+    return shifts and all(one.op in SUBTRACTS | ADDS for one in uses)
+
+
+def left(q: Question) -> Finding | None:
+    """A value that was computed from the source left, and came back, or decided what ran."""
+    found = (
+        sorted((exit for exit in q.exits if exit.row in q.after), key=lambda exit: _rank(q, exit)) if not q.used else []
+    )
+    exit = next((exit for exit in found if flows_back(q, exit)), None) or next(
+        (exit for exit in found if equal_leaf(q, exit)), None
+    )
+    if exit is None:
+        return None
+    left = Finding(q.adapter.left, exit.site, exit.row, exit.how)
+    cut = breaks(way_to_exit(q, exit))
+    row, one = next(((row, one) for row, one in cut if one.why in CUTS), (0, None))
+    if one is None:
+        return left
+    return Finding(one.why, q.rows[row].site if one.site is NOWHERE else one.site, row, one.what, others=[left])
+
+
+def left_beside(q: Question) -> list[Finding]:
+    """Values that were computed from the source, left, and came back beside a way that holds."""
+    choices = ("bool", "__bool__", "index", "int", "text")
+    exits = {exit.site: exit for exit in q.exits if exit.row in q.after and exit.how not in choices}
+    back = [exit for exit in exits.values() if text.at(exit.site) is not None and flows_back(q, exit, branches=False)]
+    return [Finding(q.adapter.left, exit.site, exit.row, exit.how) for exit in back]
+
+
+def _rank(q: Question, exit: Exit) -> tuple[bool, bool]:
+    return exit.how in ("bool", "__bool__", "index", "int"), any(one.why for _, one in way_to_exit(q, exit))
+
+
+def way_to_exit(q: Question, exit: Exit) -> list:
+    """The way from the source to a value that left."""
+    return way_to(Question(q.adapter, q.rows, q.own, [exit.row], q.source), {*q.own})
+
+
+def came_back(q: Question, exit: Exit, branches: bool = True) -> bool:
+    """Whether the text, or the values, bring what left to something that the target was computed from."""
+    return flows_back(q, exit, branches) or equal_leaf(q, exit)
+
+
+def _later(q: Question, exit: Exit) -> list[RecordedRow]:
+    return [
+        q.rows[row]
+        for row in q.behind.difference(q.own)
+        if q.rows[row].after(exit) and not q.adapter.is_number(q.rows[row])
+    ]
+
+
+def only_decides(q: Question, found: Finding) -> bool:
+    """Whether a value that left came back nowhere, and decided no more than what ran."""
+    exits = [exit for exit in q.exits if (exit.row, exit.site) == (found.row, found.site)]
+    return bool(exits) and text.at(exits[0].site) is not None and not came_back(q, exits[0], branches=False)
+
+
+def flows_back(q: Question, exit: Exit, branches: bool = True) -> bool:
+    """Whether the text brings it there; where there is none, it may."""
+    start = text.at(exit.site)
+    sites = {site for row in _later(q, exit) for site in (row.site, *row.way)}
+    if start is None:
+        return True
+    reached = text.flow(start, [site[0] for site in sites], branches)
+    return any(
+        (at := text.at(site)) in reached and (at is not start or not isinstance(at.node, ast.Expr)) for site in sites
+    )
+
+
+def equal_leaf(q: Question, exit: Exit) -> bool:
+    """Whether its elements are those of a leaf."""
+    taken = q.rows[exit.row].array
+    arrays = [row.array for row in _later(q, exit) if row.kind != "operation"]
+    return (
+        taken is not None
+        and taken.size > 1
+        and any(a is not None and a.size > 1 and bool(np.isin(taken, a).all()) for a in arrays)
+    )
+
+
+# -- another object --------------------------------------------------------------------------------
+
+
+def held_variable(q: Question, at: text.Statement) -> bool:
+    """Whether another statement bound the same name to a variable."""
+    near = [s for name in at.binds for s in text.bound_by(name, at) if s is not at]
+    others = [s.value for s in near if s.file == at.file or {*at.binds} & at.reads]  # of a cell that goes on with it
+    made = [part for value in others for part in getattr(value, "elts", [value])]
+    known = ("Variable", "add_weight", "Parameter")
+    return any(isinstance(part, ast.Call) and text.last_name(part.func) in known for part in made)
+
+
+def on(at: text.Statement, site: Site) -> Site:
+    """The first line of a statement, with the place in it that is known."""
+    place = getattr(site, "place", None)
+    return at.site if place is None else placed(place.at(at.line))
+
+
+def moved_name(q: Question) -> Finding | None:
+    """A name that held a variable, or a watched tensor, was bound to what was computed of it: ``w = w - rate * g``."""
+    row = q.rows[q.own[0]] if q.own else None
+    for site in reversed(row.way if row is not None else ()):
+        at = text.at(site)
+        if at is None or not at.binds or row is None:
+            continue
+        again = bool({*at.binds} & at.reads) or not all(name.isidentifier() for name in at.binds)
+        watched = [q.adapter.birth_of(other)[1][-1:] for other in q.rows if q.adapter.watched(other)]
+        earlier = [s for name in at.binds for s in text.bound_by(name, at) if s is not at]
+        around = {ast.unparse(n) for target in at.targets for n in ast.walk(target) if isinstance(n, ast.expr)}
+        state = [q.rows[one] for one in _of_line(q, row, at) if q.rows[one].kind in ("variable", "source")]
+        from_state = again and any(names_of(q, one).isdisjoint(at.reads.difference(at.binds, around)) for one in state)
+        if (
+            (held_variable(q, at) and not at.call_of("Variable"))
+            or from_state
+            or any(s.covers(way[0]) for way in watched if way for s in earlier)
+        ):
+            return Finding("rebound", on(at, site), row.row, at.binds[0])
+        return None
+    return None
+
+
+def names_of(q: Question, row: RecordedRow) -> set[str]:
+    """What the statements that made a leaf bound."""
+    return {name for site in q.adapter.birth_of(row)[1] if (at := text.at(site)) is not None for name in at.binds}
+
+
+def _of_line(q: Question, row: RecordedRow, at: text.Statement) -> Iterator[int]:
+    """The leaves that one statement computed a row from."""
+    for given in row.inputs:
+        one = q.rows[given]
+        if one.kind != "operation":
+            yield given
+        elif any(at.covers(site) for site in one.way):
+            yield from _of_line(q, one, at)
+
+
+def bound_again(q: Question) -> Finding | None:
+    """The name of the source, or the statement that made it, made what the target was computed from, too."""
+    if q.used:
+        return None
+    when, way = q.adapter.birth(q.adapter.handle(q.source))
+    mine = [(at, site) for site in reversed(way) if (at := text.at(site)) is not None and at.binds]
+    mine = mine[: next((k + 1 for k, (at, _) in enumerate(mine) if at.function not in RUN_ONCE), len(mine))]
+    if not mine:  # what is called there was made again
+        called = [(at, c) for site in way if (at := text.at(site)) is not None for c in at.calls]
+        mine = [(s, s.site) for at, c in called for s in text.bound_by(text.unparse(c.func), at)]
+    for row in q.leaves():
+        other, theirs = q.adapter.birth_of(row)
+        if q.adapter.is_number(row) or other == when:
+            continue
+        for at, place in mine:
+            names = {*at.binds, bound_at(place)}
+            keyed = any(isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Constant) for t in at.targets)
+            for s, site in ((s, site) for site in reversed(theirs) if (s := text.at(site)) is not None and s.binds):
+                same = s is at and not keyed and isinstance(at.value, ast.Call)
+                same = same and q.adapter.is_variable(q.source) == (row.kind == "variable")
+                named = s is not at and any(s in text.bound_by(name, at) for name in names)
+                if (same and q.adapter.anew(q, row, at, when, other)) or named:
+                    last = on(s, site) if other > when else on(at, place)
+                    return Finding("rebound", last, row.row, at.binds[0], "" if named else "again")
+    statement, place = next(iter(mine), (None, NOWHERE))
+    if statement is not None and {*statement.binds} & statement.reads and related(q):
+        return Finding("rebound", on(statement, place), what=statement.binds[0])
+    return None
+
+
+def related(q: Question) -> set[int]:
+    """What the source was made of, and the target was computed from as well."""
+    mine = q.back(q.own).difference(q.own) & q.behind
+    return {row for row in mine if q.rows[row].kind == "variable" or q.rows[row].tracked}
+
+
+def made_of_it(q: Question) -> Finding | None:
+    """The source was computed from what the target was computed from, and was then not used."""
+    named = related(q) if q.own and not q.used else set()
+    if not named or not q.back(q.own).isdisjoint(q.ends):  # the two are swapped
+        return None
+    way = q.rows[q.own[0]].way or q.adapter.birth(q.source)[1]
+    return Finding("wrong_object", way[-1] if way else NOWHERE, q.own[0])
+
+
+def equal_values(q: Question) -> Finding | None:
+    """Another object with the same values was used."""
+    mine = q.adapter.numbers(q.source)
+    states = [q.rows[row].array for row in q.own] + [mine]
+    ops = {q.rows[row].op for row in q.own if q.rows[row].kind == "operation"}
+    tensor = not q.adapter.is_variable(q.source)
+    watched = tensor and any(q.adapter.watched(q.rows[row]) for row in q.own)
+    unknown = tensor and not q.own  # such as a slice that is made where it is asked for
+    again = [q.rows[row] for row in sorted(q.behind) if unknown or q.rows[row].op in ops]
+    for row in () if q.used else [*q.leaves(), *again]:
+        theirs = row.array
+        tells = theirs is not None and (
+            watched or (tensor and q.adapter.watched(row)) or (theirs.size > 1 and np.ptp(theirs) > 0)
+        )
+        alike = tells and not q.adapter.is_number(row)
+        if (
+            alike
+            and theirs is not None
+            and any(one is not None and np.array_equal(one.ravel(), theirs.ravel()) for one in states)
+        ):
+            _, later = max(
+                q.adapter.birth(q.adapter.handle(q.source)), q.adapter.birth_of(row), key=lambda born: born[0]
+            )
+            return Finding("wrong_object", later[-1] if later else row.site, row.row)
+    return None
+
+
+def independent(q: Question) -> Finding:
+    """Nothing was found: the target was not computed from the source."""
+    return Finding(q.adapter.unused)

@@ -1,0 +1,580 @@
+"""Gradients that are there and wrong: checks of a whole recording, each for one cause, in their order.
+
+A check reads the rows and the backward passes of a :class:`CheckedRun`, of a tape or of any framework, and yields each
+:class:`Suspicion`: of which rows' sources, on which line, with which numbers. ``BEFORE`` and ``BEHIND`` are the checks
+that rows alone allow; between them come those of a framework, as of the steps of its optimizers.
+``suspect_texts`` has the words.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...recording.sites import Site
+from ...recording.values import numbers_of
+from ..caller import in_brackets
+from ..causes import KINDS
+from ..families import OperationNames
+from ..sentences import fill
+from ..suspect_texts import words
+from ..words import Explanation
+from . import text
+from .question import Exit, RecordedRow
+
+VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operation
+REPEATED = 5  # so often an operation is a loop, or a deep net
+EQUAL = 1e-5  # of float32 numbers that are the same but for rounding
+ODD_NUMBERS = ("rounding_only", "underflow", "vanishing", "exploding")
+TELLS = 8  # so many numbers are not alike by chance
+LOGARITHMS = ("log", "log1p", "Log", "Log1p")
+# why no gradient passes what has no slope
+FLAT = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
+DERIVED = ("create_graph", "not_recorded")  # why no gradient passes a gradient that is used further
+MODERATE = 4.0  # a factor that leaves probabilities far from what logits are
+IS_LOSS = re.compile("entropy|logit|loss|bce|nll|criterion|softm|sigm|logsumexp|softplus", re.I).search
+
+
+class Suspicion(NamedTuple):
+    """Something wrong with the gradient of all sources that a row was computed from, or of some alone."""
+
+    cause: str
+    site: Site
+    fields: dict
+    row: int | None = None
+    sources: Collection[int] = ()  # the keys of sources
+    alone: Collection[int] = ()  # rows: of sources among them, where not all that `row` was computed from
+    kind: str = ""
+
+    def explanation(self, name: str, framework: str) -> Explanation:
+        """The answer for a source of this name."""
+        message, fix = words(self.cause, self.kind, framework)
+        fields = {"line": in_brackets(*self.site), **self.fields}
+        answer = Explanation(self.cause, fill(message, **fields), fill(fix, **fields), *self.site)
+        answer.name = name
+        answer._rows = [] if self.row is None else [self.row]
+        return answer
+
+
+def suspicion(row: RecordedRow, cause: str, kind: str = "", alone: Iterable[int] = (), **fields: Any) -> Suspicion:
+    """Something wrong at a row."""
+    return Suspicion(cause, row.site, fields, row.row, alone=set(alone), kind=kind)
+
+
+@dataclass(eq=False)
+class CheckedRun:
+    """The rows of a recording and its backward passes, with what a framework knows of sources and steps."""
+
+    rows: Sequence[RecordedRow]
+    sweeps: list  # those that brought an adjoint
+    exits: Iterable[Exit]
+    names: OperationNames
+    left: Callable[[str], str] = str  # how a value left, in words
+    made_up: bool = False  # it ran with stand-ins: its shapes say something, its numbers nothing
+    recording: Any = None
+    checks: Sequence[Check] = ()  # of the framework
+    key: Callable[[Any], int] = id  # of a source
+    rows_of: Callable[[Any], list[int]] = lambda source: []
+    steps_of: Callable[[Any], list] = lambda source: []  # the steps that changed a source; each has a ``site``
+    with_gradient: Mapping[int, Any] = field(default_factory=dict)  # the sources that got a gradient, by key
+    trained: Collection[int] = ()  # the keys of all that the program trains, as far as it says so
+    asks: bool = False  # whether a program names each source whose gradient it wants
+    operand: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, at: at  # of the program itself
+    logits: Callable[[CheckedRun, RecordedRow], int | None] = lambda run, row: logits_of(run, row)
+    alike: Callable[[CheckedRun, int, int], bool] = lambda run, one, other: is_alike(
+        run.numbers(one), run.numbers(other)
+    )
+
+    @cached_property
+    def on_path(self) -> dict[int, Any]:
+        """The operations to which an adjoint came, each with the last sweep that brought it."""
+        return {row: sweep for sweep in self.sweeps for row in sweep.adjoints if self.rows[row].kind == "operation"}
+
+    @cached_property
+    def readers(self) -> dict[int, list[int]]:
+        """The operations that read a row."""
+        found: dict[int, list[int]] = {}
+        for row in self.rows:
+            for given in row.inputs if row.kind == "operation" else ():
+                found.setdefault(given, []).append(row.row)
+        return found
+
+    def behind(self, row: int) -> set[int]:
+        """The rows that a row was computed from, along paths that gradients take."""
+        found, stack = set[int](), [row]
+        while stack:
+            at = stack.pop()
+            if at not in found:
+                found.add(at)
+                stack += [one.row for one in self.rows[at].given if self.rows[one.row].tracked and not one.why]
+        return found
+
+    def operations(self, names: Iterable[str]) -> Iterator[RecordedRow]:
+        """The operations of these names that passed a gradient on, the last ones first."""
+        return (self.rows[row] for row in sorted(self.on_path, reverse=True) if self.rows[row].op in names)
+
+    def numbers(self, row: int) -> np.ndarray | None:
+        """The elements of a row, where they are known."""
+        return None if self.made_up else self.rows[row].array
+
+    def adjoint(self, row: int) -> np.ndarray | None:
+        """What arrived at a row in the last backward pass that reached it."""
+        sweep = self.on_path.get(row)
+        return None if sweep is None else numbers_of(sweep.adjoints.get(row))
+
+    def sent(self, row: RecordedRow) -> np.ndarray | None:
+        """What an operation sent on to its first input."""
+        edges = self.on_path[row.row].edges.get(row.call, ())
+        return next((numbers_of(product) for at, _, product, _ in edges if at in row.inputs[:1]), None)
+
+    def maker(self, row: int) -> RecordedRow:
+        """The row before those that change no number."""
+        while self.rows[row].op in self.names.shapes and self.rows[row].inputs:
+            row = self.rows[row].inputs[0]
+        return self.rows[row]
+
+    def activation(self, row: RecordedRow) -> str:
+        """Which activation gave a row, also one that is written by hand; empty for another operation."""
+        if not row.op.lower().endswith(("div", "reciprocal")) or row.kind != "operation":
+            return self.names.activations.get(row.op, "")
+        first, by = self.maker(row.inputs[0]), self.maker(row.inputs[-1])
+        if by.op in self.names.adds and any(self.rows[one].op.lower() == "exp" for one in by.inputs):
+            return "sigmoid"
+        return "softmax" if first.op.lower() == "exp" and by.op in self.names.sums else ""
+
+    def called(self, row: RecordedRow) -> str:
+        """The name that people have for an operation."""
+        return self.activation(row) or row.op
+
+    @cached_property
+    def found(self) -> list[Suspicion]:
+        """What is suspect, the surest first."""
+        checks = BEFORE if self.made_up else (*BEFORE, *self.checks, *BEHIND)
+        with np.errstate(all="ignore"):
+            return [found for check in checks for found in check(self)]
+
+    def suspects(self, source: Any) -> list[Suspicion]:
+        """What is suspect about the gradient of a source, the surest first, one of each cause. A number that only looks
+        odd is said where nothing else is: it comes of that.
+        """
+        own, key, first = {*self.rows_of(source)}, self.key(source), dict[str, Suspicion]()
+        for one in self.found:
+            if key in one.sources or (one.row is not None and not own.isdisjoint(one.alone or self.behind(one.row))):
+                first.setdefault(one.cause, one)
+        return [one for at, one in enumerate(first.values()) if not at or one.cause not in ODD_NUMBERS]
+
+    def copies(self, sources: Iterable[tuple[Any, Any]]) -> set:
+        """Those of some (name, source), by name, that have nearly the values of a leaf that gets a gradient."""
+        leaves = {
+            row
+            for sweep in self.sweeps
+            for row, adjoint in sweep.adjoints.items()
+            if self.rows[row].kind != "operation" and not adjoint.facts()[0]
+        }
+        return {
+            name
+            for name, source in sources
+            if any(self.alike(self, one, leaf) for one in self.rows_of(source) for leaf in leaves)
+        }
+
+
+Check = Callable[[CheckedRun], Iterable[Suspicion]]
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+
+def broadcast(run: CheckedRun) -> Iterator[Suspicion]:
+    """A column of N values met a row of N: N times N, of which the loss takes the mean."""
+    names, found, tables = run.names, list[Suspicion](), set[Site]()
+    for row in run.operations({*names.compare, *names.losses, *names.factors, *names.adds}):
+        given = [run.rows[run.operand(run, row, one)] for one in row.inputs[:2]]
+        shapes = [tuple(one.shape) for one in given]
+        column = next((k for k, other in enumerate(shapes[::-1]) if column_and_row(shapes[k], other)), None)
+        if column is None or not _is_summed(run, row):
+            continue
+        n = max(*shapes[0], *shapes[1])
+        if row.op not in names.losses and tuple(row.shape) != (n, n):
+            continue  # the program made the column itself
+        made = given[column].op in names.shapes and given[column].site == row.site
+        if made or run.maker(given[0].row) is run.maker(given[1].row):
+            tables.add(row.site)  # a table is meant: of a vector with itself, or the column was made in the same line
+        found.append(suspicion(row, "broadcast", what=row.op, one=shapes[0], two=shapes[1], result=(n, n), n=n))
+    yield from (one for one in found if one.site not in tables)  # a line that means a table once means it always
+
+
+def column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    """Whether these are the shapes (N, 1) and (N,) of as many numbers.
+
+    >>> column_and_row((8, 1), (8,)), column_and_row((8, 1), (1, 8)), column_and_row((1, 1), (1,))
+    (True, False, False)
+    """
+    return len(second) == 1 and second[0] is not None and second[0] > 1 and first == (second[0], 1)
+
+
+def _is_summed(run: CheckedRun, row: RecordedRow) -> bool:
+    """Whether the table goes, element by element, into a sum of all elements, and meets no other table there."""
+    table, waiting, whole, shape = {row.row}, [row], False, tuple(row.shape)
+    while waiting:
+        at = waiting.pop()
+        if at.op in run.names.losses or at.op in run.names.sums:
+            if at.shape:
+                return False
+            whole = True
+            continue
+        for reader in (run.rows[one] for one in run.readers.get(at.row, ())):
+            of_logits = run.names.of_logits.get(reader.op) == "softmax" and run.logits(run, reader) is not None
+            if of_logits or run.activation(reader) == "softmax":
+                return False  # each row is a choice of one of the others
+            if reader.row not in table and (reader.op in run.names.sums or tuple(reader.shape) == shape):
+                table.add(reader.row)
+                waiting.append(reader)
+    beside = {one for at in table - {row.row} for one in run.rows[at].inputs} - table
+    tables = (at for at in beside if tuple(run.maker(at).shape) == shape)
+    return whole and not any((values := run.numbers(at)) is None or np.ptp(values) for at in tables)
+
+
+# -- functions -------------------------------------------------------------------------------------
+
+
+def activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
+    """A loss of logits was given what an activation made."""
+    for row in run.operations({*run.names.of_logits, *LOGARITHMS}):
+        wanted = run.names.of_logits.get(row.op, "")
+        given = run.logits(run, row) if wanted else None
+        if given is None:
+            wanted, given = _logits_by_hand(run, row)
+        if given is None:
+            continue
+        made, what = _unsigned(run, given), _loss_at(row.site)
+        if run.activation(made) == wanted:
+            yield suspicion(row, "activation_twice", what=what, one=wanted, other=in_brackets(*made.site))
+        elif wanted == "softmax" and are_probabilities(run.numbers(made.row)):
+            yield suspicion(row, "activation_twice", "numbers", what=what, one=wanted)
+
+
+def are_probabilities(values: np.ndarray | None) -> bool:
+    """Whether all rows are numbers from 0 to 1 whose sum is 1.
+
+    >>> are_probabilities(np.array([[0.2, 0.8], [0.5, 0.5]])), are_probabilities(np.array([[0.2, 0.9], [0.5, 0.5]]))
+    (True, False)
+    """
+    if values is None or values.ndim < 2 or len(values) < 2 or values.shape[1] < 2:
+        return False
+    return bool((values >= 0).all() and (np.abs(values.sum(1) - 1) < 1e-4).all())
+
+
+def _loss_at(site: Site) -> str:
+    """The function that the program calls in a line, and that is a loss by its name."""
+    at = text.at(site)
+    calls = [ast.unparse(call.func) for call in at.calls] if at is not None else []
+    return next((name for name in calls if len(name) <= 60 and IS_LOSS(name.rpartition(".")[2])), fill("The loss"))
+
+
+def logits_of(run: CheckedRun, row: RecordedRow) -> int | None:
+    """The row that a loss of logits takes for them; None where the operation is no such loss."""
+    if not row.op.startswith("Select"):
+        return row.inputs[0]
+    # how TensorFlow's cross-entropy of a sigmoid begins: where(logits >= 0, logits, 0)
+    test, given = (run.rows[one] for one in row.inputs[:2]) if len(row.inputs) == 3 else (row, row)
+    return given.row if test.op == "GreaterEqual" and given.row in test.inputs else None
+
+
+def _logits_by_hand(run: CheckedRun, row: RecordedRow) -> tuple[str, int | None]:
+    """The activation that a logarithm of exponentials applies, and what it is given: log(1 + exp(z)) is a sigmoid's,
+    and log(sum(exp(z))) a softmax's.
+    """
+    wanted, given = "sigmoid" if row.op.lower() == "log1p" else "", row.inputs[:1]
+    while given:
+        inner = _unsigned(run, given[0])
+        if inner.op.lower() == "exp":
+            return wanted, inner.inputs[0] if wanted else None
+        adds = "add" in inner.op.lower()
+        if not adds and inner.op not in run.names.sums:
+            break
+        wanted = "sigmoid" if adds else "softmax"
+        given = [one for one in inner.inputs if run.rows[one].tracked]
+    return "", None
+
+
+def _unsigned(run: CheckedRun, given: int | None) -> RecordedRow:
+    """The row before those that change no number but its sign or scale, or take the largest of all or a constant
+    away.
+    """
+    while given is not None:
+        row = run.maker(given)
+        other = run.maker(row.inputs[-1]) if row.op.lower() == "sub" else row
+        shifts = other is not row and ("max" in other.op.lower() or not other.tracked)
+        given = row.inputs[0] if shifts or row.op.lower() in ("neg", "abs") else _scaled(run, row)
+    return row
+
+
+def _scaled(run: CheckedRun, row: RecordedRow) -> int | None:
+    """The row that an operation multiplies with one moderate number, or adds next to nothing to."""
+    whole = [one for one in row.inputs if tuple(run.rows[one].shape) == tuple(row.shape)]
+    alone = all(tuple(run.rows[one].shape) in ((), (1,)) for one in row.inputs if one not in whole)
+    if row.op not in {*run.names.factors, *run.names.adds} or len(whole) != 1 or not alone:
+        return None
+    before, after = run.numbers(whole[0]), run.numbers(row.row)
+    if before is None or after is None or not before.any():
+        return None
+    factor = float(after.flat[(at := int(np.abs(before).argmax()))] / before.flat[at])
+    moderate = abs(factor) <= MODERATE and np.allclose(after, factor * before, rtol=1e-3)
+    return whole[0] if moderate or np.abs(after - before).max() < 0.01 else None
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+def in_part(run: CheckedRun) -> Iterator[Suspicion]:
+    """A term of the target is a number that was computed by what has no slope, was cut off whole, or left."""
+    terms = {row.row: row for row in _terms(run)}
+    for row in terms.values():
+        why = next((one.why for one in row.given if one.why), "flat")
+        computed = not row.tracked and (row.kind == "operation" or why in DERIVED)
+        cut = [one for one in row.inputs if run.rows[one].tracked] if computed else []
+        why = why if cut else ""
+        flat = why in FLAT or (why and KINDS.get(why) != "paused" and row.dtype in ("bool", "int32", "int64"))
+        if flat or why in ("copied", *DERIVED):
+            kind = "choice" if flat else "derivative" if why in DERIVED else ""
+            yield Suspicion("in_part", row.site, {"what": f"{row.op}(...)"}, cut[0], kind=kind)
+        # z + (q - z).detach() has z on its path, too; and the sum may put back what was taken away before
+        elif KINDS.get(why) == "cut" and run.on_path.keys().isdisjoint(cut):
+            met = _meets(run, row.row)
+            if met and met <= terms.keys():
+                yield Suspicion("in_part", row.site, {"what": run.called(row)}, cut[0], kind="cut")
+    yield from _left_and_added(run, [row for row in terms.values() if not row.shape and _adds_a_number(run, row)])
+
+
+def _left_and_added(run: CheckedRun, adds: list[RecordedRow]) -> Iterator[Suspicion]:
+    """A number left, and the target adds what came of it."""
+    seen, files = set[Site](), {row.site[0] for row in run.rows if row.site[0]}
+    for exit in run.exits if adds else ():
+        row, start = run.rows[exit.row], text.at(exit.site)
+        known = row.kind == "operation" or (run.recording is None and row.kind == "variable")
+        passes = row.tracked and known and exit.how not in ("__bool__", "bool")
+        if passes and exit.site not in seen and start is not None:
+            seen.add(exit.site)
+            later = [at for row in adds if row.after(exit) and (at := text.at(row.site)) is not None]
+            if later and not text.flow(start, files).isdisjoint(later):
+                yield Suspicion("in_part", exit.site, {"what": run.left(exit.how)}, exit.row)
+
+
+def _meets(run: CheckedRun, constant: int) -> set[int]:
+    """The operations on a path that compute with a constant, or with what was computed from it alone."""
+    met, waiting = set[int](), [constant]
+    while waiting:
+        readers = run.readers.get(waiting.pop(), ())
+        met.update(row for row in readers if row in run.on_path)
+        waiting += [row for row in readers if not run.rows[row].tracked]
+    return met
+
+
+def _terms(run: CheckedRun) -> Iterator[RecordedRow]:
+    """The operations of the sum that a target is, back to where no gradient passes."""
+    waiting = [row for sweep in run.sweeps for row in sweep.target]
+    while waiting:
+        row = run.rows[waiting.pop()]
+        yield row
+        before = [one for one in row.inputs if run.rows[one].tracked]
+        if row.op in run.names.factors and any(_is_zero(run, one) for one in row.inputs):
+            continue  # it adds nothing
+        if row.tracked and row.op in {*run.names.factors, *run.names.shapes} and not row.shape:
+            waiting += before
+        elif not (before if not row.tracked else row.shape or row.op not in run.names.adds):
+            waiting += row.inputs
+
+
+def _is_zero(run: CheckedRun, row: int) -> bool:
+    """Whether a row is the constant 0."""
+    numbers = run.numbers(row) if run.rows[row].kind == "constant" else None
+    return numbers is not None and not numbers.any()
+
+
+def _adds_a_number(run: CheckedRun, row: RecordedRow) -> bool:
+    """Whether a row adds a number of Python's to a value."""
+    return row.op in run.names.adds and sum(_is_number(run, one) for one in row.inputs) == (len(row.inputs) > 1)
+
+
+def _is_number(run: CheckedRun, at: int) -> bool:
+    """Whether a row is a constant, or a multiple of one."""
+    row = run.rows[at]
+    scaled = row.op in {*run.names.factors, *run.names.shapes} and not row.tracked
+    return row.kind == "constant" or (scaled and all(_is_number(run, one) for one in row.inputs))
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+def rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
+    """The same adjoint came to all that a softmax or a normalization gave, and cancels but for rounding."""
+    for row in run.operations(run.names.normalize):
+        came, sent = run.adjoint(row.row), run.sent(row)
+        if came is None or sent is None or sent.shape != came.shape:
+            continue
+        least, most = largest(sent), largest(came)
+        along = (axis for axis, size in enumerate(came.shape) if size > 1)
+        uneven = (largest(came - came.mean(axis, keepdims=True)) for axis in along)
+        if 0 < most < math.inf and 0 < least <= EQUAL * most and min(uneven, default=most) <= EQUAL * most:
+            yield suspicion(row, "rounding_only", what=run.called(row), from_=most, to=least / most)
+
+
+def cancels(run: CheckedRun) -> Iterator[Suspicion]:
+    """What came back to a value on several paths cancels but for rounding, as in a normalization by hand."""
+    for sweep in {sweep.site: sweep for sweep in run.sweeps}.values():
+        met: dict[int, list] = {}
+        for call, edges in sweep.edges.items():
+            for row, _, product, _ in edges:
+                met.setdefault(row, []).append((call, product))
+        for row, parts in met.items():
+            came = numbers_of(sweep.adjoints.get(row))
+            if came is None or came.size < 2 or run.rows[row].kind != "operation" or not parts[1:]:
+                continue
+            most, left = max(largest(numbers_of(part)) for _, part in parts), largest(came)
+            if 0 < left <= EQUAL / 10 * most < math.inf:
+                last = run.rows[max(call for call, _ in parts)]
+                fields = {"what": run.called(last), "from_": most, "to": left / most}
+                alone = little_behind(run, row, most)
+                yield Suspicion("rounding_only", last.site, fields, row, alone=alone, kind="cancels")
+
+
+def underflow(run: CheckedRun) -> Iterator[Suspicion]:
+    """An adjoint of half precision is smaller than its normal numbers, and parts of it are 0."""
+    limit = float(np.finfo(np.float16).smallest_normal)
+    half = [(at, run.adjoint(at)) for at in sorted(run.on_path, reverse=True) if run.rows[at].dtype == "float16"]
+    small = [(at, came) for at, came in half if came is not None and came.size and largest(came) < limit]
+    began = next((at for at, came in small if largest(came)), -1)  # what reads it sent the first of them
+    for at, came in small if began >= 0 else ():
+        before = max((largest(run.adjoint(reader)) for reader in run.readers.get(at, ())), default=0.0)
+        lost = float((came == 0).mean())
+        if 0 < before < limit and (lost >= 0.05 or largest(came) < limit / 16):
+            by = run.rows[max(run.readers.get(began, [began]), key=lambda reader: largest(run.adjoint(reader)))]
+            fields = {"what": run.called(by), "one": "float16", "to": before, "share": lost}
+            yield Suspicion("underflow", by.site, fields, at)
+            return
+
+
+def along_depth(run: CheckedRun) -> Iterator[Suspicion]:
+    """An operation that repeats, in a loop or a deep net, made the adjoint smaller or larger each time."""
+    series: dict[Any, list[tuple[int, float]]] = {}
+    for at in sorted(run.on_path, reverse=True):
+        row, size = run.rows[at], size_of(run.adjoint(at))
+        if 0 < size < math.inf:
+            series.setdefault((id(run.on_path[at]), row.op, row.site, tuple(row.shape)), []).append((at, size))
+    found: list[tuple] = []
+    for pairs in series.values():
+        if len(pairs) < REPEATED:
+            continue
+        (first, began), (last, ended) = pairs[0], pairs[-1]
+        smaller = [b < a for (_, a), (_, b) in pairwise(pairs)]
+        ratio, share = ended / began, sum(smaller) / len(smaller)
+        changed = (ratio < VANISHED and share >= 0.8) or (ratio > EXPLODED and share <= 0.2 and ended > 1)
+        if changed and last in run.behind(first):  # else they are beside one another, as what enters at each turn
+            named = run.rows[first].op in run.names.activations
+            found.append((abs(math.log(ratio)) * (1 + named), pairs))
+    for _, pairs in [max(found)] if found else []:
+        (at, began), (_, ended) = pairs[0], pairs[-1]
+        row, ratio = run.rows[at], ended / began
+        cause, alone = ("vanishing", little_behind(run, at, began)) if ratio < 1 else ("exploding", ())
+        fields = {"what": run.called(row), "from_": began, "to": ended, "n": len(pairs), "ratio": ratio}
+        yield suspicion(row, cause, alone=alone, **fields)
+
+
+def saturated(run: CheckedRun) -> Iterator[Suspicion]:
+    """An activation passed almost nothing of what came."""
+    for row in run.operations(run.names.saturate):
+        arrived = run.adjoint(row.row)
+        came, sent = size_of(arrived), size_of(run.sent(row))
+        little = 0 < sent < VANISHED * came < math.inf and sent < VANISHED * _least_before(run, row.row)
+        if little and _is_flat(run, row, arrived):
+            alone = little_behind(run, row.row, came)
+            fields = {"what": run.called(row), "from_": came, "to": sent, "ratio": sent / came}
+            yield suspicion(row, "vanishing", "saturated", alone, **fields)
+
+
+def _least_before(run: CheckedRun, row: int) -> float:
+    """The least adjoint on the way to a row: behind a logarithm it is large where a probability is small."""
+    after = {row: None}
+    waiting = [row]
+    while waiting:
+        readers = [one for one in run.readers.get(waiting.pop(), ()) if one in run.on_path and one not in after]
+        after |= dict.fromkeys(readers)
+        waiting += readers
+    return min(size_of(run.adjoint(at)) for at in after)
+
+
+def _is_flat(run: CheckedRun, row: RecordedRow, came: np.ndarray | None) -> bool:
+    """Whether an activation has hardly a slope where an adjoint came; else what came cancels there."""
+    value = run.numbers(row.row)
+    if value is None or came is None or value.shape != came.shape:
+        return True
+    slope = 1 - value * value if run.called(row) == "tanh" else value * (1 - value)
+    return size_of(came * slope) < 10 * VANISHED * size_of(came)
+
+
+def little_behind(run: CheckedRun, row: int, size: float) -> set[int]:
+    """The rows that a row was computed from and to which almost nothing came of an adjoint of this size; at least the
+    row. What enters at each turn, as of a solver, gets its gradient from the other turns.
+    """
+    behind, arrived = run.behind(row), run.on_path[row].adjoints.items()
+    return {row} | {at for at, one in arrived if at in behind and size_of(numbers_of(one)) < VANISHED * size}
+
+
+def diverges(run: CheckedRun) -> Iterator[Suspicion]:
+    """From step to step the gradient and the weight grow."""
+    found: list[tuple] = []
+    for source in run.with_gradient.values():
+        steps, rows = run.steps_of(source), run.rows_of(source)
+        arrived = [numbers_of(s.adjoints.get(row)) for s in run.sweeps for row in rows if row in s.adjoints]
+        sizes = [float(np.linalg.norm(array)) for array in arrived if array is not None]
+        values = (run.numbers(row) for row in rows if run.rows[row].kind != "operation")
+        weights = [weight for weight in values if weight is not None]
+        if len(sizes) < 3 or len(steps) < 2 or len(weights) < 2 or not sizes[0]:
+            continue
+        grows = all(after > 1.5 * before for before, after in pairwise(sizes))
+        length = float(np.linalg.norm(weights[-2]))
+        ratio = float(np.linalg.norm(weights[-1] - weights[-2])) / length if length else 0.0
+        if grows and ratio > 0.5 and sizes[-1] > 20 * sizes[0]:
+            fields = {"from_": sizes[0], "to": sizes[-1], "n": len(sizes), "ratio": ratio}
+            sources = set(run.with_gradient)
+            found.append((sizes[-1], Suspicion("exploding", steps[-1].site, fields, sources=sources, kind="steps")))
+    yield from [max(found, key=lambda one: one[0])[1]] if found else []
+
+
+BEFORE: tuple[Check, ...] = (broadcast, activation_twice)
+BEHIND: tuple[Check, ...] = (diverges, in_part, rounding_only, cancels, underflow, along_depth, saturated)
+
+
+def steps_said(count: int) -> str:
+    """So many steps, in words."""
+    return fill("1 step") if count == 1 else fill("{n} steps", n=count)
+
+
+def largest(array: np.ndarray | None) -> float:
+    """The largest absolute number; 0 where there is none."""
+    return float(np.abs(array).max(initial=0.0)) if array is not None else 0.0
+
+
+def size_of(array: np.ndarray | None) -> float:
+    """The root of the mean of squares; 0 where there is none."""
+    top = largest(array)
+    return top if array is None or not 0 < top < math.inf else top * float(np.sqrt(np.mean((array / top) ** 2)))
+
+
+def is_alike(*arrays: np.ndarray | None) -> bool:
+    """Whether two arrays have nearly the same values, which are enough to tell.
+
+    >>> nine = np.arange(9.0)
+    >>> is_alike(nine, nine + 0.1), is_alike(nine, -nine), is_alike(nine, None)
+    (True, False, False)
+    """
+    known = [array.ravel() for array in arrays if array is not None and array.size >= TELLS and np.ptp(array)]
+    return len(known) > 1 and known[0].size == known[1].size and bool(np.corrcoef(known)[0, 1] > 0.5)

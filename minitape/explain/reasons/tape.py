@@ -1,0 +1,776 @@
+"""minitape's own tape, asked: its rows, and what it knows of values and blocks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...common.texts import paragraph
+from ...engine.back.endpoints import leaf_of
+from ...engine.back.tape import GradientTape
+from ...engine.recording.array_spec import ArraySpec
+from ...engine.recording.evidence import ValueLeft, creation_of
+from ...engine.recording.rows import operation_of
+from ...engine.tensor.tensor import Tensor
+from ...engine.tensor.variable import UnreadVariable
+from ...engine.values import nest
+from ...recording.bodies import outermost, own_shares
+from ...recording.nodes import Break, CodePlace, TapeNode, is_leaf, is_state, placed, way_of
+from ...recording.rows import BackwardPass
+from ...recording.sites import NOWHERE, Site, last_return
+from ...recording.tape import TapeRules, handle_of, name_given
+from ...recording.trace import COPIES, Trace
+from ...recording.values import ValueSummary
+from ..caller import asking_names
+from ..causes import SHARED
+from ..families import CLASSES, LAYERS, OPERATIONS, ZEROS
+from ..fixes.dialects import TAPE
+from ..owners import Owners, variables_of
+from ..replay import MOST, replay, starts_of, swept
+from ..sentences import fill
+from ..texts import TEXT
+from ..value_texts import RELEASED
+from ..words import Explanation
+from . import checks, suspects, tape_words, text, words, zero_nan
+from .names import called
+from .question import Exit, Finding, Given, Question, RecordedRow, breaks
+from .swapped_gradients import changed_by_others
+
+if TYPE_CHECKING:
+    from ...engine.types import End, Structure
+
+FUNCTION = ("function", "PartitionedCall", "StatefulPartitionedCall")
+DEEP = 3  # calls inside of calls that are looked into
+
+OUT = {
+    "": "no",
+    "numpy": ".numpy()",
+    "asarray": "NumPy",
+    "float": "float()",
+    "int": "int()",
+    "bool": "bool()",
+    "index": "an index",
+}
+
+
+def recorded(tape: GradientTape, targets: list[End], sources: list[End]) -> TapeAdapter:
+    """The rows of all that led to the targets, to the sources, and to what left under the tape: for all sources."""
+    rules = TapeRules(tape, targets, sources)
+    own = [note for note in rules.leaving if note.record is not None and note.record() is rules.record]
+    return with_exits(rules, own)
+
+
+def with_exits(rules: TapeRules, left: list[ValueLeft]) -> TapeAdapter:
+    """The same, with some of what left."""
+    trace = rules.trace
+    trace.look_for(*rules.sources)
+    left = [note for note in left if not _too_late(rules, note)]
+    ends = [trace.of_ref(note.value) for note in left]
+    trace.keep(node.row for node in ends if node.record is rules.record)
+    found = walk(rules, [*rules.starts, *(node for source in rules.sources for node in trace.of(source)), *ends])
+    number = {node.key: at for at, node in enumerate(found)}
+    rows: list[RecordedRow] = [
+        TapeRow(rules, at, node, [_given(number[one.key], b) for one, b in edges])
+        for at, (node, edges) in enumerate(found.items())
+    ]
+    exits = [
+        Exit(
+            number[node.key],
+            note.how,
+            placed(CodePlace(note.stack) if note.stack else None),
+            note.row if note.record is not None and note.record() is rules.record else -1,
+            note.when,
+        )
+        for note, node in zip(left, ends, strict=True)
+    ]
+    return TapeAdapter(rules, rows, number, exits[::-1])
+
+
+def walk(rules: TapeRules, roots: list[TapeNode]) -> dict[TapeNode, list[tuple[TapeNode, Break | None]]]:
+    """All that some nodes were computed from, each with that, in the order of time."""
+    found: dict[Hashable, list[tuple[TapeNode, Break | None]]] = {}
+    times: dict[TapeNode, tuple[int, int]] = {}
+    known: dict[Hashable, tuple[int, int]] = {}
+    waiting = [(node, False) for node in roots[::-1]]
+    while waiting:
+        node, done = waiting.pop()
+        if done:
+            begin = outermost(node)
+            own = begin.record is rules.record
+            when = (begin.row, 0) if own else (-1, 0 if begin.origin is None else begin.origin.when)
+            given = [known[one.key] for one, _ in found[node.key] if one.key in known]
+            times[node] = known[node.key] = max([when, *given])
+        elif node.key not in found:
+            found[node.key] = rules.trace.edges(node)
+            waiting += [(node, True), *((one, False) for one, _ in found[node.key] if one.key not in found)]
+    return {node: found[node.key] for node in sorted(times, key=times.__getitem__)}
+
+
+def question(asked: TapeAdapter, source: Any) -> Question:
+    """The question about one source."""
+    names = set(asked.rules.trace.names(handle_of(source)))
+    own = sorted({row for name in names for row in asked.standing.get(name, ())})
+    q = Question(asked, asked.rows, own, [asked.at[node.key] for node in asked.rules.starts], source, exits=asked.exits)
+    q.name = called(q)
+    return q
+
+
+def _too_late(rules: TapeRules, note: Any) -> bool:
+    """Whether a value left after the targets had been computed."""
+    inside = all(node.record is rules.record for node in rules.starts)
+    if note.record is not None:
+        return inside and note.record() is rules.record and all(node.row < note.row for node in rules.starts)
+    begin = rules.begins[-1] if rules.begins else None
+    block = text.at(placed(CodePlace(begin[3]))) if begin is not None and begin[3] else None
+    if begin is None or block is None or not note.stack or not inside or note.when < begin[2]:
+        return False
+    own = note.stack[-1][0] is begin[3][-1][0]  # not of another thread
+    return own and not any(block.covers(site) for site in CodePlace(note.stack).outer())
+
+
+def _given(row: int, b: Break | None) -> Given:
+    if b is None:
+        return Given(row)
+    cause = SHARED.get(b.cause, b.cause) if b.cause == "nondifferentiable_op" else b.cause
+    return Given(row, cause, placed(b.place), b.what)
+
+
+class TapeRow(RecordedRow):
+    """A row of a tape, whose place and numbers are looked at when they are asked for."""
+
+    def __init__(self, rules: TapeRules, at: int, node: TapeNode, given: list[Given]) -> None:
+        self.row, self.given, self.extra, self.rules = at, given, node, rules
+        made, origin, begin = self.operation, node.origin, outermost(node)
+        self.op = "" if made is None else made.op or made.name
+        computed = made is not None or (origin is not None and origin.kind == "gradient")
+        on_tape = rules.is_on_tape(node)
+        self.kind = "source" if on_tape else "constant"
+        if node.variable is not None or is_state(origin):
+            self.kind = "variable"
+        if node.variable is None and computed:
+            self.kind = "operation"
+        self.number = begin.row if begin.record is rules.record else -1
+        self.when = 0 if origin is None else origin.when
+        dtype = rules.trace.dtype(node)
+        self.dtype = "" if dtype is None else dtype.name
+        counts = dtype is None or dtype.differentiable
+        self.tracked = counts and (on_tape or (computed and node.caller is not None))
+
+    @property
+    def operation(self) -> Any:
+        """The primitive that computed it; None of a leaf."""
+        node = self.extra
+        made = operation_of(node.record, node.row)[0] if node.record is not None else None
+        return node.origin.detail if made is None and node.origin is not None and node.origin.kind == "op" else made
+
+    @property
+    def place(self) -> CodePlace | None:
+        """The statement that computed it, or where a leaf was made."""
+        trace, node = self.rules.trace, self.extra
+        return trace.birth(node) if is_leaf(node) and node.origin is not None else trace.place(node)
+
+    @cached_property
+    def site(self) -> Site:  # type: ignore[override]
+        """File and line of that."""
+        return placed(self.place)
+
+    @cached_property
+    def way(self) -> Sequence[Site]:  # type: ignore[override]
+        """The same, with the calls that led there."""
+        return way_of(self.place)
+
+    @cached_property
+    def value(self) -> ValueSummary | None:  # type: ignore[override]
+        """Its elements, where they are kept."""
+        return ValueSummary(self.rules.value(self.extra))
+
+    @cached_property
+    def shape(self) -> Sequence[int]:  # type: ignore[override]
+        """The sizes of its value."""
+        return tuple(np.shape(self.rules.value(self.extra)))
+
+    @cached_property
+    def name(self) -> str:  # type: ignore[override]
+        """The name that a variable was given."""
+        return name_given(self.extra.variable)
+
+    def thing(self) -> Any:
+        """The tensor or variable that it stands for, while that lives."""
+        return self.extra.tensor if self.extra.variable is None else self.extra.variable
+
+
+class TapeAdapter:
+    """What else is known of values, and how a tape's programs say things."""
+
+    framework, module, zeros, classes, cancels = "tensorflow", "tf", ZEROS, CLASSES, LAYERS
+    dialect = TAPE
+    unused, left, rebinds = "independent", "left_through_numpy", True
+
+    def __init__(self, rules: TapeRules, rows: list[RecordedRow], at: dict[Hashable, int], exits: list[Exit]) -> None:
+        self.rules, self.rows, self.at, self.exits, self.owners = rules, rows, at, exits, Owners()
+        self.standing: dict[Hashable, list[int]] = {}  # the rows that stand for a tensor or variable
+        for row in rows:
+            for name in rules.trace.stands_for(row.extra):
+                self.standing.setdefault(name, []).append(row.row)
+
+    @cached_property
+    def whole(self) -> TapeAdapter:
+        """The same with all that left, under other tapes and outside of any."""
+        known = [note for note in self.rules.leaving if not _too_late(self.rules, note)]
+        return self if len(known) == len(self.exits) else with_exits(self.rules, known)
+
+    @cached_property
+    def sweep(self) -> BackwardPass | None:
+        """The sweep to all sources that have a gradient, run once more; None where it cannot be."""
+        sources = [source for source in self.rules.sources if self.rules.connected(source)]
+        return _sweep(self, starts_of(self.rules), replay(self.rules, sources))
+
+    @cached_property
+    def suspects(self) -> list[suspects.Suspicion]:
+        """What is wrong with gradients that are there."""
+        if len(self.rules.record) > MOST:
+            return []
+        run = suspects.CheckedRun(
+            self.rows, [] if self.sweep is None else [self.sweep], self.exits, OPERATIONS, self.out
+        )
+        return [
+            one for check in (suspects.broadcast, suspects.activation_twice, suspects.in_part) for one in check(run)
+        ]
+
+    def asked_for(self, source: Any) -> bool:
+        """Whether the tape was asked for the gradient of a source."""
+        asked = [*self.rules.tape.questions, *filter(None, [self.rules.tape.last])]
+        return any(source is one for question in asked for one in question.sources)
+
+    def names(self) -> Iterable[tuple[str, Any]]:
+        """The names of the program, and what they hold."""
+        return asking_names().items()
+
+    def handle(self, value: Any) -> Any:
+        """What a variable is known by."""
+        return handle_of(value)
+
+    def is_variable(self, thing: Any) -> bool:
+        """Whether the program has a variable."""
+        return hasattr(thing, "_tape_rows") and not isinstance(thing, Tensor)
+
+    def numbers(self, thing: Any) -> np.ndarray | None:
+        """The elements of a tensor or variable."""
+        value = getattr(getattr(thing, "_state", thing), "_value", None)
+        return None if isinstance(value, ArraySpec) else ValueSummary(value).array()  # that is traced
+
+    def birth(self, thing: Any) -> tuple[int, list[Site]]:
+        """When and where it was made: of a layer's own weights where the layer was."""
+        if thing is None:
+            return 0, []
+        origin = self.rules.origin(thing)
+        if isinstance(thing, Tensor):
+            node = self.rules.trace.of_tensor(thing)
+            place = self.rules.trace.place(node) if not is_leaf(node) else self.rules.trace.birth(node)
+            return 0 if origin is None else origin.when, way_of(place)
+        way = [] if origin is None or not origin.stack else way_of(CodePlace(origin.stack))
+        made = text.at(way[-1]) if way else None
+        owner = (
+            self.owners.of(thing)
+            if made is None or not made.call_of("Variable", "add_weight", "deepcopy", "copy")
+            else None
+        )
+        frames = () if owner is None else creation_of(owner)
+        return 0 if origin is None else origin.when, way_of(CodePlace(frames)) if frames else way
+
+    def made_at(self, thing: Any) -> list[Site]:
+        """Where a tensor or variable was made."""
+        return self.birth(thing)[1]
+
+    def birth_of(self, row: RecordedRow) -> tuple[int, list[Site]]:
+        """When and where a leaf was made."""
+        variable = row.extra.variable
+        if variable is not None:
+            return self.birth(variable)
+        begin = max((note[2] for note in self.rules.begins), default=0)
+        return row.when or (begin + 1 if row.number >= 0 else 0), list(row.way)
+
+    def is_number(self, row: RecordedRow) -> bool:
+        """Whether it is a number that the program wrote: one row stands for all of them."""
+        return self.rules.trace.is_number(row.extra)
+
+    def watched(self, row: RecordedRow) -> bool:
+        """Whether a row was watched."""
+        return self.rules.was_watched(row.extra)
+
+    def block(self) -> Site:
+        """Where the tape began."""
+        begins = self.rules.begins
+        return placed(CodePlace(begins[-1][3])) if begins and begins[-1][3] else NOWHERE
+
+    def in_block(self, when: int) -> bool:
+        """Whether something was made after the tape had begun."""
+        return any(note[2] < when for note in self.rules.begins)
+
+    def out(self, how: str) -> str:
+        """How a value left, in words."""
+        return OUT.get(how, how)
+
+    def anew(self, q: Question, row: RecordedRow, at: text.Statement, when: int, other: int) -> bool:
+        """Whether what a statement made again took the place of the source: in a loop, or in the block and before."""
+        gone = self.owners.in_layer(q.source) and self.owners.of(q.source) is None  # the layer that had it
+        looped = any(isinstance(s.node, text.LOOPS) for s in at.around)
+        return bool(gone) or looped or self.in_block(when) != self.in_block(other)
+
+    def details(self, q: Question, found: Finding) -> dict[str, str]:
+        """The fields of a sentence that the text of the program fills."""
+        return tape_words.details(q, found)
+
+    def label(self, row: RecordedRow) -> str:
+        """What minitape calls the operation of a row."""
+        return self.rules.trace.label(row.extra)
+
+    def is_flat(self, row: RecordedRow) -> bool:
+        """Whether the operation of a row has no derivative anywhere."""
+        return isinstance(row, TapeRow) and bool(getattr(row.operation, "flat", False))
+
+    def called(self, q: Question, row: int) -> str:
+        """What the program knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
+        label = self.label(q.rows[row])
+        if label == "function":
+            return fill("the tf.function")
+        written = text.named_call(q.rows[row].site)
+        if not label or not written or written in (label, "__call__"):
+            return label or q.rows[row].op
+        return fill("{operation} in {function}(...)", operation=label, function=written)
+
+    def used_rows(self, source: Any) -> list[Site]:
+        """The lines of the operations that were computed from a source under the tape, in order."""
+        own = set(self.rules.tape._rows_of(source))
+        place = self.rules.last_use(source) if own else None
+        return [] if place is None else [placed(place)]
+
+    def layer_of(self, variable: Any) -> Any:
+        """The layer or module that has a variable."""
+        return self.owners.of(variable)
+
+
+# -- checks of a tape alone ------------------------------------------------------------------------
+
+
+def not_tracked(q: Question) -> Finding | None:
+    """The tape does not watch the source."""
+    tape, rules = q.adapter.rules.tape, q.adapter.rules
+    first = next((one for row, one in q.way if one.why or q.rows[row].extra.caller is None), None)
+    if not q.used or (
+        first is not None and first.why in ("outside_tape", "recording_paused", "state", "left_through_numpy")
+    ):
+        return None
+    if any(rules.is_on_tape(q.rows[row].extra) and q.rows[row].tracked for row in q.used) and not _late(q):
+        return None
+    late = _late_watch(q)
+    uses = q.first_uses()
+    first_use = next((row for row in uses if row.number >= 0), uses[0] if uses else None)
+    use, at_use = (NOWHERE, None) if first_use is None else (first_use.site, first_use.row)
+    if late is not None:
+        late.row = at_use
+        return late
+    if isinstance(q.source, UnreadVariable):
+        return Finding(
+            "rebound",
+            placed(CodePlace(q.source._state._origin.stack)) if hasattr(q.source._state._origin, "stack") else use,
+            what="of the variable",
+        )
+    if not q.adapter.is_variable(q.source):
+        return checks.moved_name(q) or Finding("not_watched", use, at_use)
+    if not q.source.trainable:
+        return Finding("not_trainable", (q.adapter.birth(q.source)[1] or [use])[-1])
+    if not tape._watch_accessed_variables:
+        block, at = text.at(q.adapter.block()), text.at(use)
+        inside = block is None or at is None or block in at.around
+        return Finding("not_accessed_watched", use if inside or block is None else block.site, at_use)
+    return None
+
+
+def _late(q: Question) -> bool:
+    """Whether all uses were before the watch."""
+    watched = q.adapter.rules.tape.watched
+    since = [watched[q.rows[row].extra.row] for row in q.used if q.adapter.watched(q.rows[row])]
+    return bool(since) and all(0 <= row.number < min(since) for row in q.first_uses())
+
+
+def _late_watch(q: Question) -> Finding | None:
+    rules = q.adapter.rules
+    for what, row, subject, frames in rules.tape.notes:
+        if what == "watch" and subject is not None and subject() is q.source and frames:
+            site = placed(CodePlace(frames))
+            paused = rules.trace.paused(row) is not None or _paused(site)
+            return Finding("recording_paused" if paused else "watched_late", site, kind="watch" if paused else "")
+    return None
+
+
+def _paused(site: Site) -> bool:
+    at = text.at(site)
+    return at is not None and at.within("stop_recording", "init_scope") is not None
+
+
+def broken(q: Question) -> Finding | None:
+    """The first break on the way with the fewest, with what a tape calls it."""
+    found = checks.broken(q)
+    if found is None or found.row is None:
+        return found
+    given = next(one for row, one in q.way if row == found.row and one.why)
+    rules = q.adapter.rules
+    node, origin = q.rows[found.row].extra, q.rows[found.row].extra.origin
+    at = text.at(found.site)
+    if (
+        found.cause == "nondifferentiable"
+        and given.what in ("OnesLike", "ZerosLike")
+        and at is not None
+        and at.call_of("gradient")
+    ):
+        return Finding("independent")
+    if found.cause == "recording_paused" and node.record is rules.record:
+        found.site = _called_in_pause(rules, node, found.site)
+    if found.cause == "outside_tape":  # what has no derivative either
+        flat = [q.rows[row] for row, one in q.way if one.why == found.cause and q.adapter.is_flat(q.rows[row])]
+        found.others[:0] = [Finding("nondifferentiable_op", row.site, row.row, row.op) for row in flat]
+        if not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own):
+            use = q.first_uses()
+            found.others.append(Finding("not_watched", use[0].site if use else NOWHERE))
+    if found.cause == "outside_tape" and given.what != "reset":
+        if node.record is None and _paused(found.site):
+            found.cause = "recording_paused"
+        elif at is not None and set(at.binds) & at.reads and checks.held_variable(q, at):
+            return Finding("rebound", at.site, found.row, at.binds[0])
+        found.site = _called_from(q, q.rows[found.row].way) or found.site
+    copied = (
+        found.cause == "state" and origin is not None and origin.kind == "variable" and q.adapter.is_variable(q.source)
+    )
+    before = [q.rows[row].extra for row, _ in q.way[: [row for row, _ in q.way].index(found.row)]]
+    if copied and not q.adapter.in_block(origin.when) and all(_label(q, one) in COPIES for one in before):
+        found.cause = "wrong_object"
+    return found
+
+
+def _called_in_pause(rules: TapeRules, node: TapeNode, site: Site) -> Site:
+    """Of a helper that ran in a pause the line of the block that called it: rows know the innermost frame alone."""
+    event = rules.trace.paused(node.row)
+    begin = None if event is None or event.site is None else CodePlace((event.site,))
+    block, inner = text.at(placed(begin)), text.at(site)
+    if begin is None or block is None or not isinstance(block.node, ast.With) or block.covers(site):
+        return site
+    calls = [n for n in ast.walk(block.node) if isinstance(n, ast.Call) and block.line < n.lineno]
+    named = [n.lineno for n in calls if inner is not None and text.last_name(n.func) == inner.function]
+    lines = set(named or [n.lineno for n in calls])
+    return placed(begin.at(lines.pop()) if len(lines) == 1 else begin)
+
+
+def _called_from(q: Question, way: Sequence[Site]) -> Site | None:
+    """The call beside the block of the tape that returned what was computed on the way."""
+    block, found = text.at(q.adapter.block()), None
+    for outer, inner in reversed(list(pairwise(way))):
+        at, called = text.at(outer), text.at(inner)
+        if (
+            at is None
+            or called is None
+            or called.function in checks.RUN_ONCE
+            or (block is not None and block in at.around)
+        ):
+            break
+        names = {called.function, called.in_class}
+        call = at.node.value if isinstance(at.node, ast.Expr) else None
+        drops = isinstance(call, ast.Call) and text.last_name(call.func) not in text.KEEPS - names
+        calls = called.function in text.CALLED or any(text.last_name(c.func) in names for c in at.calls)
+        if drops or not calls or isinstance(at.node, ast.ClassDef):
+            break
+        found = outer
+        if block is not None and at.functions == block.functions:
+            break
+    return found
+
+
+def _label(q: Question, node: TapeNode) -> str:
+    return q.adapter.rules.trace.label(node) or (
+        node.origin.detail.name if node.origin is not None and node.origin.kind == "op" else ""
+    )
+
+
+def unused_layer(q: Question) -> Finding | None:
+    """The layer of a variable was not called."""
+    rules, owner = q.adapter.rules, q.adapter.layer_of(q.source) if q.adapter.is_variable(q.source) else None
+    if owner is None or q.source._tape_rows(rules.tape):
+        return None
+    used = {id(row.thing()) for row in q.leaves() if row.kind == "variable"}
+    if any(id(one) in used or one._tape_rows(rules.tape) for one in variables_of(owner)):
+        return None
+    frames = creation_of(owner)
+    way = way_of(CodePlace(frames)) if frames else q.adapter.birth(q.source)[1]
+    bound = (at.site for site in reversed(way) if (at := text.at(site)) is not None and keeps(at))
+    name = getattr(owner, "name", None)
+    return Finding(
+        "unused_layer",
+        next(bound, way[-1] if way else NOWHERE),
+        what=f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__,
+    )
+
+
+def equal_values(q: Question) -> Finding | None:
+    """Another object of the same kind with the same values was used; those of a layer are alike by chance."""
+    variable = q.adapter.is_variable(q.source)
+    found = None if variable and q.adapter.layer_of(q.source) is not None else checks.equal_values(q)
+    row = None if found is None else found.row
+    return found if row is not None and variable == (q.rows[row].kind == "variable") else None
+
+
+def keeps(at: text.Statement) -> bool:
+    """Whether a statement binds a name, or an attribute of its own object, that its function does not just return."""
+    returned = {
+        text.unparse(n.value) for f in at.functions[:1] for n in ast.walk(f) if isinstance(n, ast.Return) and n.value
+    }
+    own = all(name.removeprefix("self.").isidentifier() for name in at.binds)
+    return bool(at.binds) and own and returned.isdisjoint(at.binds)
+
+
+def left(q: Question) -> Finding | None:
+    """A value that was computed from the source left, and came back, or decided what ran: under any tape."""
+    found = checks.left(q)
+    if found is not None or q.used or q.adapter.whole is q.adapter:
+        return found
+    wide = question(q.adapter.whole, q.source)
+    vars(q).clear()
+    vars(q).update(vars(wide))
+    return checks.left(q)
+
+
+CHECKS = (
+    checks.whole_numbers,
+    not_tracked,
+    broken,
+    left,
+    checks.bound_again,
+    checks.made_of_it,
+    equal_values,
+    unused_layer,
+    checks.independent,
+)
+
+
+def ask(q: Question) -> Explanation:
+    """Why one source has no gradient."""
+    return say(q, found_by(q))
+
+
+def found_by(q: Question) -> Finding:
+    """What the first check finds."""
+    return next(finding for check in CHECKS if (finding := check(q)) is not None)
+
+
+def say_inside(q: Question, found: Finding) -> Explanation:
+    """What is zero or not finite, in words: of a call of a function what is to blame in it."""
+    within, deeper = inside(q, found)
+    answer = say(within, deeper)
+    if within is not q:
+        answer._rows = [q.rows[found.row].extra.row] if found.row is not None else []
+    if answer.kind in ("zero", "nonfinite"):
+        lost = not all(zero_nan.finite(q, end) for end in q.ends)
+        spoilt = fill("The target is not finite.") if lost else fill("The gradient of {x} is not finite.", x=q.name)
+        zero = fill("The gradient of {x} is zero.", x=q.name)
+        answer.message = paragraph(zero if answer.kind == "zero" else spoilt, answer.message)
+    return answer
+
+
+def say(q: Question, found: Finding) -> Explanation:
+    """A finding in a tape's words."""
+    for one in (found, *found.others):
+        one.cause = "nondifferentiable_op" if one.cause == "nondifferentiable" else one.cause
+    answer = words.explanation(q, found, words.VALUES)
+    for said in (answer, *answer.others):
+        nodes = [q.rows[row].extra for row in said._rows]
+        said._rows = [node.row for node in nodes if node.record is q.adapter.rules.record]
+    return answer
+
+
+# -- what arrived ----------------------------------------------------------------------------------
+
+
+def value(q: Question) -> Explanation:
+    """Why a gradient that is there is zero, not finite or wrong; what else blocks it where it is not."""
+    q.sweep = q.adapter.sweep
+    found = values(q)
+    if found is not None:
+        return say_inside(q, found)
+    changed = changed_by_others(q.source) if q.adapter.asked_for(q.source) else None
+    if changed is not None:
+        return say(q, changed)
+    cuts = [
+        one
+        for one in checks.side_breaks(q, [])
+        if one.row is None
+        or one.cause != "state"
+        or (one.row not in q.own and (q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0))
+    ]
+    cuts += checks.left_beside(q)
+    wrong = next((one for one in q.adapter.suspects if one.row in q.after), None)
+    answer = (
+        Explanation("connected", fill(TEXT["connected"][0], x=q.name), "")
+        if wrong is None
+        else wrong.explanation(q.name, "tensorflow")
+    )
+    answer.name = q.name
+    answer.others = [one for one in say(q, Finding("independent", others=cuts)).others if one.line != answer.line]
+    if wrong is None:
+        answer.message = paragraph(answer.message, _sum_of(q.adapter.rules.targets))
+    if answer.others:
+        single = "Another path is blocked, and the gradient lacks what would come along it."
+        several = "{n} other paths are blocked, and the gradient lacks what would come along them."
+        lacks = fill(single) if len(answer.others) == 1 else fill(several, n=len(answer.others))
+        answer.message = paragraph(answer.message, lacks)
+    return answer
+
+
+def _sum_of(targets: list[End]) -> str:
+    """The sentence about a target with several elements."""
+    sizes = [t.shape.num_elements() for t in targets]
+    if None in sizes or sum(sizes) < 2:
+        return ""
+    if len(sizes) > 1:
+        return fill("There are {n} targets: this is the gradient of the sum of all their elements.", n=len(sizes))
+    return fill(
+        "The target has {n} elements: this is the gradient of their sum; tape.jacobian keeps them apart.", n=sizes[0]
+    )
+
+
+def lost(q: Question) -> Finding | None:
+    """Where the NaN or infinity of a target came up, of a sweep that cannot run again."""
+    end = next((end for end in q.ends if not zero_nan.finite(q, end)), None)
+    return None if end is None else zero_nan.origin(q, end)
+
+
+def by_rule(q: Question) -> Finding | None:
+    """A gradient of the program's own returns zeros for an input on the way: of a sweep that does not run it again."""
+    record = q.adapter.rules.record
+    for at, given in q.way:
+        node = q.rows[at].extra
+        if node.record is record and q.adapter.label(q.rows[at]) == "custom_gradient":
+            call = record.call_at(node.row)
+            shares = own_shares(record, call)
+            own = call.inputs[-len(shares) :] if shares else ()  # before them come the results
+            pairs = zip(shares or (), own, strict=False)
+            mine = [share for share, row in pairs if row == q.rows[given.row].extra.row]
+            if mine and not any(share is not None and np.any(share.array) for share in mine):
+                return Finding(
+                    "custom_rule", last_return(call.attrs["call"].grad_fn), at, text.named_call(q.rows[at].site)
+                )
+    return None
+
+
+def values(q: Question) -> Finding | None:
+    """What is zero or not finite of a gradient that is there, by its sweep or without one."""
+    with np.errstate(all="ignore"):
+        return by_rule(q) or lost(q) if q.sweep is None else zero_nan.nan(q) or zero_nan.zero(q)
+
+
+def inside(q: Question, found: Finding, depth: int = 0) -> tuple[Question, Finding]:
+    """A finding, and what it is of: of a call of a function that is to blame what is to blame in it."""
+    node = None if found.row is None or q.rows[found.row].op not in FUNCTION else q.rows[found.row].extra
+    adjoint = None if node is None or q.sweep is None else q.sweep.adjoints.get(found.row)
+    if node is None or adjoint is None or depth == DEEP:
+        return q, found
+    again = swept(q.adapter.rules, node.row, adjoint.given)
+    if again is None:
+        return q, found
+    inner, inputs, starts, steps = again
+    asked = recorded(inner.tape, inner.targets, inner.sources)
+    sweep = _sweep(asked, starts, steps)
+    for one, given in zip(inputs, node.record.call_at(node.row).inputs, strict=False):
+        if one.dtype.differentiable and q.adapter.at.get((id(node.record), given)) in q.after:
+            within = question(asked, one)
+            within.sweep, within.name = sweep, q.name
+            if not inner.connected(one):
+                cut = found_by(within)
+                unused = Finding("independent", found.site, kind="call")  # it is in another branch
+                return (q, unused) if cut.cause == "independent" else (within, cut)
+            deeper = values(within)
+            if deeper is not None:
+                return inside(within, deeper, depth + 1)
+            if (cut_off := cut_to_zero(within)) is not None:
+                return within, cut_off
+    return q, found
+
+
+def _sweep(asked: TapeAdapter, starts: dict, steps: Iterable | None) -> BackwardPass | None:
+    """A sweep that runs once more, by our rows."""
+    if steps is None:
+        return None
+    record, at = asked.rules.record, asked.at
+    sweep = BackwardPass([at[id(record), row] for row in starts if (id(record), row) in at])
+    for row, adjoint in starts.items():
+        sweep.arrive(at.get((id(record), row), -1), ValueSummary(adjoint))
+    for step in steps:
+        call = at.get((id(record), step.row), -1)
+        sweep.arrive(call, ValueSummary(step.adjoint))
+        for row, share, total in step.shares:
+            given = at.get((id(record), row), -1)
+            product, sum_ = ValueSummary(np.array(share)), ValueSummary(np.array(total))
+            sweep.arrive(given, sum_)
+            sweep.send(call, given, 0, product, sum_)
+    return sweep
+
+
+def cut_to_zero(q: Question) -> Finding | None:
+    """A gradient is there, and zero because all ways are cut: in the bodies of loops and branches."""
+    inside_of = any(row.extra.caller is not None for row in q.rows)
+    return broken(q) if breaks(q.way) and (inside_of or q.adapter.sweep is None) else None
+
+
+def answer(asked: TapeAdapter, source: Any) -> Explanation:
+    """Why one source has no gradient, or what is to be said of one that is there."""
+    q = question(asked, source)
+    if not asked.rules.connected(source):
+        found = ask(q)
+    else:
+        cut = cut_to_zero(q)
+        found = say(q, cut) if cut is not None else value(q)
+        if found.kind not in ("connected", "zero", "nonfinite", "suspect"):
+            found.message = paragraph(fill("The gradient of {x} is zero.", x=q.name), found.message)
+        found.connected = True
+    found._tape = asked.rules.tape
+    return found
+
+
+def explain_nonfinite(tape: GradientTape, target: Structure, sources: Structure) -> Explanation:
+    """See ``GradientTape.explain_nonfinite``."""
+    try:
+        flat = [leaf_of(source) for source in nest.flatten(sources)]
+        asked = recorded(tape, [leaf_of(one) for one in nest.flatten(target)], flat)
+        questions = [question(asked, source) for source in flat]
+        for q in questions:
+            q.sweep = asked.sweep if asked.rules.connected(q.source) else None
+        found = next(((q, one) for q in questions if q.sweep is not None and (one := zero_nan.nan(q))), None)
+        lost = next((end for end in questions[0].ends if not zero_nan.finite(questions[0], end)), None)
+        if found is None and lost is not None:
+            found = questions[0], zero_nan.origin(questions[0], lost)
+        if found is not None:
+            answer = say_inside(*found)
+            answer.cause = "nonfinite_gradient" if lost is None else "nonfinite_value"
+            return answer
+    except Exception as error:
+        text = fill("The sweep cannot be run again: {error}", error=f"{type(error).__name__}: {error}")
+        return Explanation("nonfinite_released", text, "")
+    if asked.sweep is None:
+        fix = "Use a persistent tape, or ask before `gradient`."
+        return Explanation("nonfinite_released", fill(RELEASED), fill(fix))
+    return Explanation("finite", fill("Every adjoint of this sweep is finite."), "")
+
+
+def inside_python(tape: GradientTape, target: End, source: End) -> Break | None:
+    """What breaks the way to an input of a ``tf.py_function`` inside of it; None where nothing does."""
+    asked = recorded(tape, [target], [source])
+    if asked.rules.connected(source):
+        return None
+    found = found_by(question(asked, source))
+    return Break(found.cause, getattr(found.site, "place", None), found.what)
+
+
+Trace.inside_python = staticmethod(inside_python)
