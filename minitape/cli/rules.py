@@ -283,7 +283,7 @@ def _parts(output: Output) -> Iterator[str]:
 def in_english(text: str) -> str:
     """What `check` said, with the words by which it is read in English, from any language of the lessons.
 
-    >>> in_english("练习 01.1：还不对。\\n  你给的：8.0\\n提示：这是 y。")
+    >>> in_english("练习 01.1：还不对。\\n  你的答案：8.0\\n提示：这是 y。")
     'Exercise 01.1: not yet.\\n  given:    8.0\\nHint: 这是 y。'
     """
     for theirs, ours in _marks():

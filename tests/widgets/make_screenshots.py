@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 import minitape as tf
@@ -157,6 +156,8 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
         page.keyboard.press("Enter")
     page.wait_for_timeout(500)
     shot = page.locator(".widget-gridbox" if name == "tapeview-compare" else ".mt-view").first.screenshot()
+    from PIL import Image  # a tool of whoever makes the pictures, which tests do without
+
     few = Image.open(io.BytesIO(shot)).convert("RGB").quantize(256, dither=Image.Dither.NONE)  # a third of the size
     few.save(DOCS / f"{name}{END}.png", optimize=True)
     page.close()
@@ -164,6 +165,8 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
 
 def sweep(browser: Browser, folder: Path, dark: bool) -> None:
     """The example of README.md, step by step: forwards through its rows, then backwards."""
+    from PIL import Image
+
     program = (
         "x = tf.Variable(3.0)\nwith tf.GradientTape() as tape:\n    y = x * tf.sin(x)\nslope = tape.gradient(y, x)\n"
     )

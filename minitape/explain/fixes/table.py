@@ -121,12 +121,24 @@ def offer(question: Question, found: Finding, answer: Explanation) -> None:
     fixes = [
         _fix(question, one, said) for one, said in zip((found, *found.others), (answer, *answer.others), strict=False)
     ]
-    fix = fixes[0] if known or same else None
+    fix = fixes[0] if (known or same) and not _outside(question, found) else None
     if fix is not None:
         answer._steps = fix.steps
         patched(answer, fix)
         if question.adapter.dialect is not TAPE:  # its sentences say it
             answer.fix = paragraph(answer.fix, fix.words or steps_text(fix.steps))
+
+
+def _outside(question: Question, found: Finding) -> bool:
+    """Whether a value left, or was stored, where the tape records nothing: another line there is not enough."""
+    if question.adapter.dialect is not TAPE or found.cause not in ("left_through_numpy", "state"):
+        return False
+    block = at(question.adapter.block())
+    if found.row is None or (block is not None and block.covers(found.site)):
+        return False
+    exits = [exit.number for exit in question.exits if (exit.row, exit.site) == (found.row, found.site)]
+    stored = [question.rows[row].number for row in question.rows[found.row].inputs] if found.cause == "state" else []
+    return max(exits or stored or [question.rows[found.row].number]) < 0
 
 
 def _fix(question: Question, found: Finding, answer: Explanation) -> Fix | None:
