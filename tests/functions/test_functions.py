@@ -355,6 +355,41 @@ class TestGradients:
             y = f(x)
         np.testing.assert_allclose(accumulator.jvp(y), [7.0, 4.0])
 
+    @pytest.mark.parametrize("name", ["jacobian", "batch_jacobian"])
+    def test_a_jacobian_inside_is_that_of_each_call(self, name):
+        @tf.function
+        def f(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = x * x * x
+            return getattr(tape, name)(y, x)
+
+        for value in ([[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]]):
+            x = tf.constant(value)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            np.testing.assert_allclose(y.numpy().reshape(2, 2), np.diag(3 * np.square(value[0])))
+            np.testing.assert_allclose(tape.gradient(y, x), 6 * np.array(value))
+
+    def test_a_jacobian_inside_an_own_gradient(self):
+        v = tf.Variable(2.0)
+
+        @tf.custom_gradient
+        def doubled(x):
+            def grad(dy, variables):
+                with tf.GradientTape() as tape:
+                    y = v * x
+                return None, [2.0 * tf.reduce_sum(dy * tape.jacobian(y, v)) for v in variables]
+
+            return v * x, grad
+
+        f = tf.function(doubled)
+        for value in ([1.0, 2.0], [3.0, 5.0]):
+            with tf.GradientTape() as tape:
+                y = f(tf.constant(value))
+            assert tape.gradient(y, v) == 2 * sum(value)
+
     def test_none_where_nothing_connects(self):
         f = tf.function(lambda x, y: (x * 2.0, tf.round(y)))
         x, y = number(1.0), number(2.0)
