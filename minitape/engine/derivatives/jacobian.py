@@ -37,7 +37,8 @@ def jacobian(
     _begin(tape, "jacobian", parallel, use_pfor)
     zero, flat, shape = wants_zeros(unconnected), [leaf_of(s) for s in nest.flatten(sources)], tuple(target.shape)
     count = math.prod(shape)
-    rows = np.eye(count or 1, dtype=_kind(target))[:, :count].reshape(count or 1, *shape)  # nothing has a path, too
+    turns = count or 1  # one shows what has a path to a target without elements
+    rows: np.ndarray = np.eye(turns, dtype=_kind(target))[:, :count].reshape(turns, *shape)
     found = _gradients(tape, target, flat, rows)
     results: list[Result] = []
     for g, source in zip(found, flat, strict=True):
