@@ -106,6 +106,12 @@ def test_casts_that_drop_imaginary_parts_say_so(caplog):
     assert "This will discard the imaginary part" in caplog.text
 
 
+def test_python_numbers_of_scalars():
+    for made in (tf.constant, tf.Variable):
+        assert complex(made(1 + 2j)) == 1 + 2j and float(made(1.5)) == 1.5 and int(made(3)) == 3
+        assert bool(made(1)) and not made(0.0)
+
+
 def test_dtypes():
     assert (
         tf.float32 == "float32" == tf.constant(np.float32(1)).dtype.name and tf.cast(1, np.float32).dtype is tf.float32

@@ -69,3 +69,22 @@ def test_it_is_one_sweep():
 
 def test_what_is_stacked_is_in_the_table():
     assert set(TABLE) >= jacobian.STACKED
+
+
+@pytest.mark.parametrize("size", [0, 2])
+def test_it_has_the_shape_of_a_target_without_elements(size):
+    v, w = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = v * tf.ones([size, 2])
+    of_v, of_w = tape.jacobian(y, [v, w])
+    np.testing.assert_array_equal(of_v.numpy(), np.broadcast_to(np.eye(2), (size, 2, 2)))
+    assert of_w is None
+
+
+def test_ranks_that_are_too_small_for_a_batch():
+    x = tf.ones([2])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.ones([2, 2]) * x
+    with pytest.raises(ValueError, match="rank at least 2"):
+        tape.batch_jacobian(y, x)

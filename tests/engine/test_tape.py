@@ -404,3 +404,11 @@ def test_a_tangent_that_does_not_fit_its_primal_is_refused_in_words(shape):
         tf.autodiff.ForwardAccumulator(x, tf.ones(shape)) as forward,
     ):
         forward.jvp(x * x)
+
+
+def test_a_text_has_no_gradient_even_of_itself():
+    text, x = tf.constant("a"), tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch([text, x])
+        y = x * x
+    assert tape.gradient([y, x, text], [x, text]) == [7.0, None]

@@ -355,6 +355,66 @@ class TestGradients:
             y = f(x)
         np.testing.assert_allclose(accumulator.jvp(y), [7.0, 4.0])
 
+    @pytest.mark.parametrize("name", ["jacobian", "batch_jacobian"])
+    def test_a_jacobian_inside_is_that_of_each_call(self, name):
+        @tf.function
+        def f(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = x * x * x
+            return getattr(tape, name)(y, x)
+
+        for value in ([[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]]):
+            x = tf.constant(value)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            np.testing.assert_allclose(y.numpy().reshape(2, 2), np.diag(3 * np.square(value[0])))
+            np.testing.assert_allclose(tape.gradient(y, x), 6 * np.array(value))
+
+    def test_a_jacobian_inside_an_own_gradient(self):
+        v = tf.Variable(2.0)
+
+        @tf.custom_gradient
+        def doubled(x):
+            def grad(dy, variables):
+                with tf.GradientTape() as tape:
+                    y = v * x
+                return None, [2.0 * tf.reduce_sum(dy * tape.jacobian(y, v)) for v in variables]
+
+            return v * x, grad
+
+        f = tf.function(doubled)
+        for value in ([1.0, 2.0], [3.0, 5.0]):
+            with tf.GradientTape() as tape:
+                y = f(tf.constant(value))
+            assert tape.gradient(y, v) == 2 * sum(value)
+
+    @pytest.mark.parametrize(
+        "f",
+        [
+            tf.linalg.det,
+            tf.linalg.inv,
+            lambda x: tf.linalg.solve(x, 2.0 * x[:, :1]),
+            lambda x: tf.stack([x]),
+            lambda x: tf.unstack(x[:1])[0],
+            lambda x: tf.split(x, 1)[0],
+        ],
+        ids="det inv solve stack unstack split".split(),
+    )
+    def test_matrices_that_a_function_makes(self, f):
+        """Of inner values a gradient's recording knows the shapes; lists of one are lists, too."""
+        for value in ([[2.0, 1.0], [1.0, 3.0]], [[4.0, 1.0], [2.0, 5.0]]):
+            found = []
+            for run in (lambda x: f(x * x), tf.function(lambda x: f(x * x))):
+                x = tf.constant(value)
+                with tf.GradientTape() as tape:
+                    tape.watch(x)
+                    y = run(x)
+                found.append((y.numpy(), tape.gradient(y, x).numpy()))
+            np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-5)
+            np.testing.assert_allclose(found[1][1], found[0][1], rtol=1e-5, atol=1e-7)
+
     def test_none_where_nothing_connects(self):
         f = tf.function(lambda x, y: (x * 2.0, tf.round(y)))
         x, y = number(1.0), number(2.0)

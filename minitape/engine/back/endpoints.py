@@ -139,7 +139,7 @@ def as_target(source: End, targets: list[End], output_gradients: list[Adjoint]) 
     parts = [
         first_adjoint(target, None, True) if given is None else given
         for target, given in zip(targets, output_gradients, strict=True)
-        if (target is source or getattr(target, "_base", target) is base)
+        if (target is source or getattr(target, "_base", target) is base) and source.dtype.kind != "s"
     ]
     return (parts[0] if len(parts) == 1 else TABLE["add_n"](*map(convert_to_tensor, parts))) if parts else None
 

@@ -10,7 +10,7 @@ from .endpoints import UnconnectedGradients
 
 if TYPE_CHECKING:
     from ..tensor.tensor import Tensor
-    from ..types import AnySource, End, GradientSource, Key, Reason, Result, Structure
+    from ..types import AnySource, End, GradientSource, Reason, Result, Structure
 
 
 class TapeMethods:
@@ -27,10 +27,6 @@ class TapeMethods:
     def explain(self, target: Structure, sources: GradientSource) -> Reason: ...
     @overload
     def explain(self, target: Structure, sources: list[AnySource]) -> list[Reason]: ...
-    @overload
-    def explain(self, target: Structure, sources: tuple[AnySource, ...]) -> tuple[Reason, ...]: ...
-    @overload
-    def explain(self, target: Structure, sources: dict[Key, AnySource]) -> dict[Key, Reason]: ...
     @overload
     def explain(self, target: Structure, sources: Structure) -> Structure: ...
     def explain(self, target: Structure, sources: Structure) -> Structure:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..back.backward import gradients_of
-from ..back.endpoints import UnconnectedGradients, unconnected_zeros, zeros_of
+from ..back.endpoints import UnconnectedGradients, unconnected_zeros, wants_zeros, zeros_of
 from ..back.reach import TERMINAL, reachable_rows
 from ..back.sweep import Sweep
 from ..back.tape import GradientTape
@@ -96,7 +96,7 @@ class ForwardAccumulator:
         >>> forward.jvp(y).numpy(), forward.jvp(tf.constant(1.0))
         (array([2., 0.], dtype=float32), None)
         """
-        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        zero = wants_zeros(unconnected_gradients)
         values = nest.flatten(primals)
         given = {id(p): t for p, t in zip(self._primals, self._tangents, strict=True)}
         rows = [self._tape._rows_of(v)[-1:] if id(v) not in given and v.dtype.differentiable else () for v in values]

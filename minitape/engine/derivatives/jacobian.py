@@ -15,7 +15,7 @@ from ..back.values import unbroadcast
 from ..recording.array_spec import ArraySpec
 from ..recording.evidence import site
 from ..recording.rows import Call
-from ..recording.state import state
+from ..recording.state import first_run, state
 from ..table.primitives import TABLE
 from ..tensor.tensor import from_array, new_tensor
 from ..values import nest
@@ -37,12 +37,14 @@ def jacobian(
     _begin(tape, "jacobian", parallel, use_pfor)
     zero, flat, shape = wants_zeros(unconnected), [leaf_of(s) for s in nest.flatten(sources)], tuple(target.shape)
     count = math.prod(shape)
-    found = _gradients(tape, target, flat, np.eye(count, dtype=_kind(target)).reshape(count, *shape))
+    turns = count or 1  # one shows what has a path to a target without elements
+    rows: np.ndarray = np.eye(turns, dtype=_kind(target))[:, :count].reshape(turns, *shape)
+    found = _gradients(tape, target, flat, rows)
     results: list[Result] = []
     for g, source in zip(found, flat, strict=True):
         sizes = (*shape, *source.shape)
-        if g is None:
-            results.append(_zeros(sizes, source) if zero else None)
+        if g is None or not count:
+            results.append(None if g is None and not zero else _zeros(sizes, source))
         else:
             results.append(TABLE["reshape"](g, shape=sizes))
     _end(tape, "jacobian", target, flat, found, results)
@@ -58,7 +60,8 @@ def batch_jacobian(
     size, *inner = tuple(target.shape) or (0,)
     if len(target.shape) < 2 or len(source.shape) < 2 or size != source.shape[0]:
         raise ValueError(
-            f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
+            f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match; "
+            "both must have rank at least 2."
         )
     count, rest = math.prod(inner), tuple(source.shape)[1:]
     rows: np.ndarray = np.eye(count, dtype=_kind(target)).reshape(count, 1, *inner)
@@ -88,7 +91,7 @@ def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np
     """One gradient for each of the target's adjoints, stacked; None for a source that no path leads to."""
     if not target.dtype.differentiable:
         return [None] * len(sources)
-    if not state.tapes:
+    if not state.tapes and first_run() is None:
         return _sweep(tape, target, sources, adjoints)
     each = [gradients_of(tape, [target], sources, [new_tensor(g[()])]) for g in adjoints]
     return [

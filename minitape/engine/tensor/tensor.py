@@ -156,6 +156,10 @@ class EagerTensor(Tensor, metaclass=_FullName):
         note_escape(self, "int")
         return int(self._only_scalar())
 
+    def __complex__(self) -> complex:
+        note_escape(self, "complex")
+        return complex(self._only_scalar())
+
     def __index__(self) -> int:
         return self.array.__index__()
 

@@ -352,6 +352,8 @@ class ResourceVariable(VariableOperators, Variable):
 
     device = property(lambda self: self._state.device, doc="Where the value lives: always the CPU.")
 
+    initializer = None  # a variable has its value from the start
+
     def get_shape(self) -> TensorShape:
         """The same as ``shape``."""
         return self._shape
@@ -386,15 +388,6 @@ class ResourceVariable(VariableOperators, Variable):
         raise TypeError(
             "Variable is unhashable. Instead, use variable.ref() as the key. (Variable: " + repr(self) + ")"
         )
-
-    def __bool__(self) -> bool:
-        return bool(self._read())
-
-    def __int__(self) -> int:
-        return int(self._read())
-
-    def __float__(self) -> float:
-        return float(self._read())
 
     def __copy__(self) -> ResourceVariable:
         return self  # a copy shares the state

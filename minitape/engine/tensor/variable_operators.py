@@ -50,12 +50,23 @@ def _refusal(text: str) -> Function:
     return operator
 
 
-_IN_PLACE = (
-    "`{name} {symbol}= value` with `tf.Variable`s is not supported. Use `{name}.assign{call}` to modify the variable, "
-    "or `out = {name} {result} value` if you need to get a new output Tensor."
-)
-
-for _name in ("neg", "abs", "invert", "lt", "le", "gt", "ge", "matmul", "and", "or", "xor"):
+for _name in (
+    "bool",
+    "int",
+    "float",
+    "complex",
+    "neg",
+    "abs",
+    "invert",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "matmul",
+    "and",
+    "or",
+    "xor",
+):
     _add(f"__{_name}__", _forward(f"__{_name}__"))
 for _name in ("matmul", "and", "or", "xor"):
     _add(f"__r{_name}__", _forward(f"__r{_name}__"))
@@ -67,9 +78,10 @@ for _name, _primitive in ARITHMETIC.items():
                 _forward(_method), TABLE[_primitive], _method, reflected=_method.startswith("__r"), reads=True
             ),
         )
-for _name, _symbol in (("mul", "*"), ("truediv", "/"), ("pow", "**")):
-    _text = _IN_PLACE.format(name="var", symbol=_symbol, call=f"(var {_symbol} value)", result=_symbol)
-    _add(f"__i{_name}__", _refusal(_text))
-for _name, _symbol, _result in (("add", "+", "+"), ("sub", "-", "*")):  # TensorFlow's text says * for -=
-    _text = _IN_PLACE.format(name="variable", symbol=_symbol, call=f"_{_name}(value)", result=_result)
+for _name, _symbol in (("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"), ("pow", "**")):
+    _call = f"_{_name}(value)" if _symbol in "+-" else f"(variable {_symbol} value)"
+    _text = (
+        f"`variable {_symbol}= value` with `tf.Variable`s is not supported. Use `variable.assign{_call}` to modify the "
+        f"variable, or `out = variable {_symbol} value` if you need to get a new output Tensor."
+    )
     _add(f"__i{_name}__", _refusal(_text))

@@ -93,16 +93,13 @@ class TensorShape(metaclass=PrintName):
         ours, theirs = self._dims, as_shape(other)._dims
         return TensorShape(None) if ours is None or theirs is None else TensorShape.of(ours + theirs)
 
-    def __add__(self, other: ShapeLike) -> TensorShape:
-        return self.concatenate(other)
+    __add__ = concatenate
 
     def __radd__(self, other: ShapeLike) -> TensorShape:
         return as_shape(other).concatenate(self)
 
     def __len__(self) -> int:
-        if self._dims is None:
-            raise ValueError("Cannot take the length of shape with unknown rank.")
-        return len(self._dims)
+        return len(self.as_list())
 
     def __bool__(self) -> bool:
         return self._dims is not None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...recording.state import first_run
 from ...values.invalid import invalid
 from . import TABLE, declare
 from .linear import adjoint_of
@@ -27,6 +28,8 @@ def _of_square(op: str, function: Function) -> Function:
         try:
             return function(adjoint_of(x) if adjoint else x, *others)
         except np.linalg.LinAlgError:
+            if (trace := first_run()) is not None and not trace.first:
+                return (x, *others)[-1]  # zeros stand for the values of a later run: of the result the shape counts
             raise invalid("Input matrix is not invertible.", op) from None
         except ValueError as error:
             raise invalid(f"Input matrix and right side are incompatible: {error}", op) from None

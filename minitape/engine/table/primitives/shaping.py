@@ -96,6 +96,11 @@ def _list(g: Array) -> Sequence[Array]:
     return g if isinstance(g, (tuple, list)) else (g,)
 
 
+def _outputs(arrays: Sequence[Array]) -> Array:
+    """Several outputs as a tuple; a single one comes without one."""
+    return tuple(arrays) if len(arrays) > 1 else arrays[0]
+
+
 declare("reshape", lambda x, *, shape: x.reshape(shape),
         [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], op="Reshape", keep="")  # fmt: skip
 declare("transpose", lambda x, *, perm: x.transpose(perm), [_transpose_rule], op="Transpose", label="T", keep="")
@@ -106,9 +111,9 @@ declare("concat", lambda *xs, axis: np.concatenate(xs, axis),
         lambda g, z, *xs, axis: _axis_slices(g, xs, axis), op="ConcatV2", keep="")  # fmt: skip
 declare("stack", lambda *xs, axis: np.stack(xs, axis),
         lambda g, z, *xs, axis: _list(TABLE["unstack"](g, axis=axis)), op="Pack", keep="")  # fmt: skip
-declare("unstack", lambda x, *, axis: tuple(np.moveaxis(x, axis, 0)),
+declare("unstack", lambda x, *, axis: _outputs(np.moveaxis(x, axis, 0)),
         lambda g, z, x, *, axis: (TABLE["stack"](*_list(g), axis=axis),), op="Unpack", keep="")  # fmt: skip
-declare("split", lambda x, *, sizes, axis: tuple(np.split(x, np.cumsum(sizes)[:-1], axis)),
+declare("split", lambda x, *, sizes, axis: _outputs(np.split(x, np.cumsum(sizes)[:-1], axis)),
         lambda g, z, x, *, sizes, axis: (TABLE["concat"](*_list(g), axis=axis),), op="Split", keep="")  # fmt: skip
 declare("tile", lambda x, *, multiples: np.tile(x, multiples), [_tile_rule], op="Tile", keep="")
 declare("repeat", lambda x, *, repeats, axis: np.repeat(x, repeats, axis), [_repeat_rule], op="Repeat", keep="")
