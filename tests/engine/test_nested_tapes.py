@@ -81,13 +81,7 @@ UNARY = [
     lambda a: tf.math.log(a * a + 2.0),
     lambda a: 1.5 - a * 0.5,
 ]
-BINARY = [
-    tf.add,
-    tf.subtract,
-    tf.multiply,
-    lambda a, b: a / (b * b + 1.0),
-    lambda a, b: tf.square(a - b) / 4.0,
-]
+BINARY = [tf.add, tf.subtract, tf.multiply, lambda a, b: a / (b * b + 1.0), lambda a, b: tf.square(a - b) / 4.0]
 CHOICES = [tf.maximum, tf.minimum]  # their rules are no lines of the table
 
 

@@ -32,11 +32,7 @@ PATCHES = [
     ("nondifferentiable_op", "h = w // 2.0", "h = w / 2.0 + tf.stop_gradient(w // 2.0 - w / 2.0)"),
     ("left_through_numpy", "h = tf.constant(np.exp(w.numpy()))", "h = tf.exp(w)"),
     ("left_through_numpy", "h = float(w) * 2.0", "h = w * 2.0"),
-    (
-        "left_through_numpy",
-        "h = tf.constant(np.log(w.numpy() + 1.0).sum())",
-        "h = tf.reduce_sum(tf.math.log(w + 1.0))",
-    ),
+    ("left_through_numpy", "h = tf.constant(np.log(w.numpy() + 1.0).sum())", "h = tf.reduce_sum(tf.math.log(w + 1.0))"),
     ("left_through_numpy", "h = (w * 2.0).numpy().mean()", "h = tf.reduce_mean(w * 2.0)"),
     # what becomes of a list stands elsewhere
     ("left_through_numpy", "h = tf.reduce_sum([v.numpy() for v in [w, w]])", None),
@@ -75,9 +71,7 @@ def test_one_line(cause: str, line: str, patch: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("body", "patch"),
-    [
-        ("return tf.square(tf.stop_gradient(tf.sin(x * self.w)))", "return tf.square(tf.sin(x * self.w))"),
-    ],
+    [("return tf.square(tf.stop_gradient(tf.sin(x * self.w)))", "return tf.square(tf.sin(x * self.w))")],
 )
 def test_a_line_of_a_method(body: str, patch: str) -> None:
     """What is rewritten for a graph stands where the user wrote it, deep as that is."""

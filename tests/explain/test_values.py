@@ -188,10 +188,7 @@ def test_the_gradient_of_another_variable_was_applied() -> None:
         "with", "b = tf.Variable([3.0, 4.0])\nwith"
     )
     text += "\nu, v = tape.gradient(y, [x, b])\n{}"
-    for step in (
-        "x.assign_sub(0.1 * v)",
-        "tf.keras.optimizers.Adam().apply_gradients([(v * 0.5, x), (u, b)])",
-    ):
+    for step in ("x.assign_sub(0.1 * v)", "tf.keras.optimizers.Adam().apply_gradients([(v * 0.5, x), (u, b)])"):
         why = ran(text.format(step))["why"]
         assert (
             "x was changed by the gradient of b (" in why.message

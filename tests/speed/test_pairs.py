@@ -63,12 +63,7 @@ def arrays(draw, shapes=SHAPES, dtypes=("float32", "float64")):
 
 
 def test_each_pair_has_a_test_here():
-    assert set(fast.pairs) == {
-        "run_sweep",
-        "Record",
-        "apply",
-        "Rows",
-    }
+    assert set(fast.pairs) == {"run_sweep", "Record", "apply", "Rows"}
 
 
 # -- operators and apply ---------------------------------------------------------------------------
