@@ -20,30 +20,13 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:.torch.cpu.amp.autocast:FutureWarning",
     "ignore:__array__ implementation:DeprecationWarning",
 )
-FAILS = {
-    "unknown",
-    "requires_grad",
-    "create_graph",
-    "detach",
-    "data",
-    "no_grad",
-    "inference_mode",
-    "copied",
-    "integer_cast",
-    "no_derivative",
-    "in_place",
-    "backward_twice",
-    "not_scalar",
-    "integer_dtype",
-    "left_jax",
-    "branch",
-    "boolean_index",
-    "has_aux",
-    "while_loop",
-    "callback",
-    "leaked_tracer",
-    "refused",
-}
+FAILS = set(
+    """
+    unknown requires_grad create_graph detach data no_grad inference_mode copied integer_cast no_derivative
+    in_place backward_twice not_scalar integer_dtype left_jax branch boolean_index has_aux while_loop callback
+    leaked_tracer refused
+""".split()
+)
 
 TORCH, TENSORFLOW, JAX = FRAMEWORKS
 PATCHES = [  # None: one line is not enough, or there are several ways
