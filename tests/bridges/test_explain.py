@@ -11,15 +11,10 @@ from .frameworks import FRAMEWORKS, arrived, every_case
 
 # what PyTorch and TensorFlow themselves say in these programs
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:To copy construct",
-    "ignore:The .grad attribute",
-    "ignore:Converting a tensor",
-    "ignore:.*non-leaf Tensor",
-    "ignore:std",
-    "ignore:None of the inputs",
-    "ignore:.torch.cpu.amp.autocast:FutureWarning",
+    "ignore:To copy construct", "ignore:The .grad attribute", "ignore:Converting a tensor", "ignore:.*non-leaf Tensor",
+    "ignore:std", "ignore:None of the inputs", "ignore:.torch.cpu.amp.autocast:FutureWarning",
     "ignore:__array__ implementation:DeprecationWarning",
-)
+)  # fmt: skip
 FAILS = set(
     """
     unknown requires_grad create_graph detach data no_grad inference_mode copied integer_cast no_derivative

@@ -214,18 +214,11 @@ def test_rows_have_lines_names_labels_and_scopes():
         (r["name"] or r["label"], r["line"] and r["line"] - first, r["scope"]) for r in recording.snapshot()["rows"]
     ]
     assert rows == [
-        ("w", None, []),
-        ("xs", None, []),
-        ("[0]", 12, ["loop", "scan[0]"]),
-        ("×", 5, ["loop", "scan[0]", "layer"]),
-        ("tanh", 5, ["loop", "scan[0]", "layer"]),
-        ("0.0 +", 9, ["loop", "scan[0]"]),
-        ("[1]", 12, ["loop", "scan[1]"]),
-        ("×", 5, ["loop", "scan[1]", "layer"]),
-        ("tanh", 5, ["loop", "scan[1]", "layer"]),
-        ("+", 9, ["loop", "scan[1]"]),
-        ("loss", 13, []),
-    ]
+        ("w", None, []), ("xs", None, []), ("[0]", 12, ["loop", "scan[0]"]), ("×", 5, ["loop", "scan[0]", "layer"]),
+        ("tanh", 5, ["loop", "scan[0]", "layer"]), ("0.0 +", 9, ["loop", "scan[0]"]), ("[1]", 12, ["loop", "scan[1]"]),
+        ("×", 5, ["loop", "scan[1]", "layer"]), ("tanh", 5, ["loop", "scan[1]", "layer"]),
+        ("+", 9, ["loop", "scan[1]"]), ("loss", 13, []),
+    ]  # fmt: skip
 
 
 def test_what_has_a_rule_of_its_own_is_one_row_on_the_way_and_shows_what_it_computes():
@@ -417,12 +410,8 @@ def test_values_have_the_names_of_the_program():
 
     rows = bridge.record(loss, jnp.ones(2), jnp.ones((3, 2))).snapshot()["rows"]
     assert [(row["name"], row["op"]) for row in rows if row["kind"] == "operation" and row["name"]] == [
-        ("h", "tanh"),
-        ("a", "sin"),
-        ("a", "sin"),
-        ("p", "div"),
-        ("loss", "reduce_sum"),  # by its function
-    ]
+        ("h", "tanh"), ("a", "sin"), ("a", "sin"), ("p", "div"), ("loss", "reduce_sum"),  # by its function
+    ]  # fmt: skip
 
 
 def test_nothing_else_holds_arrays_after_it(monkeypatch):

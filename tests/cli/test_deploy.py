@@ -18,23 +18,12 @@ from minitape.cli.lessons import lessons_folder
 # The settings of the chart Zero to JupyterHub that values.yaml may name, with their kinds, as its values.schema.yaml
 # has them. A new one is looked up there first: helm refuses a name that is not in it.
 SETTINGS = {
-    "singleuser.image.name": str,
-    "singleuser.image.tag": str,
-    "singleuser.defaultUrl": str,
-    "singleuser.startTimeout": int,
-    "singleuser.memory.guarantee": str,
-    "singleuser.memory.limit": str,
-    "singleuser.cpu.guarantee": float,
-    "singleuser.cpu.limit": int,
-    "singleuser.storage.capacity": str,
-    "singleuser.extraEnv": dict,
-    "prePuller.hook.enabled": bool,
-    "prePuller.continuous.enabled": bool,
-    "cull.enabled": bool,
-    "cull.timeout": int,
-    "cull.every": int,
-    "hub.config": dict,
-}
+    "singleuser.image.name": str, "singleuser.image.tag": str, "singleuser.defaultUrl": str,
+    "singleuser.startTimeout": int, "singleuser.memory.guarantee": str, "singleuser.memory.limit": str,
+    "singleuser.cpu.guarantee": float, "singleuser.cpu.limit": int, "singleuser.storage.capacity": str,
+    "singleuser.extraEnv": dict, "prePuller.hook.enabled": bool, "prePuller.continuous.enabled": bool,
+    "cull.enabled": bool, "cull.timeout": int, "cull.every": int, "hub.config": dict,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -113,19 +113,12 @@ def test_the_right_number_in_any_dress(exercise, answer):
     assert feedback("test.1", answer).startswith("Exercise test.1: correct.")
 
 
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        ("six", "expected a number, got a text"),
-        (None, "expected a number, got None"),
-        (True, "expected a number, got True or False"),
-        ([6.0], "got a list of 1"),
-        (np.ones((2, 3)), "got an array of 2 by 3 numbers"),
-        (check, "got a function"),
-        (tf.constant([1, 2]), "got an array of 2 numbers"),
-        (float("nan"), "one of the numbers is NaN, which is no number"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "words"), [
+    ("six", "expected a number, got a text"), (None, "expected a number, got None"),
+    (True, "expected a number, got True or False"), ([6.0], "got a list of 1"),
+    (np.ones((2, 3)), "got an array of 2 by 3 numbers"), (check, "got a function"),
+    (tf.constant([1, 2]), "got an array of 2 numbers"), (float("nan"), "one of the numbers is NaN, which is no number"),
+])  # fmt: skip
 def test_what_is_no_number_is_named(exercise, answer, words):
     said = feedback("test.1", answer)
     assert said.startswith("Exercise test.1: not yet.")

@@ -99,19 +99,12 @@ def test_an_import_of_a_name_that_is_not_there_gets_the_sentence(statement, name
     assert str(caught.value) == not_here(name)
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "from minitape.keras.layers import Dense",
-        "from minitape import nn, math, keras",
-        "import minitape.compat.v1 as tf; tf.placeholder",
-        "from minitape.python.framework import ops; ops.op_scope",
-        "from minitape.keras import layers, callbacks",
-        "from minitape.math import *; assert sin and log",
-        "import minitape.linalg; minitape.linalg.solve",
-        "import minitape; minitape.bridges.Recording",
-    ],
-)
+@pytest.mark.parametrize("statement", [
+    "from minitape.keras.layers import Dense", "from minitape import nn, math, keras",
+    "import minitape.compat.v1 as tf; tf.placeholder", "from minitape.python.framework import ops; ops.op_scope",
+    "from minitape.keras import layers, callbacks", "from minitape.math import *; assert sin and log",
+    "import minitape.linalg; minitape.linalg.solve", "import minitape; minitape.bridges.Recording",
+])  # fmt: skip
 def test_public_paths_are_imported_in_a_new_process(statement):
     done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -73,13 +73,9 @@ def python(code, options, drop, environment):
     if drop and ROOT:
         code = DROP + code
     return subprocess.run(
-        [sys.executable, "-B", *options, "-c", code],
-        env=environment,
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [sys.executable, "-B", *options, "-c", code], env=environment, cwd=Path(__file__).parents[2],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
 
 
 def run(before="", after="tell()", options=(), drop=False, **environment):

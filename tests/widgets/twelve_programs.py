@@ -146,16 +146,7 @@ def broadcast() -> Any:
 
 
 TWELVE: dict[str, Callable[[], Any]] = {
-    "square": lambda: tf.snapshot(*square()),
-    "chain": chained,
-    "network": network,
-    "attention": attention,
-    "newton": newton,
-    "lstm": recurrent,
-    "layers": layered,
-    "transformer": transformer,
-    "loop": lambda: chain(500),
-    "none": missing,
-    "nan": not_a_number,
-    "broadcast": broadcast,
-}
+    "square": lambda: tf.snapshot(*square()), "chain": chained, "network": network, "attention": attention,
+    "newton": newton, "lstm": recurrent, "layers": layered, "transformer": transformer, "loop": lambda: chain(500),
+    "none": missing, "nan": not_a_number, "broadcast": broadcast,
+}  # fmt: skip
