@@ -222,8 +222,5 @@ def test_transformers(tmp_path):
         warnings.simplefilter("ignore")
         transformers.Trainer(model=Net(), args=arguments, train_dataset=rows, callbacks=[explain]).train()
     assert {name: answer.cause for name, answer in explain.page.items()} == {
-        "inner.weight": "detach",
-        "inner.bias": "detach",
-        "outer.weight": "connected",
-        "outer.bias": "connected",
-    }
+        "inner.weight": "detach", "inner.bias": "detach", "outer.weight": "connected", "outer.bias": "connected",
+    }  # fmt: skip

@@ -79,13 +79,10 @@ def test_every_cause_has_words_and_a_program(framework):
 
 FIXES = [  # how they end where the lines to change are not the one to blame
     (TORCH, "forward_under_no_grad", "Delete line 3 (`with torch.no_grad():`), and move line 4 one level to the left."),
-    (
-        TORCH,
-        "index_of_an_embedding",
-        "is an index, which has no gradient. Ask about what it takes elements of: space['net'].weight.",
-    ),
+    (TORCH, "index_of_an_embedding",
+     "is an index, which has no gradient. Ask about what it takes elements of: space['net'].weight."),
     (TORCH, "detached_hidden_state", "Delete line 3."),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("framework", "name", "end"), FIXES, ids=lambda value: getattr(value, "name", None))
@@ -103,13 +100,10 @@ def test_patches(framework, name, patch):
 
 
 OPERATIONS = [  # a line whose operation has words of its own: they hold what to write for what
-    (TORCH, "y = (w < 0.3).float()"),
-    (TORCH, "y = (torch.sigmoid(w) > 0.3).float()"),
-    (TORCH, "y = torch.floor(w)"),
-    (TORCH, "y = torch.softmax(w[:, :1], dim=1)"),
-    (TENSORFLOW, "h = tf.cast(tf.greater(w, 0.3), tf.float32)"),
+    (TORCH, "y = (w < 0.3).float()"), (TORCH, "y = (torch.sigmoid(w) > 0.3).float()"), (TORCH, "y = torch.floor(w)"),
+    (TORCH, "y = torch.softmax(w[:, :1], dim=1)"), (TENSORFLOW, "h = tf.cast(tf.greater(w, 0.3), tf.float32)"),
     (JAX, "y = w // 0.2"),
-]
+]  # fmt: skip
 VALUES = "[[0.1, 0.7, 0.4], [0.9, 0.2, 0.3]]"
 AROUND = {
     "torch": f"w = torch.tensor({VALUES}, requires_grad=True)\n{{}}\nloss = (y ** 2).sum()\nloss.backward()\n",

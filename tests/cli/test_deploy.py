@@ -126,15 +126,12 @@ def test_the_packages_page_leads_to_the_repository_and_has_no_dead_link_where_no
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git, which knows a repository's address")
-@pytest.mark.parametrize(
-    "remote, address",
-    [
-        ("https://host.test/me/minitape.git", "https://host.test/me/minitape"),
-        ("https://name:token@host.test/me/minitape", "https://host.test/me/minitape"),
-        ("git@host.test:me/minitape.git", "https://host.test/me/minitape"),
-        ("/home/me/minitape", ""),
-    ],
-)
+@pytest.mark.parametrize("remote, address", [
+    ("https://host.test/me/minitape.git", "https://host.test/me/minitape"),
+    ("https://name:token@host.test/me/minitape", "https://host.test/me/minitape"),
+    ("git@host.test:me/minitape.git", "https://host.test/me/minitape"),
+    ("/home/me/minitape", ""),
+])  # fmt: skip
 def test_the_repository_is_the_one_that_git_names_and_then_the_one_of_the_sdist(
     package_page, tmp_path, monkeypatch, remote, address
 ):

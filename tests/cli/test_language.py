@@ -194,12 +194,9 @@ def test_a_copy_that_breaks_off_goes_on_in_its_language(written, lab, tmp_path, 
 def test_a_terminal_that_has_no_chinese_characters_stops_nothing(tmp_path):
     environment = {**os.environ, "LANGUAGE": "zh", "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(
-        [sys.executable, "-m", "minitape", "lab", "--copy-only"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
+        [sys.executable, "-m", "minitape", "lab", "--copy-only"], cwd=tmp_path, env=environment, capture_output=True,
         text=True,
-    )
+    )  # fmt: skip
     assert done.returncode == 0 and done.stderr == "" and "copied" in done.stdout
     for arguments, status, told in (
         (["--help"], 0, "Open the lessons in JupyterLab."),
@@ -222,17 +219,14 @@ def test_a_lesson_of_the_courses_own_is_run_from_a_copy(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("code", "answer", "said"),
-    [
-        ("zh", {"第一步之后": 2.5, "第二步之后": 3.25}, "练习 03.1：正确。"),
-        ("zh", {"after one step": 2.5, "after two steps": 3.25}, "练习 03.1：正确。"),
-        ("zh", {"第一步之后": 7.0, "第二步之后": 1.0}, "你减去了整个斜率"),
-        ("zh", [2.5, 3.25], "练习 03.1：正确。"),  # a plain list does, too
-        ("zh", 2.5, "一个字典，键是 '第一步之后'、'第二步之后'"),
-        ("en", {"after one step": 7.0, "after two steps": 1.0}, "You subtracted the whole slope"),
-    ],
-)
+@pytest.mark.parametrize(("code", "answer", "said"), [
+    ("zh", {"第一步之后": 2.5, "第二步之后": 3.25}, "练习 03.1：正确。"),
+    ("zh", {"after one step": 2.5, "after two steps": 3.25}, "练习 03.1：正确。"),
+    ("zh", {"第一步之后": 7.0, "第二步之后": 1.0}, "你减去了整个斜率"),
+    ("zh", [2.5, 3.25], "练习 03.1：正确。"),  # a plain list does, too
+    ("zh", 2.5, "一个字典，键是 '第一步之后'、'第二步之后'"),
+    ("en", {"after one step": 7.0, "after two steps": 1.0}, "You subtracted the whole slope"),
+])  # fmt: skip
 def test_the_keys_of_an_answer_are_in_the_language_of_the_lesson(code, answer, said, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(VARIABLES[0], code)

@@ -90,12 +90,9 @@ def nbgrader(tmp_path_factory, repository):
         )
     base = tmp_path_factory.mktemp("nbgrader")
     places = {
-        "JUPYTER_DATA_DIR": "data",
-        "JUPYTER_CONFIG_DIR": "config",
-        "JUPYTER_RUNTIME_DIR": "runtime",
-        "IPYTHONDIR": "ipython",
-        "HOME": "home",
-    }
+        "JUPYTER_DATA_DIR": "data", "JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython", "HOME": "home",
+    }  # fmt: skip
     own = {name: str(base / folder) for name, folder in places.items()}
     path = os.pathsep.join([str(Path(program).parent), os.environ["PATH"]])
     sources = os.pathsep.join([str(repository), str(repository / "widgets")])

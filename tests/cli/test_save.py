@@ -43,16 +43,13 @@ def test_widgets_are_not_saved(tmp_path):
 
 
 @pytest.mark.long(sample=4)
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("1 / 0", r"cell 1 \(1 / 0\) fails\n(.|\n)*ZeroDivisionError"),
-        ("import sys\nprint('w', file=sys.stderr)", r"cell 1 \(import sys\) writes to stderr:\nw$"),
-        ("%nosuch", "%nosuch` not found"),
-        ("!exit 3", "fails\nCalledProcessError: Command 'exit 3' returned non-zero exit status 3.$"),
-        ("import os\nos._exit(1)", "Kernel died"),
-    ],
-)
+@pytest.mark.parametrize(("source", "message"), [
+    ("1 / 0", r"cell 1 \(1 / 0\) fails\n(.|\n)*ZeroDivisionError"),
+    ("import sys\nprint('w', file=sys.stderr)", r"cell 1 \(import sys\) writes to stderr:\nw$"),
+    ("%nosuch", "%nosuch` not found"),
+    ("!exit 3", "fails\nCalledProcessError: Command 'exit 3' returned non-zero exit status 3.$"),
+    ("import os\nos._exit(1)", "Kernel died"),
+])  # fmt: skip
 def test_what_fails_is_not_saved(tmp_path, source, message):
     path = write(tmp_path / "bad.ipynb", source)
     before = path.read_bytes()

@@ -838,12 +838,9 @@ def test_each_trial_has_three_hints_and_the_first_is_a_question(exercise):
         assert len(set(trial.hints)) == 3 and "?" in trial.hints[0], trial.program
 
 
-@pytest.mark.parametrize(
-    ("name", "program"),
-    [
-        ("08.2", "lambda f, value: (f(tf.constant(value + 1e-2)) - f(tf.constant(value - 1e-2))) / 2e-2"),
-        ("09.2", "lambda f, a, b: (f(tf.constant(a + 2 * b + 1e-3)) - f(tf.constant(a + 2 * b - 1e-3))) / 1e-3"),
-    ],
-)
+@pytest.mark.parametrize(("name", "program"), [
+    ("08.2", "lambda f, value: (f(tf.constant(value + 1e-2)) - f(tf.constant(value - 1e-2))) / 2e-2"),
+    ("09.2", "lambda f, a, b: (f(tf.constant(a + 2 * b + 1e-3)) - f(tf.constant(a + 2 * b - 1e-3))) / 1e-3"),
+])  # fmt: skip
 def test_a_slope_by_hand_that_is_nearly_right_is_told_as_such(name, program):
     assert "it is a slope by hand, from differences" in answer(name, program)

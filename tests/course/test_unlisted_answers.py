@@ -101,11 +101,8 @@ WRONG_PROGRAMS = [
     ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(rest(f(x)))"), "it comes after f, and before rest"),
     ("11.3", solved("11.3", "rest(halve(f(x)))", "rest(f(halve(x)))"), "it comes after f, and before rest"),
     ("11.3", solved("11.3", "0.5 * upstream", "upstream").replace("(y, x)", "(y, x) / 2"), "halved elsewhere"),
-    (
-        "11.6",
-        solved("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream if abs(x) < 1.0 else 0.0 * upstream"),
-        "In a network x holds many",
-    ),
+    ("11.6", solved("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream if abs(x) < 1.0 else 0.0 * upstream"),
+     "In a network x holds many"),
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
     ("01.4", NESTED.replace("return outer.gradient(first, x)", "return first**2"), "a power of the first derivative"),
     ("05.2", solved("05.2", "z = g(x)", "z = g(y)"), "hands what the function gave to another call"),
@@ -138,7 +135,7 @@ WRONG_PROGRAMS = [
     ("09.5", SOLUTIONS["09.5"].replace("return w", "return loss"), "You gave back what the function itself gave"),
     ("09.5", SOLUTIONS["09.5"].replace("0.25", "0.1"), "the learning rate 0.1, and not 0.25"),
     ("12.6", SOLUTIONS["12.6"].replace("range(steps)", "range(steps - 1)"), "one step too few"),
-]
+]  # fmt: skip
 WRONG_PROGRAMS += programs(
     """
 #@ 07.5 | more than two sweeps

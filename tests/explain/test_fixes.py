@@ -248,17 +248,14 @@ def fixed(case: Case, i: int) -> tuple[list[object] | None, list[Explanation]]:
     return gradients, said
 
 
-@pytest.mark.parametrize(
-    ("body", "why"),
-    [
-        ("h = w.numpy()\n    h[0] = 0.0\n    y = tf.reduce_sum(tf.constant(h))", ""),
-        ("h = w.numpy()\n    h *= 2.0\n    h[1] += 1.0\n    y = tf.reduce_sum(h)", ""),
-        ("h = w.numpy()\n    y = tf.reduce_sum(tf.constant(np.concatenate([h, h])))", ""),
-        ("h = (w.numpy() > 0.5).astype(np.float32)\n    y = tf.reduce_sum(h)", ""),
-        ("h = bytes(memoryview(w.numpy()))\n    y = tf.constant(float(h[3]))", ""),
-        ("h = float(w[0])\n    y = tf.constant({1.0: 5.0}[h])", ""),
-    ],
-)
+@pytest.mark.parametrize(("body", "why"), [
+    ("h = w.numpy()\n    h[0] = 0.0\n    y = tf.reduce_sum(tf.constant(h))", ""),
+    ("h = w.numpy()\n    h *= 2.0\n    h[1] += 1.0\n    y = tf.reduce_sum(h)", ""),
+    ("h = w.numpy()\n    y = tf.reduce_sum(tf.constant(np.concatenate([h, h])))", ""),
+    ("h = (w.numpy() > 0.5).astype(np.float32)\n    y = tf.reduce_sum(h)", ""),
+    ("h = bytes(memoryview(w.numpy()))\n    y = tf.constant(float(h[3]))", ""),
+    ("h = float(w[0])\n    y = tf.constant({1.0: 5.0}[h])", ""),
+])  # fmt: skip
 def test_no_patch_where_a_tensor_cannot_stand_for_the_array(body: str, why: str) -> None:
     code = (
         f"import numpy as np\nw = tf.Variable([1.0, 2.0])\nwith tf.GradientTape() as tape:\n    {body}\ntarget, "

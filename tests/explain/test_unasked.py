@@ -103,14 +103,11 @@ def test_a_warning_has_the_mend_and_is_said_once_for_one_reason() -> None:
     assert "tf.round" in said and "tf.stop_gradient" in said and said.endswith("The same holds for 1 more.")
 
 
-@pytest.mark.parametrize(
-    ("ask", "said"),
-    [
-        (lambda tape, y, model: tape.gradient(float(y), model.trainable_variables), "A plain float is no tensor"),
-        (lambda tape, y, model: tape.gradient(y, np.ones(2)), "x = tf.constant(data), and watch it"),
-        (lambda tape, y, model: tape.gradient(y, model), "Pass its variables: model.trainable_variables"),
-    ],
-)
+@pytest.mark.parametrize(("ask", "said"), [
+    (lambda tape, y, model: tape.gradient(float(y), model.trainable_variables), "A plain float is no tensor"),
+    (lambda tape, y, model: tape.gradient(y, np.ones(2)), "x = tf.constant(data), and watch it"),
+    (lambda tape, y, model: tape.gradient(y, model), "Pass its variables: model.trainable_variables"),
+])  # fmt: skip
 def test_what_is_no_tensor_says_so(ask, said) -> None:
     model = network()
     with tf.GradientTape() as tape:

@@ -191,9 +191,14 @@ def test_links_and_programs_are_those_of_the_english_text(pair):
 
 
 ONE_WORD = {
-    "反向传递": "回扫|后向传递", "伴随值": "传到的量|到达的量|传来的量", "就地": "原地(?=修|改|操|更)", "跟踪": "追踪", "with 代码块": "with 块",
-    "右方向键": "[左右]箭头", "附录": "appendix 课",
-}  # fmt: skip
+    "反向传递": "回扫|后向传递",
+    "伴随值": "传到的量|到达的量|传来的量",
+    "就地": "原地(?=修|改|操|更)",
+    "跟踪": "追踪",
+    "with 代码块": "with 块",
+    "右方向键": "[左右]箭头",
+    "附录": "appendix 课",
+}
 """Chinese terms, and what else these things were called in earlier editions."""
 
 

@@ -83,16 +83,13 @@ def test_python_suggests_the_nearest_name():
     assert done.stderr.splitlines()[-1] == f"AttributeError: {not_here('math.sine')}. Did you mean: 'sin'?"
 
 
-@pytest.mark.parametrize(
-    ("statement", "name"),
-    [
-        ("from minitape import image", "image"),
-        ("import minitape.image.experimental", "image"),
-        ("from minitape.nn import conv1d", "nn.conv1d"),
-        ("from minitape.keras.layers import Conv3D", "keras.layers.Conv3D"),
-        ("import minitape.compat.v1.train", "compat.v1.train"),
-    ],
-)
+@pytest.mark.parametrize(("statement", "name"), [
+    ("from minitape import image", "image"),
+    ("import minitape.image.experimental", "image"),
+    ("from minitape.nn import conv1d", "nn.conv1d"),
+    ("from minitape.keras.layers import Conv3D", "keras.layers.Conv3D"),
+    ("import minitape.compat.v1.train", "compat.v1.train"),
+])  # fmt: skip
 def test_an_import_of_a_name_that_is_not_there_gets_the_sentence(statement, name):
     with pytest.raises(ImportError) as caught:
         exec(statement, {})

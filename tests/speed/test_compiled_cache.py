@@ -199,13 +199,10 @@ def spoiled(warm, request):
                 else:
                     DAMAGES[damage](path)
         after = EACH.format(programs=["tell()", NO_COMPILER + "tell()"], folders=[*map(str, folders)])
-        yield dict(
-            zip(
-                cases,
-                zip(run(after=after, drop=PERMISSIONS, MINITAPE_CACHE=str(warm))[0], folders, strict=True),
-                strict=True,
-            )
-        )
+        yield dict(zip(
+            cases, zip(run(after=after, drop=PERMISSIONS, MINITAPE_CACHE=str(warm))[0], folders, strict=True),
+            strict=True,
+        ))  # fmt: skip
 
 
 @pytest.mark.long

@@ -86,13 +86,10 @@ def recurrent() -> Any:
 def layered() -> Any:
     tf.random.set_seed(1)
     layers = tf.keras.layers
-    model = tf.keras.Sequential(
-        [
-            layers.Dense(16, activation="relu", name="first"),
-            layers.Dense(16, activation="tanh", name="second"),
-            layers.Dense(10, name="third"),
-        ]
-    )
+    model = tf.keras.Sequential([
+        layers.Dense(16, activation="relu", name="first"), layers.Dense(16, activation="tanh", name="second"),
+        layers.Dense(10, name="third"),
+    ])  # fmt: skip
     x = tf.constant(_some(8, 12))
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(model(x) ** 2)
