@@ -54,10 +54,16 @@ def mlp_with_large_weights():
 @program
 def cnn_with_batch_norm():
     layers = keras.layers
-    net = keras.Sequential([
-        layers.Conv2D(4, 3), layers.BatchNormalization(), layers.ReLU(), layers.MaxPool2D(), layers.Flatten(),
-        layers.Dense(3),
-    ])  # fmt: skip
+    net = keras.Sequential(
+        [
+            layers.Conv2D(4, 3),
+            layers.BatchNormalization(),
+            layers.ReLU(),
+            layers.MaxPool2D(),
+            layers.Flatten(),
+            layers.Dense(3),
+        ]
+    )
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     parts = trained(net, keras.optimizers.SGD(0.1, momentum=0.9), tf.random.normal([8, 8, 8, 1]), tf.range(8) % 3, loss)
     return [*parts, *net.non_trainable_variables]

@@ -96,7 +96,10 @@ def test_what_was_made_before_the_block_has_its_name_and_line():
 
 
 def test_an_item_of_a_dictionary_has_its_line():
-    parts = {"scale": tensorflow.Variable([1.0, 2.0]), "power": tensorflow.Variable([2, 3])}
+    parts = {
+        "scale": tensorflow.Variable([1.0, 2.0]),
+        "power": tensorflow.Variable([2, 3]),
+    }
     with bridge.record() as recording, tensorflow.GradientTape() as tape:
         y = tensorflow.reduce_sum(parts["scale"] ** tensorflow.cast(parts["power"], tensorflow.float32))
         tape.gradient(y, parts)

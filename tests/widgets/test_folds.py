@@ -89,10 +89,13 @@ def test_the_pane_grows_when_something_is_unfolded(show):
 def model() -> tuple[Any, Any, Any]:
     tf.random.set_seed(1)
     net = tf.keras.Sequential(
-        [tf.keras.layers.Dense(5, activation="tanh", name="first"),
-         tf.keras.layers.Dense(3, activation="relu", name="second"), tf.keras.layers.Dense(1, name="third")],
+        [
+            tf.keras.layers.Dense(5, activation="tanh", name="first"),
+            tf.keras.layers.Dense(3, activation="relu", name="second"),
+            tf.keras.layers.Dense(1, name="third"),
+        ],
         name="net",
-    )  # fmt: skip
+    )
     x = tf.constant(np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32))
     net(x)
     with tf.GradientTape() as tape:
@@ -214,10 +217,13 @@ pane.right && box(e).top >= pane.top && box(e).bottom <= pane.bottom); }"""
 
 @pytest.mark.parametrize(
     ("program", "names"),
-    [(recurrent, {"Wx", "Wh", "b", f"loop × {TURNS}"}), (model, {"first", "second", "third"}),
-     (newton, {"x", "inner.gradient"})],
+    [
+        (recurrent, {"Wx", "Wh", "b", f"loop × {TURNS}"}),
+        (model, {"first", "second", "third"}),
+        (newton, {"x", "inner.gradient"}),
+    ],
     ids=["recurrent", "model", "newton"],
-)  # fmt: skip
+)
 def test_a_program_opens_as_a_poster(program, names, show, page):
     """Nothing is pressed: all of it is in the pane, in one line, with what a gradient is asked for."""
     page.set_viewport_size({"width": 1366, "height": 768})

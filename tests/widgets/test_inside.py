@@ -18,7 +18,11 @@ def branching() -> tuple[Any, Any, Any]:
     @tf.function
     def walk(x: Any, n: Any) -> Any:
         def turn(n: Any, x: Any) -> Any:
-            x = tf.cond(x > 5.0, lambda: x / 2.0, lambda: x * w + 1.0)
+            x = tf.cond(
+                x > 5.0,
+                lambda: x / 2.0,
+                lambda: x * w + 1.0,
+            )
             return n - 1, x
 
         return tf.while_loop(lambda n, x: n > 0, turn, [n, x])[1]

@@ -86,10 +86,13 @@ def recurrent() -> Any:
 def layered() -> Any:
     tf.random.set_seed(1)
     layers = tf.keras.layers
-    model = tf.keras.Sequential([
-        layers.Dense(16, activation="relu", name="first"), layers.Dense(16, activation="tanh", name="second"),
-        layers.Dense(10, name="third"),
-    ])  # fmt: skip
+    model = tf.keras.Sequential(
+        [
+            layers.Dense(16, activation="relu", name="first"),
+            layers.Dense(16, activation="tanh", name="second"),
+            layers.Dense(10, name="third"),
+        ]
+    )
     x = tf.constant(_some(8, 12))
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(model(x) ** 2)
@@ -143,7 +146,16 @@ def broadcast() -> Any:
 
 
 TWELVE: dict[str, Callable[[], Any]] = {
-    "square": lambda: tf.snapshot(*square()), "chain": chained, "network": network, "attention": attention,
-    "newton": newton, "lstm": recurrent, "layers": layered, "transformer": transformer, "loop": lambda: chain(500),
-    "none": missing, "nan": not_a_number, "broadcast": broadcast,
-}  # fmt: skip
+    "square": lambda: tf.snapshot(*square()),
+    "chain": chained,
+    "network": network,
+    "attention": attention,
+    "newton": newton,
+    "lstm": recurrent,
+    "layers": layered,
+    "transformer": transformer,
+    "loop": lambda: chain(500),
+    "none": missing,
+    "nan": not_a_number,
+    "broadcast": broadcast,
+}
