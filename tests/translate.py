@@ -197,14 +197,9 @@ def texts_of(lesson: str) -> list[str]:
     found = []
     for exercise in exercises_of(lesson).values():
         found += [
-            *(mistake.hint for mistake in exercise.mistakes),
-            *exercise.hints,
-            exercise.because,
-            exercise.asks,
-            *exercise.changes.values(),
-            *exercise.reasons.values(),
-            *_said_by(exercise.also),
-        ]
+            *(mistake.hint for mistake in exercise.mistakes), *exercise.hints, exercise.because, exercise.asks,
+            *exercise.changes.values(), *exercise.reasons.values(), *_said_by(exercise.also),
+        ]  # fmt: skip
         found += [text for trial in exercise.trials for text in trial.texts()]
     for text, choices, _, reason in anew_of(lesson).values():
         found += [text, reason, *(choice for choice in choices if re.search("[a-z]{2}", choice))]

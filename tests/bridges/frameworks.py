@@ -106,36 +106,14 @@ def dense(gradient: Any) -> Any:
 
 
 FRAMEWORKS = [
-    Framework(
-        "torch",
-        "PyTorch",
-        "torch",
-        "loss",
-        lambda torch: torch.manual_seed(3),
-        lambda space: space["w"].grad,
-        errors=(RuntimeError,),
-        without=frozenset({"connected", "not_tensor", "zero_sum"}),
-    ),
-    Framework(
-        "tensorflow",
-        "TensorFlow",
-        "tf",
-        "y",
-        lambda tf: tf.random.set_seed(3),
+    Framework("torch", "PyTorch", "torch", "loss", lambda torch: torch.manual_seed(3), lambda space: space["w"].grad,
+        errors=(RuntimeError,), without=frozenset({"connected", "not_tensor", "zero_sum"})),
+    Framework("tensorflow", "TensorFlow", "tf", "y", lambda tf: tf.random.set_seed(3),
         lambda space: dense(space["grad"]),
-        without=frozenset({"connected", "target_not_tensor", "zero_seed", "no_backward"}),
-    ),
-    Jax(
-        "jax",
-        "JAX",
-        "jax",
-        "loss",
-        lambda jax: None,
-        lambda space: space.get("grad"),
-        errors=(Exception,),
-        without=frozenset({"connected"}),
-    ),
-]
+        without=frozenset({"connected", "target_not_tensor", "zero_seed", "no_backward"})),
+    Jax("jax", "JAX", "jax", "loss", lambda jax: None, lambda space: space.get("grad"), errors=(Exception,),
+        without=frozenset({"connected"})),
+]  # fmt: skip
 
 
 def every_case() -> list[Any]:

@@ -12,7 +12,6 @@ def loss(w, x):
 w, x = jnp.array([0.5, 2.0]), jnp.array([[1.0, 2.0], [3.0, 1.0]])
 args = (w, x)
 grad = jax.grad(loss)(*args)
-
 #@ stop_gradient_on_the_way stop_gradient
 w = jnp.array([1.0, 2.0])
 def loss(w):
@@ -20,7 +19,6 @@ def loss(w):
     return jnp.sum(h * h)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ frozen_by_tree_map stop_gradient
 params = {"encoder": jnp.ones((2, 3)), "head": jnp.ones(3)}
 w = params["encoder"]
@@ -29,14 +27,12 @@ def loss(params, x):
     return jnp.sum((x @ frozen) * params["head"])
 args = params, jnp.ones((4, 2))
 grad = jax.grad(loss)(*args)["encoder"]
-
 #@ integer_weights integer_dtype
 w = jnp.array([1, 2, 3]) #! #- w = jnp.array([1.0, 2.0, 3.0])
 def loss(w):
     return jnp.sum(w**2) / 2
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ sampled_from_a_categorical no_derivative
 w = jnp.array([0.1, 0.7, 0.2])
 def loss(w, key, values):
@@ -44,7 +40,6 @@ def loss(w, key, values):
     return values[k] * 1.0 #- return jnp.sum(jax.nn.softmax(jnp.log(w)) * values)
 args = w, jax.random.PRNGKey(0), jnp.array([1.0, 5.0, 2.0])
 grad = jax.grad(loss)(*args)
-
 #@ argmax_of_the_scores no_derivative
 w = jnp.array([[0.1, 0.7], [0.4, 0.2]])
 def loss(w):
@@ -52,7 +47,6 @@ def loss(w):
     return jnp.mean(best.astype(jnp.float32))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ step_function_by_where no_derivative
 w = jnp.array([0.3, -0.2, 0.9])
 def loss(w):
@@ -60,7 +54,6 @@ def loss(w):
     return jnp.sum(fires * jnp.array([1.0, 2.0, 3.0]))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ image_as_uint8 integer_cast
 w = jnp.array([0.3, 0.8])
 def loss(w):
@@ -68,7 +61,6 @@ def loss(w):
     return jnp.mean(pixels / 255.0)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ interpolation_by_index integer_cast
 w = jnp.array([1.4, 0.2])
 def loss(w, table):
@@ -76,7 +68,6 @@ def loss(w, table):
     return jnp.sum(table[k]) #- return jnp.sum(jnp.interp(w, jnp.arange(3.0), table))
 args = w, jnp.array([1.0, 4.0, 9.0])
 grad = jax.grad(loss)(*args)
-
 #@ item_for_the_log left_jax
 w = jnp.array([1.0, 2.0])
 def loss(w):
@@ -85,7 +76,6 @@ def loss(w):
     return value
 args = w,
 grad = jax.jit(jax.grad(loss))(*args)
-
 #@ numpy_in_the_middle left_jax
 import numpy as np
 w = jnp.array([1.0, 2.0])
@@ -94,7 +84,6 @@ def loss(w):
     return jnp.sum(np.log1p(h)) #! #- return jnp.sum(jnp.log1p(h))
 args = w,
 grad = jax.jit(jax.grad(loss))(*args)
-
 #@ python_loop_to_a_traced_number left_jax
 w = jnp.array([1.0, 2.0])
 def loss(w, n):
@@ -104,7 +93,6 @@ def loss(w, n):
     return total
 args = w, 3
 grad = jax.jit(jax.grad(loss))(*args)
-
 #@ if_on_a_value branch
 w = jnp.array([1.0, 2.0])
 def loss(w):
@@ -113,28 +101,24 @@ def loss(w):
     return jnp.sum(w) #- return jnp.where(jnp.sum(w) > 1.0, jnp.sum(w**2), jnp.sum(w))
 args = w,
 grad = jax.jit(jax.grad(loss))(*args)
-
 #@ boolean_mask_as_an_index boolean_index
 w = jnp.array([1.0, -2.0, 3.0])
 def loss(w):
     return jnp.mean(w[w > 0] ** 2) #! #- return jnp.mean(w**2, where=w > 0)
 args = w,
 grad = jax.jit(jax.grad(loss))(*args)
-
 #@ the_second_argument_was_meant argnums
 w = jnp.array([1.0, 2.0])
 def loss(x, w):
     return jnp.sum(jnp.round(x) * w ** 2)
 args = jnp.ones(2), w
 grad = jax.grad(loss)(*args) #! #- options = {"argnums": 1}; grad = jax.grad(loss, 1)(*args)
-
 #@ one_loss_for_each_example not_scalar
 w = jnp.array([1.0, 2.0])
 def loss(w, x):
     return (x @ w - 1.0) ** 2 #! #- return jnp.mean((x @ w - 1.0) ** 2)
 args = w, jnp.ones((3, 2))
 grad = jax.grad(loss)(*args)
-
 #@ metrics_beside_the_loss has_aux
 w = jnp.array([1.0, 2.0])
 def loss(w, x):
@@ -142,7 +126,6 @@ def loss(w, x):
     return jnp.mean(y**2), {"mean": jnp.mean(y)} #! #- return jnp.mean(y**2)
 args = w, jnp.ones((3, 2))
 grad = jax.grad(loss)(*args)
-
 #@ solver_with_a_while_loop while_loop
 w = jnp.array([2.0, 3.0])
 def loss(w):
@@ -153,7 +136,6 @@ k, x: 0.5 * (x + w / x), jnp.ones(2))
     return jnp.sum(root)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ fori_loop_in_a_compiled_helper while_loop
 import functools
 w = jnp.array([2.0, 3.0])
@@ -164,7 +146,6 @@ def loss(w):
     return jnp.sum(power(w, n=3))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ custom_vjp_gives_zeros custom_rule
 w = jnp.array([0.3, 1.2])
 @jax.custom_vjp
@@ -176,7 +157,6 @@ def loss(w):
     return jnp.sum(quantize(w * 2.0) ** 2)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ custom_jvp_gives_zeros custom_rule
 w = jnp.array([0.3, 1.2])
 @jax.custom_jvp
@@ -191,7 +171,6 @@ def loss(w):
     return jnp.sum(y)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ rule_of_zeros_before_another_weight custom_rule
 params = {"w": jnp.ones((3, 2)), "v": jnp.array([0.5, 2.0])}
 w = params["w"]
@@ -206,14 +185,12 @@ def loss(params, x):
     return jnp.mean(binary(x @ params["w"]) @ params["v"])
 args = params, jnp.ones((4, 3))
 grad = jax.grad(loss)(*args)["w"]
-
 #@ parameter_from_outside closure
 w = jnp.array([1.0, 2.0])
 def loss(x): #- def loss(w, x):
     return jnp.sum(w * x) #!
 args = jnp.zeros(2), #- args = w, jnp.ones(2)
 grad = jax.grad(loss)(*args)
-
 #@ solver_on_the_host callback
 import numpy as np
 w = jnp.array([1.0, 2.0])
@@ -223,7 +200,6 @@ jnp.cbrt(w)
     return jnp.sum(y)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ activation_kept_in_a_list leaked_tracer
 w = jnp.array([1.0, 2.0])
 def loss(w):
@@ -236,7 +212,6 @@ def loss(w):
     return jnp.sum(y * kept[0]) #!
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ rotation_by_math left_jax
 import math
 w = jnp.array(0.3)

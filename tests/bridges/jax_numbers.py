@@ -8,7 +8,6 @@ def loss(w, x):
     return jnp.mean(h)
 args = w, jnp.ones((3, 2))
 grad = jax.grad(loss)(*args)
-
 #@ saturated_sigmoid saturated
 w = jnp.array([100.0, 200.0])
 def loss(w):
@@ -16,7 +15,6 @@ def loss(w):
     return jnp.mean((p - 0.3) ** 2)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ clipped_actions saturated
 w = jnp.array([3.0, -4.0])
 def loss(w):
@@ -24,21 +22,18 @@ def loss(w):
     return jnp.sum((action - 0.5) ** 2)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ maximum_takes_the_other not_selected
 w = jnp.array([0.1, 0.2])
 def loss(w, floor):
     return jnp.sum(jnp.maximum(w, floor)) #! #- return jnp.sum(jnp.logaddexp(w, floor))
 args = w, jnp.array([1.0, 1.0])
 grad = jax.grad(loss)(*args)
-
 #@ masked_away zero_factor
 w = jnp.array([1.0, 2.0])
 def loss(w, mask):
     return jnp.sum(w**2 * mask) #!
 args = w, jnp.zeros(2) #- args = w, jnp.ones(2)
 grad = jax.grad(loss)(*args)
-
 #@ difference_with_itself zero_sum
 w = jnp.array([1.0, 2.0])
 def loss(w, x):
@@ -46,7 +41,6 @@ def loss(w, x):
     return jnp.sum(h - h) #! #- return jnp.sum(h)
 args = w, jnp.ones(2)
 grad = jax.grad(loss)(*args)
-
 #@ where_hides_a_square_root nan_backward
 w = jnp.array([0.0, 4.0])
 def loss(w):
@@ -54,7 +48,6 @@ def loss(w):
     return jnp.sum(jnp.where(w > 0, jnp.sqrt(w), w)) #! #- return jnp.sum(jnp.where(w > 0, jnp.sqrt(safe), w))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ entropy_with_a_zero nan_forward
 w = jnp.array([0.0, 0.4, 0.6])
 def loss(w):
@@ -62,7 +55,6 @@ def loss(w):
     return -jnp.sum(w * logs)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ softmax_by_hand nan_forward
 w = jnp.array([89.0, 90.0])
 def loss(w):
@@ -70,7 +62,6 @@ def loss(w):
     return (e / jnp.sum(e))[0] * 3.0
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ direction_of_a_length_that_is_zero nan_forward
 w = jnp.array([[0.0, 0.0], [3.0, 4.0]])
 def loss(w):
@@ -79,7 +70,6 @@ def loss(w):
     return jnp.sum(heading) - jnp.sum(w[1])
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ softmax_of_rows_far_apart nan_forward
 w = jnp.array([[89.0, 90.0], [-40.0, -41.0]])
 def loss(w):
@@ -88,7 +78,6 @@ def loss(w):
     return -jnp.mean(jnp.log(p[:, 0]))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ missing_values_in_the_data nan_input
 w = jnp.array([1.0, 2.0])
 def loss(w, x):
@@ -96,21 +85,18 @@ def loss(w, x):
 x = jnp.array([[1.0, jnp.nan], [2.0, 3.0]]) #! #- x = jnp.nan_to_num(jnp.array([[1.0, jnp.nan], [2.0, 3.0]]))
 args = w, x
 grad = jax.grad(loss)(*args)
-
 #@ power_of_zero nan_backward
 w = jnp.array([0.0, 2.0])
 def loss(w):
     return jnp.sum(w ** 0.5) #! #- return jnp.sum((w + 1e-6) ** 0.5)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ arctan_at_origin nan_backward
 w = jnp.array([0.0, 0.0])
 def loss(w):
     return jnp.arctan2(w[0], w[1]) #! #- return jnp.arctan2(w[0], w[1] + 1e-3)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ one_over_zero nan_forward
 w = jnp.array([1.0, 0.0])
 def loss(w):
@@ -118,7 +104,6 @@ def loss(w):
     return jnp.sum(r)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ where_hides_a_division nan_backward
 w = jnp.array([1.0, 0.0])
 def loss(w):
@@ -127,7 +112,6 @@ def loss(w):
     return jnp.sum(jnp.where(w != 0, r, 1.0))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ logsumexp_of_minus_inf nan_forward
 w = jnp.array([1.0, 2.0])
 def loss(w):
@@ -137,21 +121,18 @@ def loss(w):
     return jnp.sum(jnp.exp(p) * w)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ hinge_satisfied dead_relu
 w = jnp.array([5.0, 7.0])
 def loss(w):
     return jnp.mean(jnp.maximum(0.0, 1.0 - w)) #! #- return jnp.mean(jax.nn.softplus(1.0 - w))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ hard_sigmoid saturated
 w = jnp.array([50.0, 70.0])
 def loss(w):
     return jnp.sum(jax.nn.hard_sigmoid(w) ** 2) #! #- return jnp.sum(jax.nn.sigmoid(w / 50.0) ** 2)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ max_takes_other_row not_selected
 w = jnp.array([1.0, 2.0])
 def loss(w, b):
@@ -159,7 +140,6 @@ def loss(w, b):
     return m ** 2
 args = w, jnp.array([9.0])
 grad = jax.grad(loss)(*args)
-
 #@ lookup_other_ids not_selected
 params = {"table": jnp.ones((4, 2)), "extra": jnp.ones((1, 2))}
 w = params["extra"]
@@ -168,7 +148,6 @@ def loss(params, ids):
     return jnp.sum(full[ids] ** 2) #!
 args = params, jnp.array([0, 1]) #- args = params, jnp.array([0, 4])
 grad = jax.grad(loss)(*args)["extra"]
-
 #@ at_set_overwrites not_selected
 w = jnp.array([1.0, 2.0])
 def loss(w):
@@ -177,7 +156,6 @@ def loss(w):
     return jnp.sum(h)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ coefficient_zero zero_factor
 params = {"a": jnp.ones(2), "w": jnp.ones(2)}
 w = params["w"]
@@ -185,14 +163,12 @@ def loss(p, beta):
     return jnp.sum(p["a"] ** 2) + beta * jnp.sum(p["w"] ** 2) #!
 args = params, 0.0 #- args = params, 0.5
 grad = jax.grad(loss)(*args)["w"]
-
 #@ floor_divide zero_derivative
 w = jnp.array([3.3, 7.8])
 def loss(w):
     return jnp.sum(w // 2.0) #! #- return jnp.sum(w / 2.0)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ dropout_rate_one not_selected
 w = jnp.array([3.0, 7.0])
 def loss(w, key):
@@ -200,14 +176,12 @@ def loss(w, key):
     return jnp.sum(jnp.where(keep, w, 0.0) * 2.0) #!
 args = w, jax.random.PRNGKey(0)
 grad = jax.grad(loss)(*args)
-
 #@ softmax_of_one_class zero_cancels
 w = jnp.array([[0.3], [0.4]]) #- w = jnp.array([[0.3, 0.2], [0.4, 0.9]])
 def loss(w):
     return -jnp.mean(jax.nn.log_softmax(w, -1)[:, 0]) #!
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ distances_after_a_shift zero_cancels
 w = jnp.float32(0.5)
 def loss(shift, points):
@@ -216,35 +190,30 @@ def loss(shift, points):
     return jnp.sum(gaps * jnp.array([1.0, 2.0, 4.0]))
 args = w, jnp.array([0.0, 1.0, 4.0, 9.0])
 grad = jax.grad(loss)(*args)
-
 #@ softmax_over_an_axis_of_one zero_cancels
 w = jnp.ones((2, 1)) #- w = jnp.array([[1.0, 0.5], [0.3, 2.0]])
 def loss(w, x):
     return jnp.mean((jax.nn.softmax(x @ w, axis=-1) - 0.25) ** 2) #!
 args = w, jnp.ones((3, 2))
 grad = jax.grad(loss)(*args)
-
 #@ cut_to_whole_numbers zero_derivative
 w = jnp.array([0.6, -0.5])
 def loss(w):
     return jnp.sum(jnp.trunc(w * 3.0) ** 2) #! #- return jnp.sum((w * 3.0) ** 2)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ signs_beside_a_clip zero_derivative
 w = jnp.array([0.2, 0.4])
 def loss(w):
     return jnp.sum(jnp.sign(w) * jnp.abs(w).mean().clip(0.5, 0.5)) #! #- return jnp.sum(w * jnp.abs(w).mean())
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ relu_written_with_where dead_relu
 w = jnp.array([-1.0, -2.0])
 def loss(w):
     return jnp.sum(jnp.where(w > 0, w, 0.0)) #! #- return jnp.sum(jnp.where(w > 0, w, 0.1 * w))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ overflow_hidden_by_a_share nan_backward
 w = jnp.array([100.0, 1.0])
 def loss(w):
@@ -252,7 +221,6 @@ def loss(w):
     return -jnp.log(e[1] / jnp.sum(e) + 1e-30)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ second_derivative_of_a_relu zero_derivative
 w = jnp.array([1.0, -2.0])
 def u(w, x):
@@ -261,7 +229,6 @@ def loss(w):
     return (jax.grad(jax.grad(u, 1), 1)(w, 0.3) + 1.0) ** 2
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ mask_times_infinity nan_forward
 w = jnp.array([0.5, 0.1, 0.3])
 mask = jnp.array([1.0, 1.0, 0.0])
@@ -270,7 +237,6 @@ def loss(w):
     return jax.nn.softmax(s)[0]
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ product_of_small_numbers nan_forward
 w = jnp.array(0.5)
 x = jnp.linspace(3.0, 9.0, 40)
@@ -279,7 +245,6 @@ def loss(w):
     return -jnp.log(jnp.prod(p)) #! #- return -jnp.sum(jnp.log(p))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ softplus_by_hand nan_forward
 w = jnp.array(50.0)
 x = jnp.array([1.0, 3.0])
@@ -287,7 +252,6 @@ def loss(w):
     return jnp.mean(jnp.log(1.0 + jnp.exp(w * x))) #! #- return jnp.mean(jax.nn.softplus(w * x))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ sigmoid_by_hand nan_backward
 w = jnp.array(10.0)
 x = jnp.array([-20.0, 1.0])

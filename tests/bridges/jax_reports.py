@@ -8,7 +8,6 @@ def loss(w, key):
     return jnp.mean(z * 2.0)
 args = w, jax.random.PRNGKey(1)
 grad = jax.grad(loss)(*args)
-
 #@ argsort_ranks no_derivative
 w = jnp.array([0.3, 0.8, 0.1])
 def loss(w):
@@ -16,7 +15,6 @@ def loss(w):
     return jnp.sum(ranks * jnp.array([1.0, 2.0, 4.0]))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ one_hot_of_argmax no_derivative
 w = jnp.array([0.3, 0.8, 0.1])
 def loss(w):
@@ -24,7 +22,6 @@ def loss(w):
     return jnp.dot(hard, jnp.array([1.0, 2.0, 4.0]))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ digitize no_derivative
 w = jnp.array([3.3, 7.8])
 def loss(w, bins):
@@ -32,7 +29,6 @@ def loss(w, bins):
     return jnp.sum(k.astype(jnp.float32))
 args = w, jnp.array([0.0, 5.0, 9.0])
 grad = jax.grad(loss)(*args)
-
 #@ int_of_tracer_shape left_jax
 w = jnp.array([3.0, 7.0])
 def loss(w):
@@ -40,7 +36,6 @@ def loss(w):
     return jnp.sum(w[:n])
 args = w,
 grad = jax.jit(jax.grad(loss))(*args)
-
 #@ assert_on_value branch
 w = jnp.array([3.0, 7.0])
 def loss(w):
@@ -48,14 +43,12 @@ def loss(w):
     return jnp.sum(jnp.log(w))
 args = w,
 grad = jax.jit(jax.grad(loss))(*args)
-
 #@ switch_other other_branch
 w = jnp.array(0.5)
 def loss(w, k):
     return lax.switch(k, [lambda w: w * 0.0 + 1.0, lambda w: 1.0, lambda w: w ** 2], w) #!
 args = w, 1 #- args = w, 2
 grad = jax.grad(loss)(*args)
-
 #@ dict_state_unused unused
 params = {"w": jnp.ones(2), "scale": jnp.ones(())}
 w = params["scale"]
@@ -64,7 +57,6 @@ def loss(params, x): #!
     return jnp.sum(y) #- return jnp.sum(y) * params["scale"]
 args = params, jnp.ones(2)
 grad = jax.grad(loss)(*args)["scale"]
-
 #@ io_callback_metrics callback
 import numpy as np
 w = jnp.array([0.4, 0.2])
@@ -75,7 +67,6 @@ def loss(w):
     return jnp.sum(y)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ return_was_forgotten not_scalar
 w = jnp.array([1.0, 2.0])
 def loss(w):
@@ -83,7 +74,6 @@ def loss(w):
     #+ return value
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ filled_by_assignment refused
 w = jnp.array(0.4)
 def loss(w):
@@ -92,7 +82,6 @@ def loss(w):
     return jnp.sum(m)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ root_by_bisection while_loop
 w = jnp.array(1.5)
 def loss(w):
@@ -105,7 +94,6 @@ def loss(w):
     return low + high
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ tree_beside_its_global closure
 params = {"w": jnp.array([1.0, 2.0]), "b": jnp.array(0.5)}
 w = params["w"]
@@ -113,7 +101,6 @@ def loss(p, x):
     return jnp.sum(x * params["w"] + params["b"]) #! #- return jnp.sum(x * p["w"] + p["b"])
 args = params, jnp.ones(2)
 grad = jax.grad(loss)(*args)["w"]
-
 #@ indices_of_a_condition boolean_index
 w = jnp.array([1.0, -2.0, 3.0])
 def loss(w):
@@ -121,7 +108,6 @@ def loss(w):
     return jnp.sum(w[active] ** 2)
 args = w,
 grad = jax.grad(jax.jit(loss))(*args)
-
 #@ a_pair_is_promised has_aux
 w = jnp.array([1.0, 2.0])
 options = {"has_aux": True} #- options = {}
@@ -129,14 +115,12 @@ def loss(w):
     return jnp.sum(w**2) #!
 args = w,
 grad = jax.grad(loss, **options)(*args)
-
 #@ spectrum_without_abs refused
 w = jnp.array([1.0, 2.0, 4.0])
 def loss(w):
     return jnp.sum(jnp.fft.rfft(w) ** 2) #! #- return jnp.sum(jnp.abs(jnp.fft.rfft(w)) ** 2)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ rule_for_one_of_two refused
 w = jnp.array([1.0, 2.0])
 @jax.custom_vjp
@@ -149,7 +133,6 @@ def loss(w):
     return norm(w, 1e-6)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ set_and_thrown_away unused
 w = jnp.array([1.0, 2.0])
 def simulate(w):
@@ -161,7 +144,6 @@ def loss(w):
     return jnp.sum(simulate(w) ** 2)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ old_state_of_a_scan unused
 w = jnp.array([0.5, 0.2])
 def cell(w, h):
@@ -173,7 +155,6 @@ def loss(w):
     return jnp.sum(lax.scan(step, jnp.ones(2), jnp.arange(3.0))[0])
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ scale_on_self closure
 class Process:
     def __init__(self):
@@ -184,7 +165,6 @@ process = Process()
 w, loss = process.scale, process.loss
 args = jnp.ones(2), #- args = w,
 grad = jax.grad(loss)(*args)
-
 #@ whole_numbers_of_a_helper integer_dtype
 def init(sizes):
     layers = []
@@ -200,7 +180,6 @@ def loss(params):
     return sum(jnp.sum(layer["w"] * layer["b"] ** 2) for layer in params)
 args = params,
 grad = jax.grad(loss)(*args)[1]["b"]
-
 #@ bfgs_inside_the_loss while_loop
 from jax.scipy.optimize import minimize
 w = jnp.array([0.4, 1.0])
@@ -211,7 +190,6 @@ def loss(w):
     return jnp.sum(z)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ values_that_occur left_jax
 w = jnp.array([0.71, 0.22, 0.71])
 def loss(w):
@@ -219,7 +197,6 @@ def loss(w):
     return jnp.sum(u ** 2)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ carry_changes_its_shape refused
 w = jnp.array(0.7)
 def loss(w):
@@ -229,14 +206,12 @@ def loss(w):
     return jnp.sum(total)
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ hinge_by_python_max other_branch
 w = jnp.array([2.0, 3.0])
 def loss(w):
     return max(0.0, 1.0 - jnp.sum(w)) #! #- return jax.nn.softplus(1.0 - jnp.sum(w))
 args = w,
 grad = jax.grad(loss)(*args)
-
 #@ arrays_of_an_object closure
 class Net:
     w = jnp.arange(9.0) - 3.5

@@ -12,18 +12,15 @@ def loss(params, x, y):
     pred = x @ params["w"] + params["b"]
     return jnp.mean((pred - y) ** 2)  #! #- return jnp.mean((pred.squeeze(-1) - y) ** 2)
 args = (params, x, y)
-
 #@ column_plus_row broadcast
 def loss(w, x):
     residual = jnp.tanh(x @ w) + x[:, 0]  #! #- residual = (jnp.tanh(x @ w))[:, 0] + x[:, 0]
     return jnp.mean(residual ** 2)
 args = jax.random.normal(jax.random.key(0), (4, 1)), jax.random.normal(jax.random.key(1), (12, 4))
-
 #@ two_ways_to_a_table connected
 def loss(effects, table):
     return jnp.mean((effects["rows"] + effects["columns"] - table) ** 2)
 args = {"rows": jnp.ones((6, 1)), "columns": jnp.ones(6)}, jax.random.normal(jax.random.key(1), (6, 6))
-
 #@ softmax_sum rounding_only
 key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4, 3))}
@@ -33,7 +30,6 @@ def loss(params, x):
     p = e / jnp.sum(e, -1, keepdims=True)  #! #- p = jax.nn.sigmoid(x @ params["w"])
     return -jnp.mean(jnp.log(jnp.sum(p, -1)))
 args = (params, x)
-
 #@ vanishing vanishing
 key = jax.random.key(0)
 params = [jax.random.normal(k, (8, 8)) * 0.3 for k in jax.random.split(key, 14)]
@@ -43,7 +39,6 @@ def loss(params, x):
         x = jax.nn.sigmoid(x @ w)  #! #- x = x + jax.nn.sigmoid(x @ w)
     return jnp.mean(x ** 2)
 args = (params, x)
-
 #@ mlp connected
 key = jax.random.key(0)
 params = {"a": jax.random.normal(key, (4, 8)), "b": jax.random.normal(key, (8, 3))}
@@ -53,7 +48,6 @@ def loss(params, x, y):
     logp = jax.nn.log_softmax(h @ params["b"])
     return -jnp.mean(logp[jnp.arange(12), y])
 args = (params, x, y)
-
 #@ pairwise connected
 key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4,))}
@@ -62,7 +56,6 @@ def loss(params, x):
     s = x @ params["w"]
     return jnp.mean(jax.nn.relu(1 - (s[:, None] - s)))
 args = (params, x)
-
 #@ columns connected
 key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4, 1))}
@@ -70,7 +63,6 @@ x, y = jax.random.normal(key, (12, 4)), jnp.arange(12.0)
 def loss(params, x, y):
     return jnp.mean((x @ params["w"] - y[:, None]) ** 2)
 args = (params, x, y)
-
 #@ sigmoid_twice_by_hand activation_twice
 key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4,))}
@@ -79,7 +71,6 @@ def loss(params, x, y):
     z = 1 / (1 + jnp.exp(-(x @ params["w"])))  #- z = x @ params["w"]
     return jnp.mean(jnp.maximum(z, 0) - z * y + jnp.log1p(jnp.exp(-jnp.abs(z))))  #!
 args = (params, x, y)
-
 #@ softmax_twice_by_hand activation_twice
 from jax.scipy.special import logsumexp
 key = jax.random.key(0)
@@ -89,20 +80,17 @@ def loss(params, x, y):
     z = jax.nn.softmax(x @ params["w"])  #- z = x @ params["w"]
     return jnp.mean(logsumexp(z, axis=1) - z[jnp.arange(12), y])  #!
 args = (params, x, y)
-
 #@ comparison_as_a_term in_part
 def loss(w, x, y):
     z = x @ w
     late = (z > 1.0).astype(jnp.float32)  #! #- late = jax.nn.sigmoid(z - 1.0)
     return jnp.mean((z - y) ** 2) + 0.1 * jnp.mean(late)
 args = jax.random.normal(jax.random.PRNGKey(0), (4,)), jax.random.normal(jax.random.PRNGKey(1), (8, 4)), jnp.ones(8)
-
 #@ rounded_cost in_part
 def loss(w, x):
     on = jnp.round(jax.nn.sigmoid(x @ w))  #! #- on = jax.nn.sigmoid(x @ w)
     return jnp.mean((x @ w - 1.0) ** 2) + 5.0 * jnp.sum(jnp.abs(jnp.diff(on)))
 args = jax.random.normal(jax.random.PRNGKey(0), (4,)), jax.random.normal(jax.random.PRNGKey(1), (8, 4))
-
 #@ target_in_one_tree connected
 def encode(p, x):
     return jnp.tanh(x @ p["w"] + p["b"])
@@ -110,18 +98,15 @@ def loss(params, x):
     return jnp.mean((encode(params["fast"], x) - jax.lax.stop_gradient(encode(params["slow"], x + 0.1))) ** 2)
 fast = {"w": jax.random.normal(jax.random.PRNGKey(0), (4, 3)), "b": jnp.zeros(3)}
 args = {"fast": fast, "slow": {"w": 0.9 * fast["w"], "b": jnp.zeros(3)}}, jnp.ones((8, 4))
-
 #@ product_of_column_and_row broadcast
 def loss(w, x, y):
     return jnp.mean(jnp.exp(x @ w) - y * (x @ w))  #! #- return jnp.mean(jnp.exp(x @ w) - y[:, None] * (x @ w))
 args = jax.random.normal(jax.random.key(0), (4, 1)), jax.random.normal(jax.random.key(1), (12, 4)), jnp.ones(12)
-
 #@ many_steps_of_a_scan exploding
 def loss(rate, start):
     end, _ = jax.lax.scan(lambda x, _: (rate * x + 0.1, None), start, None, length=1600)  #! #- end = rate * start
     return jnp.mean((end / 1e9 - 0.5) ** 2)
 args = jnp.array(1.015), jnp.array([0.2, 0.6])
-
 #@ scan_that_forgets_its_start vanishing
 def loss(p, x):
     h, _ = jax.lax.scan(lambda h, x: (0.98 * h + p["w"] * x, None), p["h"], x) #! #- h = p["h"] * p["w"]

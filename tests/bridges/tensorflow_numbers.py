@@ -6,41 +6,35 @@ w = tf.Variable([-1.0, -2.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.nn.relu(w * 3.0)) #! #- y = tf.reduce_sum(tf.nn.leaky_relu(w * 3.0))
 grad = tape.gradient(y, w)
-
 #@ saturated_sigmoid saturated
 w = tf.Variable([200.0, 300.0])
 with tf.GradientTape() as tape:
     p = tf.sigmoid(w) #! #- p = tf.sigmoid(w / 100.0)
     y = tf.reduce_sum(p * p)
 grad = tape.gradient(y, w)
-
 #@ softmax_over_one_class zero_cancels
 w = tf.Variable([[1.0], [2.0]])
 with tf.GradientTape() as tape:
     p = tf.nn.softmax(w, axis=1) #! #- p = tf.sigmoid(w)
     y = -tf.reduce_mean(tf.math.log(p))
 grad = tape.gradient(y, w)
-
 #@ weights_that_begin_at_zero zero_factor
 w = tf.Variable([[1.0, 2.0]])
 v = tf.Variable(tf.zeros([2, 1])) #- v = tf.Variable(tf.ones([2, 1]))
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.tanh(w) @ v) #!
 grad = tape.gradient(y, w)
-
 #@ other_rows_are_taken not_selected
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
     both = tf.concat([tf.ones([3]), w], axis=0)
     y = tf.reduce_sum(both[:3] * 2.0) #! #- y = tf.reduce_sum(both * 2.0)
 grad = tape.gradient(y, w)
-
 #@ two_uses_cancel zero_sum
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(w - w) #! #- y = tf.reduce_sum(w + w)
 grad = tape.gradient(y, w)
-
 #@ exp_overflows nan_forward
 w = tf.Variable([100.0, 1.0])
 with tf.GradientTape() as tape:
@@ -48,14 +42,12 @@ with tf.GradientTape() as tape:
     y = e[0] / tf.reduce_sum(e)
     #+ y = tf.reduce_logsumexp(w)
 grad = tape.gradient(y, w)
-
 #@ nan_in_the_data nan_input
 x = tf.constant([1.0, float("nan")])
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum((x * w) ** 2) #! #- y = tf.reduce_sum((tf.where(tf.math.is_nan(x), 0.5, x) * w) ** 2)
 grad = tape.gradient(y, w)
-
 #@ nan_in_a_dataset nan_input
 data = tf.data.Dataset.from_tensor_slices([[1.0, float("nan")]]).batch(1) #- data = \
 tf.data.Dataset.from_tensor_slices([[1.0, 0.5]]).batch(1)
@@ -64,19 +56,16 @@ for x in data: #!
     with tf.GradientTape() as tape:
         y = tf.reduce_sum((x * w) ** 2)
     grad = tape.gradient(y, w)
-
 #@ log_of_a_sigmoid nan_forward
 w = tf.Variable([-120.0, 1.0])
 with tf.GradientTape() as tape:
     y = -tf.reduce_mean(tf.math.log(tf.sigmoid(w))) #! #- y = tf.reduce_mean(tf.nn.softplus(-w))
 grad = tape.gradient(y, w)
-
 #@ root_by_pow nan_backward
 w = tf.Variable([0.0, 4.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.pow(w * w, 1.0 / 3.0)) #! #- y = tf.reduce_sum(tf.pow(w * w + 1e-6, 1.0 / 3.0))
 grad = tape.gradient(y, w)
-
 #@ zero_by_zero nan_forward
 w = tf.Variable([1.0, 2.0])
 mask = tf.constant([0.0, 0.0])
@@ -85,14 +74,12 @@ with tf.GradientTape() as tape:
 tf.reduce_sum(mask + 1.0)
     y = mean * mean
 grad = tape.gradient(y, w)
-
 #@ ratio_is_clipped saturated
 w = tf.Variable([2.0, 3.0])
 with tf.GradientTape() as tape:
     ratio = tf.exp(w)
     y = tf.reduce_mean(tf.clip_by_value(ratio, 0.8, 1.2)) #! #- y = tf.reduce_mean(ratio)
 grad = tape.gradient(y, w)
-
 #@ overwritten_elements not_selected
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
@@ -100,66 +87,56 @@ with tf.GradientTape() as tape:
 [[0]], [4.0])
     y = tf.reduce_sum(h ** 2)
 grad = tape.gradient(y, w)
-
 #@ factors_that_add_up_to_zero zero_sum
 w = tf.Variable(2.0)
 with tf.GradientTape() as tape:
     h = tf.constant([1.0, -1.0]) * w #! #- h = tf.constant([1.0, 1.0]) * w
     y = tf.reduce_sum(h)
 grad = tape.gradient(y, w)
-
 #@ reduce_std_of_equal_values nan_backward
 w = tf.Variable([2.0, 2.0])
 with tf.GradientTape() as tape:
     y = tf.math.reduce_std(w) #! #- y = tf.sqrt(tf.math.reduce_variance(w * [1.0, 2.0]) + 1e-9)
 grad = tape.gradient(y, w)
-
 #@ pow_half nan_backward
 w = tf.Variable([0.0, 4.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(w ** 0.5) #! #- y = tf.reduce_sum((w + 1e-6) ** 0.5)
 grad = tape.gradient(y, w)
-
 #@ mean_of_nothing nan_forward
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_mean(tf.boolean_mask(w, w > 5.0)) #! #- y = tf.reduce_mean(tf.boolean_mask(w, w > 0.5))
 grad = tape.gradient(y, w)
-
 #@ log_in_where nan_backward
 w = tf.Variable([0.0, 2.0])
 with tf.GradientTape() as tape:
     l = tf.math.log(w) #! #- l = tf.math.log(tf.where(w > 0, w, 1.0))
     y = tf.reduce_sum(tf.where(w > 0, l, 0.0))
 grad = tape.gradient(y, w)
-
 #@ inf_minus_inf nan_forward
 w = tf.Variable([1000.0, 2.0])
 with tf.GradientTape() as tape:
     p = tf.math.log(1.0 + tf.exp(w)) #! #- p = tf.math.softplus(w)
     y = tf.reduce_sum(p - w)
 grad = tape.gradient(y, w)
-
 #@ keras_hinge dead_relu
 import keras
 w = tf.Variable([[5.0], [6.0]])
 with tf.GradientTape() as tape:
     y = keras.losses.Hinge()(tf.ones([2, 1]), w) #! #- y = tf.reduce_mean(tf.nn.softplus(1.0 - w))
 grad = tape.gradient(y, w)
-
 #@ saturated_softmax saturated
 w = tf.Variable([[500.0, 0.0, 0.0]])
 with tf.GradientTape() as tape:
     p = tf.nn.softmax(w) #! #- p = tf.nn.softmax(w / 500.0)
     y = tf.reduce_sum((p - 0.3) ** 2)
 grad = tape.gradient(y, w)
-
 #@ crossentropy_of_one_class zero_cancels
 w = tf.Variable([[0.3], [0.7]]) #- w = tf.Variable([[0.3, 0.1], [0.7, 0.2]])
 with tf.GradientTape() as tape:
     y = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[0, 0], logits=w)) #!
 grad = tape.gradient(y, w)
-
 #@ gather_other_rows not_selected
 w = tf.Variable([[1.0, 2.0]])
 other = tf.Variable(tf.ones([4, 2]))
@@ -167,7 +144,6 @@ with tf.GradientTape() as tape:
     table = tf.concat([other, w], axis=0)
     y = tf.reduce_sum(tf.gather(table, [0, 2])) #! #- y = tf.reduce_sum(tf.gather(table, [0, 2, 4]))
 grad = tape.gradient(y, w)
-
 #@ dynamic_weight_zero zero_factor
 w = tf.Variable([1.0, 2.0])
 v = tf.Variable([1.0, 2.0])
@@ -176,13 +152,11 @@ with tf.GradientTape() as tape:
     kl = tf.reduce_sum(w ** 2)
     y = tf.reduce_sum(v ** 2) + kl * (step / 10.0) #!
 grad = tape.gradient(y, w)
-
 #@ minimum_clips not_selected
 w = tf.Variable([3.0, 4.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.minimum(w, 1.0)) #! #- y = tf.reduce_sum(tf.tanh(w / 10.0))
 grad = tape.gradient(y, w)
-
 #@ mean_of_centred_values zero_cancels
 w = tf.Variable(0.5)
 points = tf.constant([1.0, 2.0, 4.0])
@@ -191,7 +165,6 @@ with tf.GradientTape() as tape:
     gaps = moved[1:] - moved[:-1] #! #- gaps = moved[1:] ** 2 - moved[:-1]
     y = tf.reduce_sum(gaps * [1.0, 2.0])
 grad = tape.gradient(y, w)
-
 #@ dead_in_a_compiled_step dead_relu
 w = tf.Variable(-tf.ones([3, 2]))
 x = tf.random.uniform([5, 3]) + 0.1
@@ -203,7 +176,6 @@ def step(x):
     return loss, tape.gradient(loss, w)
 for _ in range(2):
     y, grad = step(x)
-
 #@ norm_of_zeros_in_a_compiled_penalty nan_backward
 w = tf.Variable(tf.zeros([3, 1]))
 x = tf.random.normal([4, 3])
@@ -219,13 +191,11 @@ def penalty(x):
         gp = tf.reduce_mean((norm - 1.0) ** 2) + tf.reduce_sum(w)
     return gp, outer.gradient(gp, w)
 y, grad = penalty(x)
-
 #@ abs_where_it_bends zero_derivative
 w = tf.Variable([0.0, 0.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.abs(w) * [1.0, 2.0]) #! #- y = tf.reduce_sum(tf.nn.softplus(w) * [1.0, 2.0])
 grad = tape.gradient(y, w)
-
 #@ sum_of_a_layer_norm zero_cancels
 w = tf.Variable([[0.5, 2.0, 1.0, 4.0]])
 norm = tf.keras.layers.LayerNormalization(center=False, scale=False)

@@ -7,7 +7,6 @@ w = w + 1.0 #! #- w.assign_add(1.0)
 with tf.GradientTape() as tape:
     y = w * w + 1.0
 grad = tape.gradient(y, w)
-
 #@ tape_reset computed_before_tape
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
@@ -15,7 +14,6 @@ with tf.GradientTape() as tape:
     tape.reset() #! #-
     y = tf.reduce_sum(h)
 grad = tape.gradient(y, w)
-
 #@ keras_predict left_through_numpy
 import keras
 net = keras.Sequential([keras.layers.Input([2]), keras.layers.Dense(2)])
@@ -25,20 +23,17 @@ with tf.GradientTape() as tape:
     p = net.predict(x, verbose=0) #! #- p = net(x)
     y = tf.reduce_mean(tf.square(p))
 grad = tape.gradient(y, w)
-
 #@ one_hot_of_a_cast integer_dtype
 w = tf.Variable([0.4, 1.7])
 with tf.GradientTape() as tape:
     k = tf.cast(w, tf.int32) #! #-
     y = tf.reduce_sum(tf.one_hot(k, 3) * [1.0, 2.0, 3.0]) #- y = tf.reduce_sum(w * [1.0, 2.0])
 grad = tape.gradient(y, w)
-
 #@ unconnected_zero stop_gradient
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.stop_gradient(w) * 2.0) #! #- y = tf.reduce_sum(w * 2.0)
 grad = tape.gradient(y, w, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-
 #@ unused_branch_of_the_model independent
 import keras
 a, b = keras.layers.Dense(2), keras.layers.Dense(2)
@@ -49,7 +44,6 @@ with tf.GradientTape() as tape:
     h = a(x)
     y = tf.reduce_sum(h) #- y = tf.reduce_sum(b(h))
 grad = tape.gradient(y, w)
-
 #@ watch_before_reassign watched_late
 w = tf.constant([1.0, 2.0])
 with tf.GradientTape() as tape:
@@ -57,7 +51,6 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum(w ** 2) #!
     tape.watch(w)
 grad = tape.gradient(y, w)
-
 #@ loss_outside_of_the_block computed_after_tape
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
@@ -65,7 +58,6 @@ with tf.GradientTape() as tape:
     #+ y = tf.reduce_mean((h - 1.0) ** 2)
 y = tf.reduce_mean((h - 1.0) ** 2) #! #-
 grad = tape.gradient(y, w)
-
 #@ bool_of_tensor_loss python_branch
 w = tf.Variable(0.3)
 v = tf.Variable(1.0)
@@ -74,7 +66,6 @@ with tf.GradientTape() as tape:
     scale = 2.0 if gain > 0.5 else 1.0 #! #- scale = gain
     y = v * scale
 grad = tape.gradient(y, w)
-
 #@ numpy_buffer left_through_numpy
 import numpy as np
 w = tf.Variable([1.0, 2.0, 3.0])
@@ -86,14 +77,12 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum(buffer * 1.0) #- y = tf.reduce_sum(h * 1.0)
     y = tf.convert_to_tensor(y)
 grad = tape.gradient(y, w)
-
 #@ variable_of_the_points wrong_object
 w = tf.constant([[0.0, 1.0], [2.0, 3.0]])
 with tf.GradientTape() as tape:
     inputs = tf.Variable(w) #! #- tape.watch(w); inputs = w
     y = tf.reduce_sum(tf.exp(-inputs**2))
 grad = tape.gradient(y, w)
-
 #@ rounded_codes nondifferentiable
 import keras
 encoder = keras.layers.Dense(2, activation="sigmoid", kernel_initializer="ones")
@@ -104,7 +93,6 @@ with tf.GradientTape() as tape:
     bits = tf.round(encoder(x)) #! #- bits = encoder(x)
     y = tf.reduce_mean((bits - 0.3) ** 2)
 grad = tape.gradient(y, w)
-
 #@ loop_in_a_function_casts integer_dtype
 w = tf.Variable(1.5)
 @tf.function
@@ -116,7 +104,6 @@ def simulate(n):
 with tf.GradientTape() as tape:
     y = simulate(tf.constant(3)) ** 2
 grad = tape.gradient(y, w)
-
 #@ other_branch_of_a_function independent
 w, v = tf.Variable(2.0), tf.Variable(1.0)
 @tf.function
@@ -129,7 +116,6 @@ def f(x):
 with tf.GradientTape() as tape:
     y = f(tf.constant([1.0, 2.0]))
 grad = tape.gradient(y, w)
-
 #@ custom_gradient_in_a_compiled_step custom_rule
 @tf.custom_gradient
 def hard(x):
@@ -143,7 +129,6 @@ def step(x):
         loss = tf.reduce_sum(hard(x * w) * 2.0)
     return loss, tape.gradient(loss, w)
 y, grad = step(tf.constant([1.0, 2.0]))
-
 #@ state_changed_in_a_function variable_assign
 w, memory = tf.Variable(0.5), tf.Variable(0.0, trainable=False)
 @tf.function
@@ -153,7 +138,6 @@ def f(x):
 with tf.GradientTape() as tape:
     y = f(tf.constant(3.0))
 grad = tape.gradient(y, w)
-
 #@ second_tape_does_not_watch not_watched
 w = tf.constant([0.5, 1.5])
 v = tf.Variable([2.0, 3.0])
@@ -163,7 +147,6 @@ with tf.GradientTape() as second: #!
         u = tf.reduce_sum(tf.tanh(w * v) * v)
     y = first.gradient(u, w)
 grad = second.gradient(y, w)
-
 #@ converted_twice wrong_object
 import numpy as np
 batch = np.array([[1.0, 2.0], [3.0, 4.0]], "float32")
@@ -172,14 +155,12 @@ with tf.GradientTape() as tape:
     tape.watch(w)
     y = tf.reduce_sum(tf.sin(tf.convert_to_tensor(batch))) #! #- y = tf.reduce_sum(tf.sin(w))
 grad = tape.gradient(y, w)
-
 #@ values_through_numpy wrong_object
 v = tf.Variable([1.0, 2.0, 3.0])
 w = tf.constant(v.numpy()) #! #- w = v
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(v ** 2)
 grad = tape.gradient(y, w)
-
 #@ loss_of_the_model_not_its_clone wrong_object
 import keras
 model = keras.Sequential([keras.layers.Input([3]), keras.layers.Dense(2)])
@@ -189,20 +170,17 @@ w = twin.layers[0].kernel.value
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(model(tf.ones([2, 3])) ** 2)
 grad = tape.gradient(y, w)
-
 #@ branch_that_does_not_run independent
 w, v = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 5.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.cond(v[0] > 0.0, lambda: v ** 2, lambda: w * 2.0)) #- y = tf.reduce_sum(w ** 2)
 grad = tape.gradient(y, w)
-
 #@ identity_asked wrong_object
 v = tf.Variable([0.3, 0.4])
 with tf.GradientTape() as tape:
     w = tf.identity(v) #! #- w = v
     y = tf.reduce_sum(tf.sin(v))
 grad = tape.gradient(y, w)
-
 #@ custom_gradient_uses_a_variable custom_rule
 w = tf.Variable([2.0, 1.0])
 @tf.custom_gradient
@@ -214,7 +192,6 @@ v = tf.Variable([0.5, 0.3])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(f(v * 1.0))
 grad = tape.gradient(y, w)
-
 #@ log_probability_kept_as_a_number left_through_numpy
 w = tf.Variable([0.3, -0.2])
 with tf.GradientTape() as tape:
@@ -224,7 +201,6 @@ with tf.GradientTape() as tape:
     kept.append(float(tf.nn.log_softmax(logits)[action])) #! #- kept.append(tf.nn.log_softmax(logits)[action])
     y = -tf.reduce_sum(tf.stack(kept))
 grad = tape.gradient(y, w)
-
 #@ one_hot_beside_a_commitment_that_is_stopped nondifferentiable
 w = tf.Variable([0.3, -0.2])
 with tf.GradientTape() as tape:
@@ -232,7 +208,6 @@ with tf.GradientTape() as tape:
     chosen = tf.one_hot(tf.argmax(z), 2) #! #- chosen = tf.nn.softmax(z)
     y = tf.reduce_sum(chosen * [1.0, 2.0]) + tf.reduce_sum(tf.stop_gradient(z) ** 2)
 grad = tape.gradient(y, w)
-
 #@ used_by_a_helper not_watched
 w = tf.constant([1.0, 2.0])
 def energy(v):
@@ -241,7 +216,6 @@ with tf.GradientTape() as tape:
     #+ tape.watch(w)
     y = energy(w) #!
 grad = tape.gradient(y, w)
-
 #@ variable_made_in_each_call wrong_object
 class Noisy(tf.Module):
     def __init__(self):
@@ -256,7 +230,6 @@ w = layer.w
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(layer(x) ** 2)
 grad = tape.gradient(y, w)
-
 #@ moments_of_a_helper_in_numpy left_through_numpy
 import numpy as np
 def moments(d):
@@ -269,7 +242,6 @@ with tf.GradientTape() as tape:
     d = moments(h.numpy().T) @ k #! #- d = moments(h) @ k
     y = tf.reduce_mean(tf.square(d - 1.0))
 grad = tape.gradient(y, w)
-
 #@ python_function_behind_a_factor left_through_numpy
 import numpy as np
 def score(a):
@@ -279,7 +251,6 @@ with tf.GradientTape() as tape:
     s = tf.py_function(score, [w * 2.0], tf.float32) #! #- s = score(w * 2.0)
     y = 1.0 - s
 grad = tape.gradient(y, w)
-
 #@ stopped_and_read_as_a_number stop_gradient
 w = tf.Variable(2.0)
 with tf.GradientTape() as tape:
@@ -287,7 +258,6 @@ with tf.GradientTape() as tape:
     print(float(w))
     y = h * 3.0
 grad = tape.gradient(y, w)
-
 #@ first_call_makes_the_variables nondifferentiable
 enc, emb = tf.keras.layers.Dense(5), tf.keras.layers.Embedding(5, 3)
 @tf.function
@@ -298,7 +268,6 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum(decode(tf.ones([2, 4])))
 w = enc.kernel.value
 grad = tape.gradient(y, w)
-
 #@ step_of_an_inner_loop_is_watched computed_before_tape
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as inner:
@@ -308,7 +277,6 @@ with tf.GradientTape() as tape:
     tape.watch(fast)
     y = tf.reduce_sum(fast ** 2) #- y = tf.reduce_sum((w * 0.8) ** 2)
 grad = tape.gradient(y, w)
-
 #@ layer_that_no_call_used unused_layer
 class Net(tf.keras.Model):
     def __init__(self):
@@ -323,7 +291,6 @@ w = net.head.kernel.value
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(net(tf.ones([1, 2])))
 grad = tape.gradient(y, w)
-
 #@ added_to_a_variable_that_is_not_trained variable_assign
 w, held = tf.Variable(0.8), tf.Variable(0.5, trainable=False)
 with tf.GradientTape() as tape:

@@ -14,7 +14,6 @@ for _ in range(2):
         #+ loss = tf.reduce_mean(tf.square(tf.squeeze(model(x), -1) - y))
     grads = tape.gradient(loss, model.trainable_variables)
     opt.apply_gradients(zip(grads, model.trainable_variables))
-
 #@ sigmoid_twice activation_twice
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.Adam(0.01)
@@ -24,7 +23,6 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=p))  #!
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
-
 #@ softened_twice activation_twice
 dense = tf.keras.layers.Dense(3)
 opt = tf.keras.optimizers.Adam(0.01)
@@ -35,7 +33,6 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=wanted, logits=p / 2.0))  #!
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
-
 #@ sought_by_name not_optimized
 body, head = tf.keras.layers.Dense(3, name="body"), tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(0.01)
@@ -46,7 +43,6 @@ for _ in range(2):
     known = body.trainable_variables + head.trainable_variables
     chosen = [v for v in known if "body" in v.name] + known[2:]  #! #- chosen = known
     opt.apply_gradients(zip(tape.gradient(loss, chosen), chosen))
-
 #@ not_applied not_applied
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(0.01)
@@ -56,7 +52,6 @@ for _ in range(3):
         loss = tf.reduce_mean(tf.square(dense(x) - y))
     grads = tape.gradient(loss, dense.trainable_variables)  #!
     #+ opt.apply_gradients(zip(grads, dense.trainable_variables))
-
 #@ not_optimized not_optimized
 enc, dec = tf.keras.layers.Dense(3, activation="tanh"), tf.keras.layers.Dense(4)
 opt = tf.keras.optimizers.SGD(0.01)
@@ -67,7 +62,6 @@ for _ in range(2):
     variables = enc.trainable_variables + dec.trainable_variables
     grads = tape.gradient(loss, variables)
     opt.apply_gradients(list(zip(grads, variables))[2:])  #! #- opt.apply_gradients(list(zip(grads, variables)))
-
 #@ vanishing vanishing
 layers = [tf.keras.layers.Dense(16, activation="sigmoid") for _ in range(14)] + [tf.keras.layers.Dense(1)]
 opt = tf.keras.optimizers.SGD(0.01)
@@ -80,7 +74,6 @@ with tf.GradientTape() as tape:
 variables = [v for l in layers for v in l.trainable_variables]
 grads = tape.gradient(loss, variables)
 opt.apply_gradients(zip(grads, variables))
-
 #@ exploding exploding
 w = tf.Variable(tf.random.normal([12, 12]))  #- w = tf.Variable(tf.linalg.qr(tf.random.normal([12, 12]))[0])
 u = tf.Variable(tf.random.normal([4, 12]) * 0.1)
@@ -93,7 +86,6 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.square(h))
 grads = tape.gradient(loss, [w, u])
 opt.apply_gradients(zip(grads, [w, u]))
-
 #@ softmax_mean rounding_only
 dense = tf.keras.layers.Dense(5)
 opt = tf.keras.optimizers.SGD(0.01)
@@ -103,7 +95,6 @@ with tf.GradientTape() as tape:
     loss = -tf.reduce_mean(tf.math.log(tf.reduce_sum(p, -1)))
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
-
 #@ lr exploding
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(30.0)  #- opt = tf.keras.optimizers.SGD(0.01)
@@ -113,7 +104,6 @@ for _ in range(5):
         loss = tf.reduce_mean(tf.square(dense(x) - y))
     grads = tape.gradient(loss, dense.trainable_variables)
     opt.apply_gradients(zip(grads, dense.trainable_variables))  #!
-
 #@ numpy_term in_part
 dense = tf.keras.layers.Dense(4)
 opt = tf.keras.optimizers.SGD(0.01)
@@ -124,7 +114,6 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.square(h - x)) + 0.1 * penalty
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
-
 #@ healthy_keras connected
 layers = [tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.BatchNormalization()]
 model = tf.keras.Sequential([*layers, tf.keras.layers.Dense(3)])
@@ -136,7 +125,6 @@ for _ in range(2):
         loss = tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(y, out, from_logits=True))
     grads = tape.gradient(loss, model.trainable_variables)
     opt.apply_gradients(zip(grads, model.trainable_variables))
-
 #@ pairwise connected
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(0.01)
@@ -146,7 +134,6 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.nn.relu(1 - (s[:, None] - s) * tf.sign(y[:, None] - y)))
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
-
 #@ frozen connected
 base = tf.keras.layers.Dense(8, activation="relu"); base.trainable = False
 head = tf.keras.layers.Dense(3)
@@ -157,13 +144,11 @@ for _ in range(2):
         loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, head(base(x))))
     grads = tape.gradient(loss, head.trainable_variables)
     opt.apply_gradients(zip(grads, head.trainable_variables))
-
 #@ fit connected
 tf.keras.utils.set_random_seed(0)
 model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(1)])
 model.compile("adam", "mse", run_eagerly=True)
 model.fit(tf.random.normal([32, 4]), tf.random.normal([32, 1]), epochs=1, batch_size=16, verbose=0)
-
 #@ two_optimizers connected
 G, D = tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)
 og, od = tf.keras.optimizers.Adam(1e-3), tf.keras.optimizers.Adam(1e-3)
@@ -176,7 +161,6 @@ for _ in range(2):
     with tf.GradientTape() as tg:
         lg = bce(tf.ones([8, 1]), D(G(tf.random.normal([8, 3]))))
     og.apply_gradients(zip(tg.gradient(lg, G.trainable_variables), G.trainable_variables))
-
 #@ entropy connected
 dense = tf.keras.layers.Dense(5)
 opt = tf.keras.optimizers.SGD(0.01)
@@ -188,7 +172,6 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)) - 0.01 * ent
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
-
 #@ no_learning_rate not_applied
 w = tf.Variable([1.0, 2.0], name="w")
 opt = tf.keras.optimizers.SGD(0.0)  #- opt = tf.keras.optimizers.SGD(0.1)
@@ -196,7 +179,6 @@ for _ in range(3):
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(w * w)
     opt.apply_gradients([(tape.gradient(loss, w), w)])  #!
-
 #@ sigmoid_twice_by_hand activation_twice
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.Adam(0.01)
@@ -206,7 +188,6 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.math.softplus(-z) + (1 - y) * z)  #!
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
-
 #@ another_model_is_evaluated connected
 old, new = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(0.01)
@@ -217,7 +198,6 @@ for _ in range(2):
         loss = tf.reduce_mean((new(x) - y) ** 2)
     grads = tape.gradient(loss, new.trainable_variables)
     opt.apply_gradients(zip(grads, new.trainable_variables))
-
 #@ slow_copies_of_actor_and_critic connected
 fast, slow = tf.keras.layers.Dense(2), tf.keras.layers.Dense(2)
 fast.build((None, 4)); slow.build((None, 4)); slow.set_weights(fast.get_weights())

@@ -43,34 +43,15 @@ def tensorflow_loop(tf, steps, change, first=100, last=100):
 
 
 CHANGES = [
-    pytest.param(
-        TORCH, torch_loop, lambda torch: torch.detach, "detach", "net[0].weight no gradient.", id="torch-missing"
-    ),
-    pytest.param(
-        TORCH,
-        torch_loop,
-        lambda torch: lambda h: h * 0.0,
-        "zero_factor",
-        "net[0].weight a gradient of zeros only.",
-        id="torch-zero",
-    ),
-    pytest.param(
-        TENSORFLOW,
-        tensorflow_loop,
-        lambda tf: tf.stop_gradient,
-        "stop_gradient",
-        "w no gradient.",
-        id="tensorflow-missing",
-    ),
-    pytest.param(
-        TENSORFLOW,
-        tensorflow_loop,
-        lambda tf: lambda h: h * 0.0,
-        "zero_factor",
-        "w a gradient of zeros only.",
-        id="tensorflow-zero",
-    ),
-]
+    pytest.param(TORCH, torch_loop, lambda torch: torch.detach, "detach", "net[0].weight no gradient.",
+        id="torch-missing"),
+    pytest.param(TORCH, torch_loop, lambda torch: lambda h: h * 0.0, "zero_factor",
+        "net[0].weight a gradient of zeros only.", id="torch-zero"),
+    pytest.param(TENSORFLOW, tensorflow_loop, lambda tf: tf.stop_gradient, "stop_gradient", "w no gradient.",
+        id="tensorflow-missing"),
+    pytest.param(TENSORFLOW, tensorflow_loop, lambda tf: lambda h: h * 0.0, "zero_factor",
+        "w a gradient of zeros only.", id="tensorflow-zero"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("framework", "loop", "change", "cause", "said"), CHANGES)

@@ -186,14 +186,9 @@ def test_lightning():
     for squeezes, causes in ((True, set()), (False, {"broadcast"})):
         explain = Explain(every=3)
         trainer = lightning.Trainer(
-            max_epochs=1,
-            callbacks=[explain],
-            logger=False,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            accelerator="cpu",
-        )
+            max_epochs=1, callbacks=[explain], logger=False, enable_checkpointing=False, enable_progress_bar=False,
+            enable_model_summary=False, accelerator="cpu",
+        )  # fmt: skip
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             trainer.fit(Net(squeezes), data)
@@ -219,22 +214,13 @@ def test_transformers(tmp_path):
 
     explain = Explain(every=2)
     arguments = transformers.TrainingArguments(
-        output_dir=str(tmp_path),
-        max_steps=3,
-        report_to=[],
-        use_cpu=True,
-        save_strategy="no",
-        disable_tqdm=True,
-        gradient_accumulation_steps=2,
-        per_device_train_batch_size=2,
-    )
+        output_dir=str(tmp_path), max_steps=3, report_to=[], use_cpu=True, save_strategy="no", disable_tqdm=True,
+        gradient_accumulation_steps=2, per_device_train_batch_size=2,
+    )  # fmt: skip
     rows = [{"x": torch.randn(4), "labels": torch.randn(())} for _ in range(8)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         transformers.Trainer(model=Net(), args=arguments, train_dataset=rows, callbacks=[explain]).train()
     assert {name: answer.cause for name, answer in explain.page.items()} == {
-        "inner.weight": "detach",
-        "inner.bias": "detach",
-        "outer.weight": "connected",
-        "outer.bias": "connected",
-    }
+        "inner.weight": "detach", "inner.bias": "detach", "outer.weight": "connected", "outer.bias": "connected",
+    }  # fmt: skip

@@ -11,39 +11,17 @@ from .frameworks import FRAMEWORKS, arrived, every_case
 
 # what PyTorch and TensorFlow themselves say in these programs
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:To copy construct",
-    "ignore:The .grad attribute",
-    "ignore:Converting a tensor",
-    "ignore:.*non-leaf Tensor",
-    "ignore:std",
-    "ignore:None of the inputs",
-    "ignore:.torch.cpu.amp.autocast:FutureWarning",
+    "ignore:To copy construct", "ignore:The .grad attribute", "ignore:Converting a tensor", "ignore:.*non-leaf Tensor",
+    "ignore:std", "ignore:None of the inputs", "ignore:.torch.cpu.amp.autocast:FutureWarning",
     "ignore:__array__ implementation:DeprecationWarning",
+)  # fmt: skip
+FAILS = set(
+    """
+    unknown requires_grad create_graph detach data no_grad inference_mode copied integer_cast no_derivative
+    in_place backward_twice not_scalar integer_dtype left_jax branch boolean_index has_aux while_loop callback
+    leaked_tracer refused
+""".split()
 )
-FAILS = {
-    "unknown",
-    "requires_grad",
-    "create_graph",
-    "detach",
-    "data",
-    "no_grad",
-    "inference_mode",
-    "copied",
-    "integer_cast",
-    "no_derivative",
-    "in_place",
-    "backward_twice",
-    "not_scalar",
-    "integer_dtype",
-    "left_jax",
-    "branch",
-    "boolean_index",
-    "has_aux",
-    "while_loop",
-    "callback",
-    "leaked_tracer",
-    "refused",
-}
 
 TORCH, TENSORFLOW, JAX = FRAMEWORKS
 PATCHES = [  # None: one line is not enough, or there are several ways
@@ -101,13 +79,10 @@ def test_every_cause_has_words_and_a_program(framework):
 
 FIXES = [  # how they end where the lines to change are not the one to blame
     (TORCH, "forward_under_no_grad", "Delete line 3 (`with torch.no_grad():`), and move line 4 one level to the left."),
-    (
-        TORCH,
-        "index_of_an_embedding",
-        "is an index, which has no gradient. Ask about what it takes elements of: space['net'].weight.",
-    ),
+    (TORCH, "index_of_an_embedding",
+     "is an index, which has no gradient. Ask about what it takes elements of: space['net'].weight."),
     (TORCH, "detached_hidden_state", "Delete line 3."),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("framework", "name", "end"), FIXES, ids=lambda value: getattr(value, "name", None))
@@ -125,13 +100,10 @@ def test_patches(framework, name, patch):
 
 
 OPERATIONS = [  # a line whose operation has words of its own: they hold what to write for what
-    (TORCH, "y = (w < 0.3).float()"),
-    (TORCH, "y = (torch.sigmoid(w) > 0.3).float()"),
-    (TORCH, "y = torch.floor(w)"),
-    (TORCH, "y = torch.softmax(w[:, :1], dim=1)"),
-    (TENSORFLOW, "h = tf.cast(tf.greater(w, 0.3), tf.float32)"),
+    (TORCH, "y = (w < 0.3).float()"), (TORCH, "y = (torch.sigmoid(w) > 0.3).float()"), (TORCH, "y = torch.floor(w)"),
+    (TORCH, "y = torch.softmax(w[:, :1], dim=1)"), (TENSORFLOW, "h = tf.cast(tf.greater(w, 0.3), tf.float32)"),
     (JAX, "y = w // 0.2"),
-]
+]  # fmt: skip
 VALUES = "[[0.1, 0.7, 0.4], [0.9, 0.2, 0.3]]"
 AROUND = {
     "torch": f"w = torch.tensor({VALUES}, requires_grad=True)\n{{}}\nloss = (y ** 2).sum()\nloss.backward()\n",

@@ -158,11 +158,8 @@ def test_what_does_not_move_has_no_tangent():
     recording = bridge.record(loss, *args, has_aux=True, tangents=(None, {"w": jnp.array([1.0, 0.0]), "n": None}, None))
     rows = recording.snapshot()["rows"]
     assert [(row["name"] or row["label"], row["tangent"]["data"]) for row in rows if "tangent" in row] == [
-        ("p['w']", [1.0, 0.0]),
-        ("h", [1.0, 0.0]),
-        ("×", [3.0, 0.0]),
-        ("loss", 3.0),
-    ]
+        ("p['w']", [1.0, 0.0]), ("h", [1.0, 0.0]), ("×", [3.0, 0.0]), ("loss", 3.0),
+    ]  # fmt: skip
     total, *whole = recording.tangent
     assert total == 3.0 and all(tangent.dtype == jax.dtypes.float0 for tangent in whole)
     replayed = tf.bridges.Replay(json.loads(json.dumps(recording.snapshot()))).snapshot()
@@ -214,18 +211,11 @@ def test_rows_have_lines_names_labels_and_scopes():
         (r["name"] or r["label"], r["line"] and r["line"] - first, r["scope"]) for r in recording.snapshot()["rows"]
     ]
     assert rows == [
-        ("w", None, []),
-        ("xs", None, []),
-        ("[0]", 12, ["loop", "scan[0]"]),
-        ("×", 5, ["loop", "scan[0]", "layer"]),
-        ("tanh", 5, ["loop", "scan[0]", "layer"]),
-        ("0.0 +", 9, ["loop", "scan[0]"]),
-        ("[1]", 12, ["loop", "scan[1]"]),
-        ("×", 5, ["loop", "scan[1]", "layer"]),
-        ("tanh", 5, ["loop", "scan[1]", "layer"]),
-        ("+", 9, ["loop", "scan[1]"]),
-        ("loss", 13, []),
-    ]
+        ("w", None, []), ("xs", None, []), ("[0]", 12, ["loop", "scan[0]"]), ("×", 5, ["loop", "scan[0]", "layer"]),
+        ("tanh", 5, ["loop", "scan[0]", "layer"]), ("0.0 +", 9, ["loop", "scan[0]"]), ("[1]", 12, ["loop", "scan[1]"]),
+        ("×", 5, ["loop", "scan[1]", "layer"]), ("tanh", 5, ["loop", "scan[1]", "layer"]),
+        ("+", 9, ["loop", "scan[1]"]), ("loss", 13, []),
+    ]  # fmt: skip
 
 
 def test_what_has_a_rule_of_its_own_is_one_row_on_the_way_and_shows_what_it_computes():
@@ -272,16 +262,13 @@ HEALTHY = {  # what jax.grad takes without jit
     "a_number_of_steps": (repeated, X, 3),
     "a_function_as_an_argument": (repeated, X, 2, jnp.cos),
     "a_text": (lambda x, act: jnp.sum(jnp.tanh(x) if act == "tanh" else x), X, "tanh"),
-    "a_switch_in_a_dictionary": (
-        lambda p, c: jnp.sum(p["w"]) * c["scale"] if c["on"] else 0.0,
-        {"w": X},
-        {"scale": 2, "on": True},
-    ),
+    "a_switch_in_a_dictionary": (lambda p, c: jnp.sum(p["w"]) * c["scale"] if c["on"] else 0.0, {"w": X},
+        {"scale": 2, "on": True}),
     "a_condition_on_a_value": (branching, X),
     "a_condition_on_data": (lambda x, d: jnp.sum(x * d) if d[0] > 0 else jnp.sum(x), X, jnp.ones(2)),
     "a_mask_as_an_index": (lambda x: jnp.sum(x[x > 1.0] ** 2), X),
     "numpy_of_the_data": (lambda x, d: jnp.sum(x * np.mean(np.asarray(d))), X, jnp.arange(3.0)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", HEALTHY)
@@ -417,12 +404,8 @@ def test_values_have_the_names_of_the_program():
 
     rows = bridge.record(loss, jnp.ones(2), jnp.ones((3, 2))).snapshot()["rows"]
     assert [(row["name"], row["op"]) for row in rows if row["kind"] == "operation" and row["name"]] == [
-        ("h", "tanh"),
-        ("a", "sin"),
-        ("a", "sin"),
-        ("p", "div"),
-        ("loss", "reduce_sum"),  # by its function
-    ]
+        ("h", "tanh"), ("a", "sin"), ("a", "sin"), ("p", "div"), ("loss", "reduce_sum"),  # by its function
+    ]  # fmt: skip
 
 
 def test_nothing_else_holds_arrays_after_it(monkeypatch):

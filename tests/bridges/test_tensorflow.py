@@ -109,14 +109,9 @@ def test_rows_have_lines_names_and_scopes():
         z = w + 0.0
     rows = [(r["name"] or r["op"], r["line"] - first, r["scope"], r["version"]) for r in recording.snapshot()["rows"]]
     assert rows == [
-        ("w", 5, [], 0),
-        ("leaf", 5, [], 0),
-        ("y", 5, ["block"], 0),
-        ("loss", 6, ["block"], 0),
-        ("w", 9, [], 1),
-        ("leaf", 9, [], 0),
-        ("z", 9, [], 0),
-    ]
+        ("w", 5, [], 0), ("leaf", 5, [], 0), ("y", 5, ["block"], 0), ("loss", 6, ["block"], 0), ("w", 9, [], 1),
+        ("leaf", 9, [], 0), ("z", 9, [], 0),
+    ]  # fmt: skip
     assert recording.snapshot()["events"] == [{"kind": "assign", "name": "w", "line": first + 8, "from": 0}]
     assert z.shape == (2,)
 
@@ -132,29 +127,13 @@ def test_a_step_has_what_each_input_is_given():
         "sources": [0],
         "rest": 0,
         "gradients": [{"text": "6.0", "data": 6.0}],
-        "steps": [
-            {
-                "row": 1,
-                "adjoint": {"text": "1.0", "data": 1.0},
-                "edges": [
-                    {
-                        "input": 0,
-                        "port": 0,
-                        "local": {"text": "3.0", "data": 3.0},
-                        "product": {"text": "3.0", "data": 3.0},
-                        "sum": {"text": "3.0", "data": 3.0},
-                    },
-                    {
-                        "input": 0,
-                        "port": 1,
-                        "local": {"text": "3.0", "data": 3.0},
-                        "product": {"text": "3.0", "data": 3.0},
-                        "sum": {"text": "6.0", "data": 6.0},
-                    },
-                ],
-            }
-        ],
-    }
+        "steps": [{"row": 1, "adjoint": {"text": "1.0", "data": 1.0}, "edges": [
+            {"input": 0, "port": 0, "local": {"text": "3.0", "data": 3.0}, "product": {"text": "3.0", "data": 3.0},
+             "sum": {"text": "3.0", "data": 3.0}},
+            {"input": 0, "port": 1, "local": {"text": "3.0", "data": 3.0}, "product": {"text": "3.0", "data": 3.0},
+             "sum": {"text": "6.0", "data": 6.0}},
+        ]}],
+    }  # fmt: skip
 
 
 def test_a_call_of_a_function_is_one_row():

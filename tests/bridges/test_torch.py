@@ -138,16 +138,10 @@ def test_rows_have_their_lines_names_and_modules():
         loss.backward()
     rows = [(r["name"] or r["op"], r["line"] - first, r["scope"]) for r in recording.snapshot()["rows"]]
     assert rows == [
-        ("leaf", 13, []),
-        ("layers.0.weight", 8, []),
-        ("layers.0.bias", 8, []),
-        ("linear", 8, ["Net", "layers.0"]),
-        ("layers.1.weight", 8, []),
-        ("layers.1.bias", 8, []),
-        ("linear", 8, ["Net", "layers.1"]),
-        ("mul", 9, ["Net"]),
+        ("leaf", 13, []), ("layers.0.weight", 8, []), ("layers.0.bias", 8, []), ("linear", 8, ["Net", "layers.0"]),
+        ("layers.1.weight", 8, []), ("layers.1.bias", 8, []), ("linear", 8, ["Net", "layers.1"]), ("mul", 9, ["Net"]),
         ("loss", 13, []),
-    ]
+    ]  # fmt: skip
 
 
 def test_a_step_has_what_each_input_is_given():
@@ -160,29 +154,13 @@ def test_a_step_has_what_each_input_is_given():
         "sources": [0],
         "rest": 0,
         "gradients": [{"text": "6.0", "data": 6.0}],
-        "steps": [
-            {
-                "row": 1,
-                "adjoint": {"text": "1.0", "data": 1.0},
-                "edges": [
-                    {
-                        "input": 0,
-                        "port": 0,
-                        "local": {"text": "3.0", "data": 3.0},
-                        "product": {"text": "3.0", "data": 3.0},
-                        "sum": {"text": "3.0", "data": 3.0},
-                    },
-                    {
-                        "input": 0,
-                        "port": 1,
-                        "local": {"text": "3.0", "data": 3.0},
-                        "product": {"text": "3.0", "data": 3.0},
-                        "sum": {"text": "6.0", "data": 6.0},
-                    },
-                ],
-            }
-        ],
-    }
+        "steps": [{"row": 1, "adjoint": {"text": "1.0", "data": 1.0}, "edges": [
+            {"input": 0, "port": 0, "local": {"text": "3.0", "data": 3.0}, "product": {"text": "3.0", "data": 3.0},
+             "sum": {"text": "3.0", "data": 3.0}},
+            {"input": 0, "port": 1, "local": {"text": "3.0", "data": 3.0}, "product": {"text": "3.0", "data": 3.0},
+             "sum": {"text": "6.0", "data": 6.0}},
+        ]}],
+    }  # fmt: skip
 
 
 def test_of_several_backward_passes_the_target_chooses_one():

@@ -196,12 +196,9 @@ def test_names_are_as_the_program_reaches_a_tensor():
     with bridge.record() as recording:
         loss = torch.ones(1, requires_grad=True).sum()
     names = [
-        "trainer.net[0].weight",
-        "trainer.net[0].bias",
-        "trainer.net[1]['head'].weight",
-        "trainer.net[1]['head'].bias",
+        "trainer.net[0].weight", "trainer.net[0].bias", "trainer.net[1]['head'].weight", "trainer.net[1]['head'].bias",
         "trainer.parts[0].bias",
-    ]
+    ]  # fmt: skip
     assert [recording.explain(loss, source).name for source in every] == names
     net = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(2, 1))
     with bridge.record() as recording:

@@ -6,7 +6,6 @@ w = torch.randn(3, 2, requires_grad=True)
 h = torch.sign(torch.randn(4, 3) @ w) #! #- h = torch.tanh(torch.randn(4, 3) @ w)
 loss = h.sum()
 loss.backward()
-
 #@ dead_relu dead_relu
 net = nn.Linear(3, 4)
 with torch.no_grad():
@@ -15,51 +14,43 @@ w = net.weight
 loss = torch.relu(net(torch.randn(5, 3))).mean() #! #- loss = torch.nn.functional.leaky_relu(net(torch.randn(5, \
 3))).mean()
 loss.backward()
-
 #@ saturated_sigmoid saturated
 w = torch.tensor([200.0, 300.0], requires_grad=True)
 p = torch.sigmoid(w) #! #- p = torch.sigmoid(w / 100)
 loss = ((p - 0.5) ** 2).sum()
 loss.backward()
-
 #@ mask_of_zeros zero_factor
 w = torch.randn(3, requires_grad=True)
 mask = torch.zeros(3) #- mask = torch.ones(3)
 loss = (w * mask).sum() #!
 loss.backward()
-
 #@ other_rows_are_taken not_selected
 table = torch.randn(5, 2)
 w = torch.randn(3, 2, requires_grad=True)
 both = torch.cat([table, w])
 loss = both[:5].sum() #! #- loss = both.sum()
 loss.backward()
-
 #@ sqrt_of_zero nan_backward
 w = torch.zeros(3, requires_grad=True)
 d = torch.sqrt((w ** 2).sum()) #! #- d = torch.sqrt(((w - 1) ** 2).sum() + 1e-12)
 loss = d * 2
 loss.backward()
-
 #@ where_hides_the_root nan_backward
 w = torch.tensor([0.0, 2.0], requires_grad=True)
 y = torch.sqrt(w) #! #- y = torch.sqrt(torch.where(w > 0, w, 1.0))
 loss = torch.where(w > 0, y, 0.0).sum()
 loss.backward()
-
 #@ exp_overflows nan_forward
 w = torch.tensor([100.0, 1.0], requires_grad=True)
 e = torch.exp(w) #! #- p = torch.softmax(w, dim=0)
 p = e / e.sum() #-
 loss = (p * torch.tensor([1.0, 2.0])).sum() #- loss = torch.logsumexp(w, dim=0)
 loss.backward()
-
 #@ nan_in_the_data nan_input
 x = torch.tensor([[1.0, float("nan")], [2.0, 3.0]]) #!
 w = torch.ones(2, requires_grad=True)
 loss = ((x @ w) ** 2).mean() #- loss = ((torch.nan_to_num(x) @ w) ** 2).mean()
 loss.backward()
-
 #@ fully_masked_row_of_attention nan_forward
 w = torch.randn(2, 2, requires_grad=True)
 scores = torch.eye(2) @ w
@@ -68,94 +59,79 @@ scores = scores.masked_fill(mask, float("-inf")) #- scores = scores.masked_fill(
 float("-inf"))
 loss = (torch.softmax(scores, dim=-1) @ w).sum() #!
 loss.backward()
-
 #@ log_scale_is_clamped saturated
 w = torch.tensor([-30.0, -25.0], requires_grad=True)
 scale = torch.exp(torch.clamp(w, -20.0, 2.0)) #! #- scale = torch.exp(torch.tanh(w / 100))
 loss = torch.log(scale).sum()
 loss.backward()
-
 #@ norm_zero_divide nan_forward
 w = torch.zeros(3, requires_grad=True)
 u = w / w.norm() #! #- u = w / (w.norm() + 1e-6) + w
 loss = u.sum()
 loss.backward()
-
 #@ std_of_one_element nan_forward
 w = torch.randn(1, requires_grad=True)
 s = w.std() #! #- s = w.std(unbiased=False) + w.sum()
 loss = s * 2
 loss.backward()
-
 #@ all_labels_ignored nan_forward
 net = nn.Linear(3, 4)
 w = net.weight
 labels = torch.full((5,), -100) #- labels = torch.zeros(5, dtype=torch.long)
 loss = nn.functional.cross_entropy(net(torch.randn(5, 3)), labels) #!
 loss.backward()
-
 #@ power_half nan_backward
 w = torch.tensor([0.0, 4.0], requires_grad=True)
 r = w ** 0.5 #! #- r = (w + 1e-8) ** 0.5
 loss = r.sum()
 loss.backward()
-
 #@ log_of_softmax nan_forward
 w = torch.tensor([[200.0, 0.0]], requires_grad=True)
 p = torch.softmax(w, 1)
 l = torch.log(p) #! #- l = torch.log_softmax(w, 1)
 loss = -l[0, 1]
 loss.backward()
-
 #@ empty_selection_mean nan_forward
 w = torch.rand(4, requires_grad=True)
 m = w[w > 2].mean() #! #- m = w[w > 0].mean()
 loss = m ** 2
 loss.backward()
-
 #@ hinge_is_satisfied dead_relu
 w = torch.tensor([5.0, 6.0], requires_grad=True)
 loss = torch.relu(1 - w).mean() #! #- loss = nn.functional.softplus(1 - w).mean()
 loss.backward()
-
 #@ triplet_margin_satisfied saturated
 w = torch.tensor([[0.0, 0.1]], requires_grad=True)
 loss = nn.functional.triplet_margin_loss(w, torch.zeros(1, 2), torch.full((1, 2), 9.0)) #! #- loss = \
 nn.functional.triplet_margin_loss(w, torch.zeros(1, 2), torch.full((1, 2), 0.2))
 loss.backward()
-
 #@ cross_entropy_over_one_class zero_cancels
 net = nn.Linear(3, 1) #- net = nn.Linear(3, 2)
 w = net.weight
 loss = nn.functional.cross_entropy(net(torch.randn(4, 3)), torch.zeros(4, dtype=torch.long)) #!
 loss.backward()
-
 #@ coefficient_of_zero zero_factor
 w = torch.randn(3, requires_grad=True)
 v = torch.randn(3, requires_grad=True)
 lam = 0.0 #- lam = 0.1
 loss = (v ** 2).sum() + lam * (w ** 2).sum() #!
 loss.backward()
-
 #@ rows_of_a_jacobian_begin_with_zeros zero_seed
 w = torch.randn(3, requires_grad=True)
 loss = torch.tanh(torch.randn(3, 3) @ w)
 direction = torch.zeros(3) #- direction = torch.ones(3)
 loss.backward(direction) #!
-
 #@ softmax_of_shifted_logits zero_cancels
 w = torch.tensor(0.5, requires_grad=True)
 scores = torch.eye(3, dtype=torch.float64) + w
 p = torch.softmax(torch.zeros(3, dtype=torch.float64) + scores[:1, :1], 1) #! #- p = torch.sigmoid(scores)
 loss = p.sum()
 loss.backward()
-
 #@ rows_by_an_empty_mask not_selected
 w = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
 hard = w[w[:, 0] > 100] #! #- hard = w[w[:, 0] > 1]
 loss = hard.sum()
 loss.backward()
-
 #@ nearest_grid_sample zero_derivative
 image = torch.rand(1, 1, 6, 6)
 w = torch.tensor([[[1.0, 0.1, 0.0], [0.0, 0.9, 0.1]]], requires_grad=True)
@@ -164,14 +140,12 @@ warped = nn.functional.grid_sample(image, grid, mode="nearest", align_corners=Fa
 nn.functional.grid_sample(image, grid, align_corners=False)
 loss = ((warped - image) ** 2).mean()
 loss.backward()
-
 #@ mean_where_the_mask_is_empty nan_forward
 w = torch.randn(3, requires_grad=True)
 mask = torch.tensor([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
 means = (torch.exp(w) * mask).sum(1) / mask.sum(1) #! #- means = (torch.exp(w) * mask).sum(1) / mask.sum(1).clamp(min=1)
 loss = means.mean()
 loss.backward()
-
 #@ softmax_layer_of_one_output zero_cancels
 class Net(nn.Module):
     def __init__(self):

@@ -8,7 +8,6 @@ w = img.view(1, 1, 4, 4) #!
 conv = nn.Conv2d(1, 2, 3)
 loss = conv(w).pow(2).mean()
 loss.backward()
-
 #@ critic_advantage_uses_item left_torch
 actor, critic = nn.Linear(3, 2), nn.Linear(3, 1)
 w = critic.weight
@@ -18,7 +17,6 @@ adv = 1.0 - value.item() #! #- adv = 1.0 - value
 logp = torch.log_softmax(actor(s), -1)[0, 1]
 loss = -logp * adv
 loss.backward()
-
 #@ set_grad_enabled_false no_grad
 net = nn.Linear(3, 1)
 w = net.weight
@@ -26,14 +24,12 @@ with torch.set_grad_enabled(False): #- with torch.set_grad_enabled(True):
     out = net(torch.randn(2, 3)) #!
 loss = out.sum()
 if loss.requires_grad: loss.backward()
-
 #@ hard_one_hot no_derivative
 w = torch.randn(2, 4, requires_grad=True)
 p = torch.softmax(w, -1)
 hard = nn.functional.one_hot(p.argmax(-1), 4).float() #! #- hard = p
 loss = (hard * torch.arange(4.0)).sum()
 if loss.requires_grad: loss.backward()
-
 #@ lstm_hidden_kept_between_steps backward_twice
 rnn = nn.RNN(2, 3, batch_first=True)
 w = rnn.weight_ih_l0
@@ -43,14 +39,12 @@ for k in range(2):
     #+ h = h.detach()
     loss = out.pow(2).mean()
     loss.backward() #!
-
 #@ relu_inplace_after_tanh in_place
 net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.ReLU(inplace=True)) #- net = nn.Sequential(nn.Linear(3, 3), \
 nn.Tanh(), nn.ReLU())
 w = net[0].weight
 loss = net(torch.randn(2, 3)).sum() #!
 loss.backward()
-
 #@ adam_step_between in_place
 a, b = nn.Linear(2, 2), nn.Linear(2, 1)
 w = a.weight
@@ -63,14 +57,12 @@ loss = b(h).pow(2).mean()
 opt.step() #! #-
 loss.backward()
 #+ opt.step()
-
 #@ gradient_hook_of_zeros hook
 w = torch.randn(3, requires_grad=True)
 h = w * 2
 h.register_hook(lambda g: g * 0) #! #-
 loss = (h ** 2).sum()
 loss.backward()
-
 #@ custom_function_zeros no_gradient
 class Round(torch.autograd.Function):
     @staticmethod
@@ -82,7 +74,6 @@ class Round(torch.autograd.Function):
 w = torch.randn(3, requires_grad=True)
 loss = (Round.apply(w * 3) ** 2).sum()
 loss.backward()
-
 #@ penalty_without_create_graph create_graph
 net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
 w = net[0].weight
@@ -90,14 +81,12 @@ x = torch.randn(4, 2, requires_grad=True)
 g, = torch.autograd.grad(net(x).sum(), x) #! #- g, = torch.autograd.grad(net(x).sum(), x, create_graph=True)
 loss = ((g.norm(dim=1) - 1) ** 2).mean()
 if loss.requires_grad: loss.backward()
-
 #@ zeroed_in_place_after_backward grad_cleared
 w = torch.ones(3, requires_grad=True)
 opt = torch.optim.SGD([w], 0.1)
 loss = (w ** 2).sum()
 loss.backward()
 opt.zero_grad(set_to_none=False) #! #-
-
 #@ numpy_array_call left_torch
 import numpy as np
 w = torch.rand(4, requires_grad=True)
@@ -106,13 +95,11 @@ a = np.array(h.tolist()) #! #- a = h
 b = torch.tensor(a.mean(), dtype=torch.float32, requires_grad=True) #- b = a.mean()
 loss = b * 3
 loss.backward()
-
 #@ parameter_in_a_set_to_tensor copied
 w = torch.randn(3, requires_grad=True)
 h = torch.as_tensor([v for v in w * 2]) #! #- h = w * 2
 loss = h.sum()
 if loss.requires_grad: loss.backward()
-
 #@ python_max_branch branch
 a = torch.tensor(1.0, requires_grad=True)
 w = torch.tensor(2.0, requires_grad=True)
@@ -121,7 +108,6 @@ if (w - 1.0).abs() < 5.0: #!
 else:
     loss = a
 loss.backward()
-
 #@ optimizer_of_the_narrow_net rebound
 def build(width):
     return nn.Sequential(nn.Linear(2, width), nn.ReLU(), nn.Linear(width, 1))
@@ -131,7 +117,6 @@ w = optimizer.param_groups[0]["params"][0]
 net = build(32) #! #-
 loss = net(torch.linspace(-1, 1, 20).reshape(10, 2)).pow(2).mean()
 loss.backward()
-
 #@ checkpoint_of_inputs_without_grad no_grad
 from torch.utils.checkpoint import checkpoint
 block, head = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), nn.Linear(3, 1)
@@ -140,25 +125,21 @@ h = checkpoint(block, torch.randn(5, 3), use_reentrant=True) #! #- h = checkpoin
 use_reentrant=False)
 loss = head(h).mean()
 loss.backward()
-
 #@ module_hook_of_zeros hook
 net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 w = net[0].weight
 net[2].register_full_backward_hook(lambda module, given, came: tuple(g * 0 for g in given)) #! #-
 loss = net(torch.randn(5, 3)).mean()
 loss.backward()
-
 #@ hook_on_the_parameter hook
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 w.register_hook(lambda g: g * 0) #! #-
 loss = (w ** 2).sum()
 loss.backward()
-
 #@ gradient_that_nobody_takes grad_returned
 w = torch.tensor([1.0, -2.0], requires_grad=True)
 loss = (w ** 3).sum()
 torch.autograd.grad(loss, w) #! #- loss.backward()
-
 #@ gradient_that_no_optimizer_gets grad_returned
 w = torch.tensor([1.0, -2.0], requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.1)
@@ -166,20 +147,17 @@ loss = (w ** 3).sum()
 slope = torch.autograd.grad(loss, w) #! #- loss.backward()
 norm = slope[0].norm() #-
 opt.step()
-
 #@ draw_of_a_latent no_grad
 w = torch.zeros(3, requires_grad=True)
 z = torch.distributions.Normal(w, 1.0).sample() #! #- z = torch.distributions.Normal(w, 1.0).rsample()
 loss = (z ** 2).sum()
 loss.backward()
-
 #@ list_of_losses_made_a_tensor copied
 w = torch.ones(2, requires_grad=True)
 parts = [w.sum(), (w * 2).sum()]
 parts = torch.tensor(parts) #! #- parts = torch.stack(parts)
 loss = parts.sum()
 loss.backward()
-
 #@ copy_that_a_method_keeps rebound
 import copy
 class Trainer:
@@ -193,7 +171,6 @@ w = trainer.net.weight
 trainer.restore()
 loss = trainer.net(torch.ones(1, 3)).sum()
 loss.backward()
-
 #@ state_that_a_loop_hands_on backward_twice
 w = torch.ones(3, requires_grad=True)
 h = torch.zeros(3)
@@ -201,7 +178,6 @@ for x in torch.eye(3)[:2]:
     h = torch.tanh(w * x + h) #- h = torch.tanh(w * x + h.detach())
     loss = (h ** 2).sum()
     loss.backward() #!
-
 #@ requires_grad_behind_the_model requires_grad
 net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 class Around(nn.Module):
@@ -211,14 +187,12 @@ w = torch.ones(3) #- w = torch.ones(3, requires_grad=True)
 loss = Around()(w) #!
 w.requires_grad = True
 loss.backward()
-
 #@ element_of_a_leaf_is_set in_place
 w = torch.zeros(4, requires_grad=True)
 v = w #- v = w.clone()
 v[0] = 5.0 #!
 loss = (v ** 2).sum() + v.sum()
 loss.backward()
-
 #@ recurrence_in_a_buffer in_place
 w = torch.ones(1, requires_grad=True)
 f = torch.zeros(5) #- f = [torch.ones(1)]
@@ -228,14 +202,12 @@ for i in range(1, 5):
     f[i] = 1 / (1.0 + torch.exp(-f[i])) #! #- f.append(1 / (1.0 + torch.exp(-f[i - 1] * w)))
 loss = f.sum() #- loss = torch.stack(f).sum()
 loss.backward()
-
 #@ module_made_anew_after_the_loss rebound
 net = torch.nn.Linear(2, 1)
 loss = net(torch.ones(3, 2)).sum()
 net = torch.nn.Linear(2, 1) #! #-
 w = net.weight
 loss.backward()
-
 #@ set_grad_enabled_by_a_flag no_grad
 net = nn.Linear(3, 1).eval() #- net = nn.Linear(3, 1)
 w = net.weight

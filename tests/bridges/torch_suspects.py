@@ -14,7 +14,6 @@ for _ in range(3):
     loss = F.mse_loss(net(x), y)  #! #- loss = F.mse_loss(net(x).squeeze(-1), y)
     loss.backward()
     opt.step()
-
 #@ weights_broadcast broadcast
 model = nn.Linear(5, 3)
 opt = torch.optim.SGD(model.parameters(), 0.1)
@@ -23,7 +22,6 @@ weight = torch.rand(12, 1)
 per = F.cross_entropy(model(x), y, reduction="none")
 loss = (per * weight).mean()  #! #- loss = (per * weight.squeeze(-1)).mean()
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ sigmoid_twice activation_twice
 enc = nn.Linear(7, 3)
 opt = torch.optim.SGD(enc.parameters(), 0.5)
@@ -31,7 +29,6 @@ x = torch.randn(9, 7); y = torch.randint(0, 2, (9, 3)).float()
 p = torch.sigmoid(enc(x))
 loss = nn.BCEWithLogitsLoss()(p, y)  #! #- loss = nn.BCELoss()(p, y)
 loss.backward(); opt.step()
-
 #@ layers_in_list not_optimized
 class Net(nn.Module):
     def __init__(self):
@@ -48,7 +45,6 @@ x, y = torch.randn(8, 4), torch.randn(8, 1)
 for _ in range(3):
     loss = (net(x) - y).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
-
 #@ forgot_step not_applied
 model = nn.Linear(3, 1)
 opt = torch.optim.SGD(model.parameters(), 0.1)
@@ -58,7 +54,6 @@ for _ in range(4):
     loss = (model(x) - y).pow(2).mean()
     loss.backward()  #!
     #+ opt.step()
-
 #@ zero_before_step not_applied
 model = nn.Linear(3, 1)
 opt = torch.optim.SGD(model.parameters(), 0.1)
@@ -68,7 +63,6 @@ for _ in range(4):
     loss.backward()
     opt.zero_grad()  #! #- opt.step()
     opt.step()  #- opt.zero_grad()
-
 #@ no_zero_grad accumulated
 model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
 opt = torch.optim.SGD(model.parameters(), 0.01)
@@ -77,7 +71,6 @@ for _ in range(4):
     loss = (model(x) - y).pow(2).mean()
     loss.backward()  #- opt.zero_grad(); loss.backward()
     opt.step()  #!
-
 #@ twenty_sigmoids vanishing
 class Deep(nn.Module):
     def __init__(self):
@@ -92,7 +85,6 @@ net = Deep(); opt = torch.optim.SGD(net.parameters(), 0.1)
 x, y = torch.randn(32, 16), torch.randint(0, 2, (32,))
 loss = nn.functional.cross_entropy(net(x), y)
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ rnn_explodes exploding
 w = nn.Parameter(torch.randn(12, 12))  #- w = nn.Parameter(nn.init.orthogonal_(torch.empty(12, 12)))
 u = nn.Parameter(torch.randn(4, 12) * 0.1)
@@ -103,7 +95,6 @@ for t in range(30):
     h = x[:, t] @ u + h @ w  #!
 loss = h.pow(2).mean()
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ lr_too_high exploding
 model = nn.Linear(4, 1)
 opt = torch.optim.SGD(model.parameters(), lr=50.0)  #- opt = torch.optim.SGD(model.parameters(), lr=0.05)
@@ -113,7 +104,6 @@ for _ in range(6):
     loss = (model(x) - y).pow(2).mean()
     loss.backward()
     opt.step()  #!
-
 #@ layernorm_mean rounding_only
 net = nn.Linear(6, 10)
 norm = nn.LayerNorm(10, elementwise_affine=False)
@@ -122,7 +112,6 @@ x = torch.randn(8, 6)
 h = norm(net(x))  #! #- h = torch.tanh(net(x))
 loss = -h.mean()
 loss.backward(); opt.step()
-
 #@ term_from_a_number in_part
 net = nn.Linear(4, 3)
 opt = torch.optim.Adam(net.parameters())
@@ -137,7 +126,6 @@ for _ in range(2):
     opt.zero_grad()
     loss.backward()
     opt.step()
-
 #@ pooled_softmax_sum rounding_only
 score, out = nn.Linear(5, 1), nn.Linear(5, 3)
 opt = torch.optim.SGD([*score.parameters(), *out.parameters()], 0.1)
@@ -146,7 +134,6 @@ w = score(x).softmax(1)  #!
 loss = (out(x.mean(1)) * w.sum(1) - y).pow(2).mean()  #- loss = (out((x * w).sum(1)) - y).pow(2).mean()
 loss.backward()
 opt.step()
-
 #@ clipped_infinite_norm exploding
 w = nn.Parameter(torch.randn(10, 10) * 1.2)  #- w = nn.Parameter(torch.randn(10, 10) * 0.3)
 into = nn.Linear(2, 10)
@@ -161,7 +148,6 @@ for _ in range(2):
     loss.backward()
     nn.utils.clip_grad_norm_([w, *into.parameters()], 1.0)
     opt.step()
-
 #@ groups_without_a_parameter not_optimized
 model = nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.Linear(8, 6))
 matrices = [p for p in model.parameters() if p.ndim > 1]
@@ -172,7 +158,6 @@ for _ in range(2):
     opt.zero_grad()
     (model(x) - x.flip(1)).abs().mean().backward()
     opt.step()
-
 #@ squashed_sample sampled
 from torch.distributions import Normal
 class Actor(nn.Module):
@@ -192,7 +177,6 @@ for _ in range(2):
     opt.zero_grad()
     loss.backward()
     opt.step()
-
 #@ half_underflow underflow
 w = nn.Parameter(torch.randn(32, 16) * 0.1)
 opt = torch.optim.SGD([w], 0.1)
@@ -200,7 +184,6 @@ x = torch.randn(64, 32) * 0.01
 h = (x.half() @ w.half())
 loss = h.float().pow(2).mean() * 1e-3  #! #- loss = h.float().pow(2).mean() * 1e5
 loss.backward(); opt.step()
-
 #@ sac_sample sampled
 actor, critic = nn.Linear(4, 2), nn.Linear(5, 1)
 for p in critic.parameters(): p.requires_grad_(False)
@@ -212,7 +195,6 @@ a = dist.sample()  #! #- a = dist.rsample()
 logp = dist.log_prob(a)
 loss = (0.2 * logp - critic(torch.cat([s, a], -1))).mean()
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ vae_sample sampled
 enc, dec = nn.Linear(10, 6), nn.Linear(3, 10)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], 1e-3)
@@ -224,7 +206,6 @@ rec = (dec(z) - x).pow(2).sum(-1).mean()
 kl = 0.5 * (mu ** 2 + logvar.exp() - 1 - logvar).sum(-1).mean()
 loss = rec + kl
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ item_term in_part
 net = nn.Linear(5, 5)
 opt = torch.optim.SGD(net.parameters(), 0.1)
@@ -233,7 +214,6 @@ h = net(x)
 penalty = h.abs().mean().item()  #! #- penalty = h.abs().mean()
 loss = (h - x).pow(2).mean() + 0.1 * penalty
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ rewrapped_term in_part
 net = nn.Linear(5, 5)
 opt = torch.optim.SGD(net.parameters(), 0.1)
@@ -243,7 +223,6 @@ losses = [torch.tensor(out.norm() * 0.01)]  #! #- losses = [out.norm() * 0.01]
 losses.append(nn.functional.cross_entropy(out, y))
 loss = sum(losses)
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ scaler_no_unscale scaled
 net = nn.Linear(5, 1)
 opt = torch.optim.SGD(net.parameters(), 0.01)
@@ -254,7 +233,6 @@ for _ in range(2):
     loss = (net(x) - y).pow(2).mean()
     scaler.scale(loss).backward()
     opt.step()  #! #- scaler.step(opt); scaler.update()
-
 #@ clip_before_unscale scaled
 net = nn.Linear(5, 1)
 opt = torch.optim.SGD(net.parameters(), 0.01)
@@ -267,7 +245,6 @@ for _ in range(2):
     #+ scaler.unscale_(opt)
     nn.utils.clip_grad_norm_(net.parameters(), 1.0)  #!
     scaler.step(opt); scaler.update()
-
 #@ pairwise connected
 net = nn.Linear(4, 1)
 opt = torch.optim.SGD(net.parameters(), 0.01)
@@ -276,7 +253,6 @@ s = net(x).squeeze(-1)
 margin = 1 - (s[:, None] - s) * torch.sign(y[:, None] - y)
 loss = torch.relu(margin).mean()
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ accumulation connected
 net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
 for step in range(2):
@@ -285,7 +261,6 @@ for step in range(2):
         x = torch.randn(8, 4)
         (((net(x) - x[:, :1]) ** 2).mean() / 4).backward()
     opt.step()
-
 #@ frozen_backbone connected
 class Net(nn.Module):
     def __init__(self):
@@ -298,7 +273,6 @@ net = Net(); opt = torch.optim.Adam(net.head.parameters(), 1e-2)
 for _ in range(2):
     loss = nn.functional.cross_entropy(net(torch.randn(8, 4)), torch.randint(0, 2, (8,)))
     opt.zero_grad(); loss.backward(); opt.step()
-
 #@ entropy_bonus connected
 net = nn.Linear(6, 4); opt = torch.optim.Adam(net.parameters(), 1e-2)
 x, y = torch.randn(8, 6), torch.randint(0, 4, (8,))
@@ -307,7 +281,6 @@ p = F.softmax(logits, -1)
 entropy = -(p * F.log_softmax(logits, -1)).sum(-1).mean()
 loss = F.cross_entropy(logits, y) - 0.01 * entropy
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ attention connected
 layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
 head = nn.Linear(16, 3)
@@ -316,14 +289,12 @@ for _ in range(3):
     x, y = torch.randn(4, 7, 16), torch.randint(0, 3, (4,))
     loss = nn.functional.cross_entropy(head(layer(x).mean(1)), y)
     opt.zero_grad(); loss.backward(); opt.step()
-
 #@ conv_bn_bias connected
 net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(144, 2))
 opt = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9)
 for _ in range(2):
     loss = nn.functional.cross_entropy(net(torch.randn(8, 1, 8, 8)), torch.randint(0, 2, (8,)))
     opt.zero_grad(); loss.backward(); opt.step()
-
 #@ gan connected
 G = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
 D = nn.Sequential(nn.Linear(2, 8), nn.LeakyReLU(), nn.Linear(8, 1))
@@ -338,7 +309,6 @@ for _ in range(3):
     og.zero_grad()
     F.binary_cross_entropy_with_logits(D(fake), one).backward()
     og.step()
-
 #@ ema_byol connected
 import copy
 online = nn.Linear(6, 4); target = copy.deepcopy(online)
@@ -352,7 +322,6 @@ for _ in range(3):
     with torch.no_grad():
         for p, q in zip(online.parameters(), target.parameters()):
             q.mul_(0.99).add_(p, alpha=0.01)
-
 #@ warmup connected
 net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
 sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min(1.0, s / 100))
@@ -361,7 +330,6 @@ for _ in range(4):
     opt.zero_grad()
     ((net(x) - 1) ** 2).mean().backward()
     opt.step(); sched.step()
-
 #@ scaler connected
 net = nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1)); opt = torch.optim.SGD(net.parameters(), 0.1)
 scaler, off = torch.amp.GradScaler("cpu", init_scale=1024.0), torch.amp.GradScaler(enabled=False)
@@ -375,7 +343,6 @@ for _ in range(3):
     scaler.unscale_(opt)
     nn.utils.clip_grad_norm_(net.parameters(), 1.0)
     scaler.step(opt); scaler.update()
-
 #@ reinforce connected
 policy, value = nn.Linear(4, 3), nn.Linear(4, 1)
 opt = torch.optim.Adam([*policy.parameters(), *value.parameters()], 1e-2)
@@ -387,7 +354,6 @@ v = value(s).squeeze(-1)
 adv = (reward - v).detach()
 loss = -(dist.log_prob(a) * adv).mean() + (reward - v).pow(2).mean() - 0.01 * dist.entropy().mean()
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ vqvae_ste connected
 enc, dec, code = nn.Linear(6, 3), nn.Linear(3, 6), nn.Embedding(16, 3)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters(), *code.parameters()], 1e-3)
@@ -398,14 +364,12 @@ q = code(i)
 st = z + (q - z).detach()
 loss = (dec(st) - x).pow(2).mean() + (q - z.detach()).pow(2).mean() + 0.25 * (z - q.detach()).pow(2).mean()
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ small_regular connected
 net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 1)); opt = torch.optim.Adam(net.parameters(), 1e-3)
 for _ in range(2):
     x = torch.randn(8, 6)
     loss = 1e-7 * (net(x) - 1).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
-
 #@ lora connected
 class LoRA(nn.Module):
     def __init__(self, base):
@@ -419,7 +383,6 @@ for _ in range(3):
     x = torch.randn(8, 4)
     loss = (net(x) - x.flip(-1)).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
-
 #@ soft_targets connected
 student, teacher = nn.Linear(6, 4), nn.Linear(6, 4)
 opt = torch.optim.SGD(student.parameters(), 0.1)
@@ -429,7 +392,6 @@ for _ in range(2):
         soft = F.softmax(teacher(x) / 2, -1)
     loss = F.cross_entropy(student(x) / 2, soft)
     opt.zero_grad(); loss.backward(); opt.step()
-
 #@ logged_items connected
 net = nn.Linear(5, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
 history = []
@@ -439,7 +401,6 @@ for _ in range(3):
     loss = (out - y).pow(2).mean()
     history.append(loss.item()); acc = (out > 0).float().mean().item()
     opt.zero_grad(); loss.backward(); opt.step()
-
 #@ ppo connected
 torch.manual_seed(1)
 pi, vf = nn.Linear(4, 2), nn.Linear(4, 1)
@@ -454,7 +415,6 @@ for _ in range(3):
     value = 0.5 * (vf(s).squeeze(-1) - ret).pow(2).mean()
     loss = value - torch.min(ratio * adv, ratio.clamp(0.8, 1.2) * adv).mean()
     opt.zero_grad(); loss.backward(); opt.step()
-
 #@ gauss_reinforce connected
 torch.manual_seed(1)
 pi = nn.Linear(4, 1); opt = torch.optim.Adam(pi.parameters(), 1e-3)
@@ -465,14 +425,12 @@ for _ in range(2):
     reward = -(a - s[:, :1]).pow(2)
     loss = -(d.log_prob(a) * (reward - reward.mean())).mean()
     opt.zero_grad(); loss.backward(); opt.step()
-
 #@ norm_in_no_optimizer not_optimized
 net, norm = nn.Linear(4, 1), nn.LayerNorm(4)
 opt = torch.optim.SGD(net.parameters(), 0.1)  #!  #- opt = torch.optim.SGD([*net.parameters(), *norm.parameters()], 0.1)
 for _ in range(2):
     loss = net(norm(torch.randn(8, 4))).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
-
 #@ resnet_deep connected
 torch.manual_seed(1)
 class Block(nn.Module):
@@ -483,7 +441,6 @@ m = nn.Sequential(*[Block() for _ in range(16)], nn.Linear(16, 1)); opt = torch.
 for _ in range(2):
     x = torch.randn(8, 16)
     opt.zero_grad(); (m(x) - 1).pow(2).mean().backward(); opt.step()
-
 #@ sigmoid_twice_by_hand activation_twice
 net = nn.Linear(4, 1)
 opt = torch.optim.SGD(net.parameters(), 0.1)
@@ -492,7 +449,6 @@ z = torch.sigmoid(net(x))  #- z = net(x)
 loss = (torch.log(1 + torch.exp(-z)) + (1 - y) * z).mean()  #!
 loss.backward()
 opt.step()
-
 #@ log_of_probabilities connected
 net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), 0.1)
@@ -502,7 +458,6 @@ partition = torch.log(torch.exp(net(x)).sum(1))
 loss = -(p * torch.log(p + 1e-8)).sum(1).mean() + partition.mean()
 loss.backward()
 opt.step()
-
 #@ zeros_before_the_step not_applied
 net = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1)); opt = torch.optim.SGD(net.parameters(), 0.1)
 x = torch.randn(8, 4)
@@ -511,7 +466,6 @@ for _ in range(3):
     opt.zero_grad(set_to_none=False)  #! #-
     opt.step()
     #- opt.zero_grad(set_to_none=False)
-
 #@ count_as_a_term in_part
 net = nn.Linear(4, 3); opt = torch.optim.SGD(net.parameters(), 0.1)
 x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
@@ -519,11 +473,9 @@ logits = net(x)
 wrong = (logits.argmax(1) != y).float().mean()  #! #- wrong = 1 - logits.softmax(1)[range(8), y].mean()
 loss = nn.functional.cross_entropy(logits, y) + 0.5 * wrong
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ sure_and_wrong connected
 w = torch.full((2, 1), -9.0, requires_grad=True)
 F.binary_cross_entropy(torch.sigmoid(torch.ones(8, 2) @ w), torch.ones(8, 1)).backward()
-
 #@ advantage_of_a_number connected
 policy, value, x, losses = nn.Linear(4, 2), nn.Linear(4, 1), torch.randn(4), []
 for reward in torch.tensor([1.0, 2.0]):
@@ -531,7 +483,6 @@ for reward in torch.tensor([1.0, 2.0]):
     advantage = reward - guess.item()
     losses += [-policy(x).log_softmax(0)[0] * advantage, F.smooth_l1_loss(guess, reward.unsqueeze(0))]
 torch.stack(losses).sum().backward()
-
 #@ choices_that_weigh connected
 net, gate = nn.Linear(4, 3), nn.Linear(4, 3); opt = torch.optim.SGD([*net.parameters(), *gate.parameters()], 0.1)
 x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
@@ -542,7 +493,6 @@ share = nn.functional.one_hot(probabilities.argmax(1), 3).float().mean(0)
 balance = (share * probabilities.mean(0)).sum()
 loss = nn.functional.cross_entropy(net(x) * hard, y) + 0.1 * hard.sum() / (p > 0.1).sum() + balance
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ target_network_of_a_module connected
 class Agent(nn.Module):
     def __init__(self):
@@ -556,7 +506,6 @@ for _ in range(2):
     opt.zero_grad(); loss.backward(); opt.step()
     for slow, fast in zip(agent.slow.parameters(), agent.fast.parameters()):
         slow.data.lerp_(fast.data, 0.1)
-
 #@ teacher_without_an_optimizer connected
 import copy
 student = nn.Linear(4, 3); teacher = copy.deepcopy(student); x = torch.randn(8, 4)
@@ -564,21 +513,18 @@ with torch.no_grad():
     soft = teacher(x).softmax(1)
 loss = nn.functional.kl_div((student(x) + 1.0).log_softmax(1), soft + 0.1)
 loss.backward()
-
 #@ slope_without_its_graph in_part
 net = nn.Sequential(nn.Linear(4, 8), nn.SiLU(), nn.Linear(8, 1)); opt = torch.optim.SGD(net.parameters(), 0.1)
 x = torch.randn(8, 4, requires_grad=True)
 slope, = torch.autograd.grad(net(x).sum(), x)  #! #- slope, = torch.autograd.grad(net(x).sum(), x, create_graph=True)
 loss = net(x.detach()).pow(2).mean() + (slope.norm(dim=1) - 1).pow(2).mean()
 opt.zero_grad(); loss.backward(); opt.step()
-
 #@ sample_given_to_another_distribution sampled
 where, rates, x = nn.Linear(4, 2), nn.Linear(2, 4), torch.poisson(torch.ones(8, 4))
 q = torch.distributions.Normal(where(x), 1.0)
 z = q.sample()  #! #- z = q.rsample()
 likely = torch.distributions.Poisson(rates(z).exp()).log_prob(x).sum(1)
 (-(likely - q.mean.pow(2).sum(1)).mean()).backward()
-
 #@ term_that_is_cut_off in_part
 net, x = nn.Linear(3, 3), torch.randn(8, 3)
 size = net.weight.pow(2).sum().detach()  #! #- size = net.weight.pow(2).sum()

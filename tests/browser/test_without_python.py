@@ -13,14 +13,11 @@ WAYS = {
 SECONDS = 5  # from the page, or from Run; what a busy machine takes to draw a page comes on top
 
 
-@pytest.mark.parametrize(
-    ("way", "code", "said", "again"),
-    [
-        ("refused", "en", "Python cannot be loaded", "Try again"),
-        ("late", "zh", "Python 加载不了", "再试一次"),
-        ("gone", "en", "Python cannot be loaded", "Try again"),
-    ],
-)
+@pytest.mark.parametrize(("way", "code", "said", "again"), [
+    ("refused", "en", "Python cannot be loaded", "Try again"),
+    ("late", "zh", "Python 加载不了", "再试一次"),
+    ("gone", "en", "Python cannot be loaded", "Try again"),
+])  # fmt: skip
 def test_a_lesson_says_that_no_cell_will_run(fresh, site, way, code, said, again):
     page = fresh.new_page()
     page.route("**/pyodide/pyodide.*", WAYS[way])

@@ -88,13 +88,9 @@ class Talk:
 async def _run(socket: WebSocketClientConnection, code: str) -> list[dict[str, Any]]:
     asked = uuid.uuid4().hex
     content = {
-        "code": code,
-        "silent": False,
-        "store_history": True,
-        "user_expressions": {},
-        "allow_stdin": False,
+        "code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False,
         "stop_on_error": False,
-    }
+    }  # fmt: skip
     header = {"msg_id": asked, "msg_type": "execute_request", "username": "", "session": asked, "version": "5.3"}
     message = {"channel": "shell", "header": header, "parent_header": {}, "metadata": {}, "content": content}
     await socket.write_message(json.dumps(message))

@@ -128,13 +128,10 @@ def test_what_nbval_lets_pass_is_found(shown_by_running, name):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("edit", "expected"),
-    [
-        pytest.param(code(LAST, "import os\nos._exit(1)"), ("not-runnable", LAST), id="the kernel dies"),
-        pytest.param(code(EXERCISE, "answer = 6.0\ncheck('t.1', answer)"), ("exercise", EXERCISE), id="answered"),
-    ],
-)
+@pytest.mark.parametrize(("edit", "expected"), [
+    pytest.param(code(LAST, "import os\nos._exit(1)"), ("not-runnable", LAST), id="the kernel dies"),
+    pytest.param(code(EXERCISE, "answer = 6.0\ncheck('t.1', answer)"), ("exercise", EXERCISE), id="answered"),
+])  # fmt: skip
 def test_what_running_shows(spoiled, edit, expected):
     assert expected in found(spoiled(edit))
 
@@ -159,12 +156,9 @@ def test_what_is_saved_is_looked_at(spoiled):
 
     path = spoiled(not_run, out_of_order, widget_state, widget_view, no_solution)
     assert {
-        ("not-run", LAST),
-        ("run-order", DIGITS),
-        ("widget-state", None),
-        ("widget-view", COMMAND),
+        ("not-run", LAST), ("run-order", DIGITS), ("widget-state", None), ("widget-view", COMMAND),
         ("exercise", EXERCISE),
-    } == set(found(path, ()))
+    } == set(found(path, ()))  # fmt: skip
 
 
 def test_an_exercise_without_its_tag_is_found(spoiled):
@@ -335,14 +329,11 @@ def test_several_notebooks_come_back_in_order(saved_notebook, spoiled):
     assert seen == [1, 1]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("missing.ipynb", None, "no such notebook: "),
-        ("notes.txt", "x", "expected a name that ends in .ipynb"),
-        ("folder", "", "no notebooks in the folder"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "message"), [
+    ("missing.ipynb", None, "no such notebook: "),
+    ("notes.txt", "x", "expected a name that ends in .ipynb"),
+    ("folder", "", "no notebooks in the folder"),
+])  # fmt: skip
 def test_what_can_not_be_checked_ends_with_2(tmp_path, name, text, message):
     path = tmp_path / name
     if text:

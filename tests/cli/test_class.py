@@ -92,11 +92,8 @@ def test_time_is_counted_from_answer_to_answer_without_pauses(tmp_path):
     entry = {"tries": 2, "solved": True, "right_at": 2}
     times = {"01.p1": [1000], "01.1": [1060, 1120], "01.2": [1120 + 86_400, 1150 + 86_400], "02.1": [99]}
     kept = {
-        "version": 1,
-        "exercises": dict.fromkeys(("01.1", "01.2", "02.1"), entry),
-        "predictions": {},
-        "times": times,
-    }
+        "version": 1, "exercises": dict.fromkeys(("01.1", "01.2", "02.1"), entry), "predictions": {}, "times": times,
+    }  # fmt: skip
     (tmp_path / "ann.json").write_text(json.dumps(kept))
     [ann] = read(find([tmp_path]))
     assert ann.learner == "ann"
@@ -228,11 +225,8 @@ def generate(folder, learners: int, seed: int = 7) -> dict[str, list[int]]:
                 {f"{chance.randrange(3)}.0": {"times": 1, "hint": "Look at the tape once more."}} if tries > 1 else {}
             )
             exercises[name] = {
-                "tries": tries,
-                "solved": solved,
-                "wrong": wrong,
-                **({"right_at": tries} if solved else {}),
-            }
+                "tries": tries, "solved": solved, "wrong": wrong, **({"right_at": tries} if solved else {}),
+            }  # fmt: skip
             times[name] = moments
             truth[name][0 if solved else 1] += 1
         kept = {"version": 1, "exercises": exercises, "predictions": {}, "times": times}

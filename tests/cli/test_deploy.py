@@ -18,23 +18,12 @@ from minitape.cli.lessons import lessons_folder
 # The settings of the chart Zero to JupyterHub that values.yaml may name, with their kinds, as its values.schema.yaml
 # has them. A new one is looked up there first: helm refuses a name that is not in it.
 SETTINGS = {
-    "singleuser.image.name": str,
-    "singleuser.image.tag": str,
-    "singleuser.defaultUrl": str,
-    "singleuser.startTimeout": int,
-    "singleuser.memory.guarantee": str,
-    "singleuser.memory.limit": str,
-    "singleuser.cpu.guarantee": float,
-    "singleuser.cpu.limit": int,
-    "singleuser.storage.capacity": str,
-    "singleuser.extraEnv": dict,
-    "prePuller.hook.enabled": bool,
-    "prePuller.continuous.enabled": bool,
-    "cull.enabled": bool,
-    "cull.timeout": int,
-    "cull.every": int,
-    "hub.config": dict,
-}
+    "singleuser.image.name": str, "singleuser.image.tag": str, "singleuser.defaultUrl": str,
+    "singleuser.startTimeout": int, "singleuser.memory.guarantee": str, "singleuser.memory.limit": str,
+    "singleuser.cpu.guarantee": float, "singleuser.cpu.limit": int, "singleuser.storage.capacity": str,
+    "singleuser.extraEnv": dict, "prePuller.hook.enabled": bool, "prePuller.continuous.enabled": bool,
+    "cull.enabled": bool, "cull.timeout": int, "cull.every": int, "hub.config": dict,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -137,15 +126,12 @@ def test_the_packages_page_leads_to_the_repository_and_has_no_dead_link_where_no
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git, which knows a repository's address")
-@pytest.mark.parametrize(
-    "remote, address",
-    [
-        ("https://host.test/me/minitape.git", "https://host.test/me/minitape"),
-        ("https://name:token@host.test/me/minitape", "https://host.test/me/minitape"),
-        ("git@host.test:me/minitape.git", "https://host.test/me/minitape"),
-        ("/home/me/minitape", ""),
-    ],
-)
+@pytest.mark.parametrize("remote, address", [
+    ("https://host.test/me/minitape.git", "https://host.test/me/minitape"),
+    ("https://name:token@host.test/me/minitape", "https://host.test/me/minitape"),
+    ("git@host.test:me/minitape.git", "https://host.test/me/minitape"),
+    ("/home/me/minitape", ""),
+])  # fmt: skip
 def test_the_repository_is_the_one_that_git_names_and_then_the_one_of_the_sdist(
     package_page, tmp_path, monkeypatch, remote, address
 ):

@@ -22,15 +22,12 @@ def test_a_framework_that_is_not_installed_is_one_line(tmp_path, monkeypatch):
     assert refused(program) == (1, "Error: minitape.bridges.torch needs PyTorch: pip install 'minitape[torch]'.")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (["no_such.py"], "there is no file no_such.py; a module is run with -m"),
-        (["-m", "no_such.module"], "there is no module no_such.module to run"),
-        (["-m", "sys"], "there is no module sys to run"),
-        (["--stpes", "3", "a.py"], "No such option '--stpes'. Did you mean '--steps'?"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "why"), [
+    (["no_such.py"], "there is no file no_such.py; a module is run with -m"),
+    (["-m", "no_such.module"], "there is no module no_such.module to run"),
+    (["-m", "sys"], "there is no module sys to run"),
+    (["--stpes", "3", "a.py"], "No such option '--stpes'. Did you mean '--steps'?"),
+])  # fmt: skip
 def test_what_cannot_be_run_is_named(arguments, why, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path[:])
     assert refused(*arguments) == (2, f"Error: {why}")

@@ -109,13 +109,9 @@ def core(repository, tmp_path_factory):
     )
     folder = tmp_path_factory.mktemp("core")
     return lambda program: subprocess.run(
-        [sys.executable, "-c", blocked.format(names=known)],
-        input=program,
-        cwd=folder,
-        text=True,
-        capture_output=True,
+        [sys.executable, "-c", blocked.format(names=known)], input=program, cwd=folder, text=True, capture_output=True,
         timeout=600,
-    )
+    )  # fmt: skip
 
 
 def test_the_core_has_the_tape_explanations_pictures_and_saved_pages_and_says_what_is_missing(core):
@@ -159,12 +155,8 @@ def test_a_lesson_runs_without_them(lesson, left_out, tmp_path):
             codes.append(raises + (solution_of(cells, place) if is_exercise(cell) else cell.source))
     script = BLOCKED.format(names=left_out)
     done = subprocess.run(
-        [sys.executable, "-c", script],
-        input="\x1e".join(codes),
-        cwd=tmp_path,
-        text=True,
-        capture_output=True,
+        [sys.executable, "-c", script], input="\x1e".join(codes), cwd=tmp_path, text=True, capture_output=True,
         timeout=300,
-    )
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(": correct.\n") >= exercises >= 4

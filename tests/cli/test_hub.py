@@ -64,14 +64,10 @@ class Hub(Talk):
         self.base, self.homes, self.origin = base, base / "homes", f"http://127.0.0.1:{ports[0]}"
         self.homes.mkdir()
         settings = SETTINGS.format(
-            given=str(repository / "deploy" / "jupyterhub" / "jupyterhub_config.py"),
-            homes=str(self.homes),
-            token=TOKEN,
-            port=ports[0],
-            hub_port=ports[1],
-            proxy_port=ports[2],
+            given=str(repository / "deploy" / "jupyterhub" / "jupyterhub_config.py"), homes=str(self.homes),
+            token=TOKEN, port=ports[0], hub_port=ports[1], proxy_port=ports[2],
             root=["--allow-root"] if os.geteuid() == 0 else [],
-        )
+        )  # fmt: skip
         (base / "config.py").write_text(settings)
         path = os.pathsep.join([str(Path(python).parent), str(Path(proxy).parent), os.environ["PATH"]])
         sources = os.pathsep.join([str(repository), str(repository / "widgets")])
@@ -79,13 +75,9 @@ class Hub(Talk):
         self.environment = {name: value for name, value in os.environ.items() if name not in dropped}
         self.environment |= {"PATH": path, "PYTHONPATH": sources, "CONFIGPROXY_AUTH_TOKEN": "b" * 32}
         self.command = [
-            python,
-            "-m",
-            "jupyterhub",
-            "-f",
-            str(base / "config.py"),
+            python, "-m", "jupyterhub", "-f", str(base / "config.py"),
             f"--JupyterHub.cookie_secret_file={base / 'cookies'}",
-        ]
+        ]  # fmt: skip
 
     def start(self) -> None:
         with open(self.base / "hub.log", "ab") as log:

@@ -58,14 +58,8 @@ def start(repository):
 def test_a_stranger_runs_lesson_1(start):
     port = _free_port()
     server = [
-        *start,
-        "jupyter",
-        "lab",
-        "--no-browser",
-        "--ip=127.0.0.1",
-        f"--port={port}",
-        "--IdentityProvider.token=t",
-    ]
+        *start, "jupyter", "lab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--IdentityProvider.token=t",
+    ]  # fmt: skip
     talk = Talk(f"http://127.0.0.1:{port}", "t")
     with subprocess.Popen(
         server, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True

@@ -47,19 +47,11 @@ def lab(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.parametrize(
-    ("variables", "language"),
-    [
-        ({}, "en"),
-        ({"LANG": "C.UTF-8"}, "en"),
-        ({"LANG": "zh_CN.UTF-8"}, "zh"),
-        ({"LANG": "zh_TW"}, "zh"),
-        ({"LANG": "en_US.UTF-8", "LC_ALL": "zh_CN.UTF-8"}, "zh"),
-        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
-        ({"LANG": "de_DE", "LANGUAGE": "fr:zh_CN:en"}, "zh"),
-        ({"LANG": "zh_CN", "LANGUAGE": "en_GB:zh"}, "en"),
-    ],
-)
+@pytest.mark.parametrize(("variables", "language"), [
+    ({}, "en"), ({"LANG": "C.UTF-8"}, "en"), ({"LANG": "zh_CN.UTF-8"}, "zh"), ({"LANG": "zh_TW"}, "zh"),
+    ({"LANG": "en_US.UTF-8", "LC_ALL": "zh_CN.UTF-8"}, "zh"), ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+    ({"LANG": "de_DE", "LANGUAGE": "fr:zh_CN:en"}, "zh"), ({"LANG": "zh_CN", "LANGUAGE": "en_GB:zh"}, "en"),
+])  # fmt: skip
 def test_a_new_learner_gets_the_systems_language(variables, language, lab, tmp_path):
     said = lab(**variables)
     folder = tmp_path / "minitape-lessons"
@@ -77,18 +69,11 @@ print(tape.explain(y, x).message)
 """
 
 
-@pytest.mark.parametrize(
-    ("variables", "lessons", "chinese"),
-    [
-        ({}, None, False),
-        ({"LANG": "zh_CN.UTF-8"}, None, True),
-        ({"LANG": "zh_CN.UTF-8"}, "en", False),
-        ({"LANG": "en_US.UTF-8"}, "zh", True),
-        ({"LANG": "zh_CN.UTF-8", "MINITAPE_LANGUAGE": "en"}, "zh", False),
-        ({"LANG": "en_US.UTF-8", "MINITAPE_LANGUAGE": "zh"}, None, True),
-        ({"MINITAPE_LANGUAGE": "xx"}, None, False),
-    ],
-)
+@pytest.mark.parametrize(("variables", "lessons", "chinese"), [
+    ({}, None, False), ({"LANG": "zh_CN.UTF-8"}, None, True), ({"LANG": "zh_CN.UTF-8"}, "en", False),
+    ({"LANG": "en_US.UTF-8"}, "zh", True), ({"LANG": "zh_CN.UTF-8", "MINITAPE_LANGUAGE": "en"}, "zh", False),
+    ({"LANG": "en_US.UTF-8", "MINITAPE_LANGUAGE": "zh"}, None, True), ({"MINITAPE_LANGUAGE": "xx"}, None, False),
+])  # fmt: skip
 def test_explain_speaks_the_language_of_the_lessons_else_that_of_the_system(variables, lessons, chinese, lab, tmp_path):
     if lessons:
         lab(tmp_path, "--language", lessons)
@@ -100,27 +85,18 @@ def test_explain_speaks_the_language_of_the_lessons_else_that_of_the_system(vari
     assert ("磁带" in done.stdout) == chinese and ("tape" in done.stdout) != chinese, done.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "told"),
-    [
-        (["--help"], 0, "在 JupyterLab 里打开课程。"),
-        (["lab", "--help"], 0, "只复制课程，不启动 JupyterLab。"),
-        (["check", "none.ipynb"], 2, "没有这个笔记本：none.ipynb"),
-        (["lab", "--own", "none"], 2, "没有文件夹 none"),
-        (["check", FIRST], 2, "查不了"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "status", "told"), [
+    (["--help"], 0, "在 JupyterLab 里打开课程。"), (["lab", "--help"], 0, "只复制课程，不启动 JupyterLab。"),
+    (["check", "none.ipynb"], 2, "没有这个笔记本：none.ipynb"), (["lab", "--own", "none"], 2, "没有文件夹 none"),
+    (["check", FIRST], 2, "查不了"),
+])  # fmt: skip
 def test_the_command_speaks_the_users_language(arguments, status, told, tmp_path):
     (tmp_path / FIRST).write_text("no notebook")
     environment = os.environ | {"PYTHONIOENCODING": "utf-8", "MINITAPE_LANGUAGE": "zh", "COLUMNS": "80"}
     done = subprocess.run(
-        [sys.executable, "-m", "minitape", *arguments],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+        [sys.executable, "-m", "minitape", *arguments], cwd=tmp_path, env=environment, capture_output=True,
+        encoding="utf-8", check=False,
+    )  # fmt: skip
     said = done.stdout + done.stderr
     assert done.returncode == status and told in said, said
     assert status or all(wide(line) <= 80 for line in said.splitlines() if "  [" not in line)
@@ -218,12 +194,9 @@ def test_a_copy_that_breaks_off_goes_on_in_its_language(written, lab, tmp_path, 
 def test_a_terminal_that_has_no_chinese_characters_stops_nothing(tmp_path):
     environment = {**os.environ, "LANGUAGE": "zh", "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(
-        [sys.executable, "-m", "minitape", "lab", "--copy-only"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
+        [sys.executable, "-m", "minitape", "lab", "--copy-only"], cwd=tmp_path, env=environment, capture_output=True,
         text=True,
-    )
+    )  # fmt: skip
     assert done.returncode == 0 and done.stderr == "" and "copied" in done.stdout
     for arguments, status, told in (
         (["--help"], 0, "Open the lessons in JupyterLab."),
@@ -246,17 +219,14 @@ def test_a_lesson_of_the_courses_own_is_run_from_a_copy(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("code", "answer", "said"),
-    [
-        ("zh", {"第一步之后": 2.5, "第二步之后": 3.25}, "练习 03.1：正确。"),
-        ("zh", {"after one step": 2.5, "after two steps": 3.25}, "练习 03.1：正确。"),
-        ("zh", {"第一步之后": 7.0, "第二步之后": 1.0}, "你减去了整个斜率"),
-        ("zh", [2.5, 3.25], "练习 03.1：正确。"),  # a plain list does, too
-        ("zh", 2.5, "一个字典，键是 '第一步之后'、'第二步之后'"),
-        ("en", {"after one step": 7.0, "after two steps": 1.0}, "You subtracted the whole slope"),
-    ],
-)
+@pytest.mark.parametrize(("code", "answer", "said"), [
+    ("zh", {"第一步之后": 2.5, "第二步之后": 3.25}, "练习 03.1：正确。"),
+    ("zh", {"after one step": 2.5, "after two steps": 3.25}, "练习 03.1：正确。"),
+    ("zh", {"第一步之后": 7.0, "第二步之后": 1.0}, "你减去了整个斜率"),
+    ("zh", [2.5, 3.25], "练习 03.1：正确。"),  # a plain list does, too
+    ("zh", 2.5, "一个字典，键是 '第一步之后'、'第二步之后'"),
+    ("en", {"after one step": 7.0, "after two steps": 1.0}, "You subtracted the whole slope"),
+])  # fmt: skip
 def test_the_keys_of_an_answer_are_in_the_language_of_the_lesson(code, answer, said, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(VARIABLES[0], code)

@@ -104,13 +104,9 @@ def derivative(f, value):
     return tape.gradient(y, x)
 check("01.2", derivative)"""
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+        [sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": str(tmp_path / "site")}, cwd=tmp_path,
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
     assert done.stdout.startswith(str(tmp_path / "site"))
     assert "In the solution: no such row." in done.stdout, "a wrong program is shown beside the solution there, too"
 

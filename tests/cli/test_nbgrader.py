@@ -90,23 +90,16 @@ def nbgrader(tmp_path_factory, repository):
         )
     base = tmp_path_factory.mktemp("nbgrader")
     places = {
-        "JUPYTER_DATA_DIR": "data",
-        "JUPYTER_CONFIG_DIR": "config",
-        "JUPYTER_RUNTIME_DIR": "runtime",
-        "IPYTHONDIR": "ipython",
-        "HOME": "home",
-    }
+        "JUPYTER_DATA_DIR": "data", "JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython", "HOME": "home",
+    }  # fmt: skip
     own = {name: str(base / folder) for name, folder in places.items()}
     path = os.pathsep.join([str(Path(program).parent), os.environ["PATH"]])
     sources = os.pathsep.join([str(repository), str(repository / "widgets")])
     environment = {
-        **os.environ,
-        **own,
-        "PATH": path,
-        "PYTHONPATH": sources,
-        "MINITAPE_PROGRESS": "",
+        **os.environ, **own, "PATH": path, "PYTHONPATH": sources, "MINITAPE_PROGRESS": "",
         "COURSE": str(base / "exchange"),
-    }
+    }  # fmt: skip
     (base / "exchange").mkdir(mode=0o777)
     (base / "exchange").chmod(0o777)
 
@@ -117,13 +110,9 @@ def nbgrader(tmp_path_factory, repository):
             "--Application.log_level=INFO",
         ]
         done = subprocess.run(
-            [str(program), *arguments, *options],
-            cwd=folder,
-            env=environment,
-            text=True,
-            capture_output=True,
+            [str(program), *arguments, *options], cwd=folder, env=environment, text=True, capture_output=True,
             timeout=600,
-        )
+        )  # fmt: skip
         assert done.returncode == status, f"nbgrader {' '.join(arguments)}:\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr
 
@@ -228,12 +217,8 @@ def test_a_changed_notebook_earns_no_points_unless_its_code_replaces_the_check(n
     nbgrader(course, "generate_assignment", LESSON)
     released, submitted = course / "release" / LESSON, course / "submitted"
     hostile = (
-        "deletes-grade-cells",
-        "writes-own-grade-cells",
-        "ends-the-kernel",
-        "deletes-notebooks",
-        "replaces-check",
-    )
+        "deletes-grade-cells", "writes-own-grade-cells", "ends-the-kernel", "deletes-notebooks", "replaces-check",
+    )  # fmt: skip
     for who in hostile:
         answered(released, submitted / who / LESSON, LESSON, set())
         path = submitted / who / LESSON / f"{LESSON}.ipynb"

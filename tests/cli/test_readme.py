@@ -145,19 +145,10 @@ def test_a_page_in_chinese_says_what_the_english_one_says(page, repository):
 
 
 PAGES = (
-    *(f"{page}.zh.md" for page in BOTH),
-    "README.md",
-    "CONTRIBUTING.md",
-    "docs/engine.md",
-    "docs/functions.md",
-    "docs/explain.md",
-    "docs/tapeview.md",
-    "docs/bridges.md",
-    "docs/speed.md",
-    "docs/elsewhere.md",
-    "deploy/TEACHERS.md",
-    "deploy/jupyterhub/TEACHERS.md",
-)
+    *(f"{page}.zh.md" for page in BOTH), "README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/functions.md",
+    "docs/explain.md", "docs/tapeview.md", "docs/bridges.md", "docs/speed.md", "docs/elsewhere.md",
+    "deploy/TEACHERS.md", "deploy/jupyterhub/TEACHERS.md",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -43,16 +43,13 @@ def test_widgets_are_not_saved(tmp_path):
 
 
 @pytest.mark.long(sample=4)
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("1 / 0", r"cell 1 \(1 / 0\) fails\n(.|\n)*ZeroDivisionError"),
-        ("import sys\nprint('w', file=sys.stderr)", r"cell 1 \(import sys\) writes to stderr:\nw$"),
-        ("%nosuch", "%nosuch` not found"),
-        ("!exit 3", "fails\nCalledProcessError: Command 'exit 3' returned non-zero exit status 3.$"),
-        ("import os\nos._exit(1)", "Kernel died"),
-    ],
-)
+@pytest.mark.parametrize(("source", "message"), [
+    ("1 / 0", r"cell 1 \(1 / 0\) fails\n(.|\n)*ZeroDivisionError"),
+    ("import sys\nprint('w', file=sys.stderr)", r"cell 1 \(import sys\) writes to stderr:\nw$"),
+    ("%nosuch", "%nosuch` not found"),
+    ("!exit 3", "fails\nCalledProcessError: Command 'exit 3' returned non-zero exit status 3.$"),
+    ("import os\nos._exit(1)", "Kernel died"),
+])  # fmt: skip
 def test_what_fails_is_not_saved(tmp_path, source, message):
     path = write(tmp_path / "bad.ipynb", source)
     before = path.read_bytes()
@@ -137,15 +134,10 @@ def test_the_next_commands_can_be_typed_as_they_stand(tmp_path, monkeypatch):
     assert f'minitape save "{tmp_path}/my topic.ipynb", then minitape check "{tmp_path}/my topic.ipynb"' in said
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("here", "exists already"),
-        ("no/where", "make it first"),
-        ("___", "makes no lesson name"),
-        ("14_mine", "14_other.ipynb has the number 14 already"),
-    ],
-)
+@pytest.mark.parametrize(("name", "message"), [
+    ("here", "exists already"), ("no/where", "make it first"), ("___", "makes no lesson name"),
+    ("14_mine", "14_other.ipynb has the number 14 already"),
+])  # fmt: skip
 def test_names_that_make_no_lesson(tmp_path, monkeypatch, name, message):
     for taken in ("here.ipynb", "14_other.ipynb"):
         (tmp_path / taken).write_text("mine")
@@ -181,14 +173,10 @@ def test_ctrl_c_ends_at_once_and_in_one_line(command, tmp_path):
     write(tmp_path / "a.ipynb", "open('pipe', 'w').close()\nimport time\ntime.sleep(600)")
     write(tmp_path / "b.ipynb", "open('more', 'w').close()")
     process = subprocess.Popen(
-        [sys.executable, "-m", "minitape", *command, "a.ipynb", "b.ipynb"],
-        cwd=tmp_path,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
+        [sys.executable, "-m", "minitape", *command, "a.ipynb", "b.ipynb"], cwd=tmp_path, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
-    )
+    )  # fmt: skip
     open(tmp_path / "pipe").close()  # waits until the cell has opened the other end
     os.killpg(process.pid, signal.SIGINT)
     said, _ = process.communicate(timeout=600)

@@ -100,14 +100,9 @@ def test_type_checkers_know_public_paths(installed, tmp_path):
         "ops\nreveal_type(relu)\nreveal_type(ops.Graph)\n"
     )
     check = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--cache-dir",
-        str(tmp_path / "cache"),
-        "--python-executable",
+        sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), "--python-executable",
         str(installed.with_name("python")),
-    ]
+    ]  # fmt: skip
     told = subprocess.run([*check, str(program)], cwd=tmp_path, text=True, capture_output=True, timeout=300).stdout
     assert (
         "-> minitape.engine.tensor.tensor.Tensor" in told

@@ -356,11 +356,8 @@ def other_values(value: Any) -> Iterator[tuple[str, Any]]:
         yield from [("swapped", value[::-1])] if value[::-1] != value else []
         yield "forgotten", list(value[:-1])
         yield from (
-            ("wrong type", str(value)),
-            ("wrong type", len(value)),
-            ("nothing", []),
-            ("unfinished", [*value[:-1], ...]),
-        )
+            ("wrong type", str(value)), ("wrong type", len(value)), ("nothing", []), ("unfinished", [*value[:-1], ...]),
+        )  # fmt: skip
     elif isinstance(value, bool):
         yield from (("negated", not value), ("wrong type", str(value)), ("None", None), ("unfinished", ...))
     elif isinstance(value, (int, float)):
@@ -370,29 +367,20 @@ def other_values(value: Any) -> Iterator[tuple[str, Any]]:
             else [("None for zero", None)]
         )
         yield from (
-            ("off by one", value + 1),
-            ("off by one", value - 1),
-            ("wrong type", str(value)),
-            ("wrong type", [value]),
-        )
+            ("off by one", value + 1), ("off by one", value - 1), ("wrong type", str(value)), ("wrong type", [value]),
+        )  # fmt: skip
         yield from (("None", None), ("unfinished", ...), ("NaN", float("nan")))
     elif value is None:
         yield from (("zero for None", 0.0), ("wrong type", "None"), ("a number", 1.0), ("unfinished", ...))
     else:
         yield from (
-            ("another word", "something"),
-            ("wrong type", 7.5),
-            ("None", None),
-            ("unfinished", ...),
+            ("another word", "something"), ("wrong type", 7.5), ("None", None), ("unfinished", ...),
             ("half", str(value)[:1] + "?"),
-        )
+        )  # fmt: skip
         yield from (
-            ("twice", 2 * value),
-            ("nothing", ""),
-            ("swapped", f"{value[::-1]}!"),
-            ("wrong type", [value]),
+            ("twice", 2 * value), ("nothing", ""), ("swapped", f"{value[::-1]}!"), ("wrong type", [value]),
             ("wrong type", True),
-        )
+        )  # fmt: skip
 
 
 def same_values(value: Any) -> list[Any]:

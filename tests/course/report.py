@@ -78,18 +78,12 @@ def variables() -> tuple[list[Any], list[tuple[str, Any]]]:
     """Right and wrong answers to the appendix's exercise 7."""
     make = tf.Variable
     wrong = [
-        ("unfinished", ...),
-        ("None", None),
-        ("wrong type", [1.0, 2.0]),
-        ("a tensor", tf.constant([1.0, 2.0])),
-        ("no shape", make([1.0, 2.0])),
-        ("any shape", make([1.0, 2.0], shape=tf.TensorShape(None))),
-        ("integers", make([1, 2], shape=[None])),
-        ("swapped", make([2.0, 1.0], shape=[None])),
-        ("sign", make([-1.0, 2.0], shape=[None])),
-        ("off by one", make([1.0, 2.0, 3.0], shape=[None])),
+        ("unfinished", ...), ("None", None), ("wrong type", [1.0, 2.0]), ("a tensor", tf.constant([1.0, 2.0])),
+        ("no shape", make([1.0, 2.0])), ("any shape", make([1.0, 2.0], shape=tf.TensorShape(None))),
+        ("integers", make([1, 2], shape=[None])), ("swapped", make([2.0, 1.0], shape=[None])),
+        ("sign", make([-1.0, 2.0], shape=[None])), ("off by one", make([1.0, 2.0, 3.0], shape=[None])),
         ("a table", make([[1.0, 2.0]], shape=[None, 2])),
-    ]
+    ]  # fmt: skip
     shapes = ([None], (None,), tf.TensorShape([None]))
     return [make([1.0, 2.0], shape=shape) for shape in shapes], wrong
 
@@ -138,13 +132,9 @@ def diagnoses(exercise: Exercise) -> tuple[list[Any], list[tuple[str, Any]]]:
     pairs = [(word, line) for word in DISEASES for line in range(1, 7)]
     wrong = [[pair] for pair in pairs if exercise.view and exercise.view([pair]) != exercise.expect]
     sound = [
-        ("unfinished", [(..., ...)]),
-        ("wrong type", 7),
-        ("None", None),
-        ("healthy", []),
-        ("words", "sick"),
+        ("unfinished", [(..., ...)]), ("wrong type", 7), ("None", None), ("healthy", []), ("words", "sick"),
         ("swapped", [(1, "cut")]),
-    ]
+    ]  # fmt: skip
     return [right, tuple(right), [*right[::-1]]], [
         *(one for one in sound if (one[1] or []) != right),
         *(("another one", pair) for pair in wrong),
@@ -237,14 +227,8 @@ def says_what_it_did(exercise: Exercise, said: str) -> bool:
     """Whether feedback says more of the answer than its number and one of the exercise's own hints."""
     _, *lines = said.splitlines()
     plain = (
-        "  given:",
-        "  of it:",
-        "  expected:",
-        "  right:",
-        "  largest difference",
-        "      gives:",
-        "      expected:",
-    )
+        "  given:", "  of it:", "  expected:", "  right:", "  largest difference", "      gives:", "      expected:",
+    )  # fmt: skip
     rest = [line for line in lines if not line.startswith(plain) and not re.match(r"  (\[[x ]\]|  |Each with)", line)]
     own = {f"Hint: {hint}" for hint in exercise.hints} | {
         f"Hint: {hint}" for trial in exercise.trials for hint in trial.hints

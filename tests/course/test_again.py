@@ -96,10 +96,7 @@ RUN = {
     "08.p12": (f"x = {V}(0.0)\n{TAPE}\n    y = tf.where(x > 0.0, 1.0 / x, 0.0)", "x"),
     "09.p1": (f"x, y = {V}(2.0), {V}(5.0)\n{TAPE}\n    x.assign_add(y)\n    z = 3.0 * x", "y"),
     "09.p2": (f"x = {V}(1.0)\n{TAPE}\n    u = 4.0 * x\n    x.assign(3.0)\n    y = u + x * x", "x"),
-    "10.p2": (
-        f"x = {V}(3.0)\n{TAPE}\n    y = x * 1.0\n    while y < 50.0:\n        y = y * y\n    z = y * 1.0",
-        "x",
-    ),
+    "10.p2": (f"x = {V}(3.0)\n{TAPE}\n    y = x * 1.0\n    while y < 50.0:\n        y = y * y\n    z = y * 1.0", "x"),
     "10.p5": (
         f"x, strength = {V}(1.0), 3.0\npull = tf.function(lambda x: strength * x)\npull(x)\nstrength = 7.0\n{TAPE}\n"
         "    y = pull(x)",

@@ -328,27 +328,13 @@ def smooth_answers():
 
 
 PROGRAMS = {
-    "14.2": smooth_answers,
-    "10.1": ways_that_ran,
-    "10.5": times_traced,
-    "01.3": watched_or_not,
-    "appendix.1": shapes_of_sums,
-    "appendix.4": lambda: tf.gather(tf.constant([10, 20, 30, 40, 50]), [4, 0, 0]),
-    "03.1": two_steps,
-    "03.3": changed_variable,
-    "appendix.6": assignments,
-    "03.5": watched_after_assign,
-    "02.1": rows_of_a_list,
-    "02.2": adjoints_of_a_list,
-    "02.4": orders_of_a_sweep,
-    "05.1": used_up_tapes,
-    "05.3": tensors_held,
-    "05.4": line_that_frees,
-    "04.1": watched_by_hand,
-    "04.2": three_ways_to_watch,
-    "06.1": stopped_paths,
-    "06.2": stopped_in_nested_tapes,
-}
+    "14.2": smooth_answers, "10.1": ways_that_ran, "10.5": times_traced, "01.3": watched_or_not,
+    "appendix.1": shapes_of_sums, "appendix.4": lambda: tf.gather(tf.constant([10, 20, 30, 40, 50]), [4, 0, 0]),
+    "03.1": two_steps, "03.3": changed_variable, "appendix.6": assignments, "03.5": watched_after_assign,
+    "02.1": rows_of_a_list, "02.2": adjoints_of_a_list, "02.4": orders_of_a_sweep, "05.1": used_up_tapes,
+    "05.3": tensors_held, "05.4": line_that_frees, "04.1": watched_by_hand, "04.2": three_ways_to_watch,
+    "06.1": stopped_paths, "06.2": stopped_in_nested_tapes,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

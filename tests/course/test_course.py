@@ -113,19 +113,12 @@ def test_the_right_number_in_any_dress(exercise, answer):
     assert feedback("test.1", answer).startswith("Exercise test.1: correct.")
 
 
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        ("six", "expected a number, got a text"),
-        (None, "expected a number, got None"),
-        (True, "expected a number, got True or False"),
-        ([6.0], "got a list of 1"),
-        (np.ones((2, 3)), "got an array of 2 by 3 numbers"),
-        (check, "got a function"),
-        (tf.constant([1, 2]), "got an array of 2 numbers"),
-        (float("nan"), "one of the numbers is NaN, which is no number"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "words"), [
+    ("six", "expected a number, got a text"), (None, "expected a number, got None"),
+    (True, "expected a number, got True or False"), ([6.0], "got a list of 1"),
+    (np.ones((2, 3)), "got an array of 2 by 3 numbers"), (check, "got a function"),
+    (tf.constant([1, 2]), "got an array of 2 numbers"), (float("nan"), "one of the numbers is NaN, which is no number"),
+])  # fmt: skip
 def test_what_is_no_number_is_named(exercise, answer, words):
     said = feedback("test.1", answer)
     assert said.startswith("Exercise test.1: not yet.")
@@ -133,20 +126,17 @@ def test_what_is_no_number_is_named(exercise, answer, words):
     assert said.endswith("Hint: Think again.")
 
 
-@pytest.mark.parametrize(
-    ("expect", "answer", "words"),
-    [
-        ([5, 6, 7], ["5", "6", "7"], "5 is in quotes: leave them out\n"),
-        ([5, None], [5, "None"], "None is in quotes: leave them out\n"),
-        ([5, 6], "[5, 6]", "[5, 6] is in quotes: leave them out\n"),
-        (5, "None", "expected a number, got a text\n"),
-        (5, "(" * 500, "expected a number, got a text\n"),
-        ([0.0, 1.0], tf.constant([True, False]), "expected a number, got True or False"),
-        ([4.0, None], [4.0, 0.0], "expected None, got a number"),
-        ({"A": 1.0, "B": "x"}, {"a": 1.0, "B": "x"}, "expected the keys 'A', 'B', got 'a', 'B'"),
-        ({"A": 1.0}, {}, "expected the keys 'A', got none"),
-    ],
-)
+@pytest.mark.parametrize(("expect", "answer", "words"), [
+    ([5, 6, 7], ["5", "6", "7"], "5 is in quotes: leave them out\n"),
+    ([5, None], [5, "None"], "None is in quotes: leave them out\n"),
+    ([5, 6], "[5, 6]", "[5, 6] is in quotes: leave them out\n"),
+    (5, "None", "expected a number, got a text\n"),
+    (5, "(" * 500, "expected a number, got a text\n"),
+    ([0.0, 1.0], tf.constant([True, False]), "expected a number, got True or False"),
+    ([4.0, None], [4.0, 0.0], "expected None, got a number"),
+    ({"A": 1.0, "B": "x"}, {"a": 1.0, "B": "x"}, "expected the keys 'A', 'B', got 'a', 'B'"),
+    ({"A": 1.0}, {}, "expected the keys 'A', got none"),
+])  # fmt: skip
 def test_of_what_looks_alike_the_difference_is_named(expect, answer, words):
     add_exercise(Exercise("test.2", expect=expect))
     assert words in feedback("test.2", answer) + feedback("test.2", answer) + feedback("test.2", answer) + "\n"
@@ -182,18 +172,15 @@ def test_the_checker_never_raises(expect):
         assert "Exercise test.2: " in feedback("test.2", answer)
 
 
-@pytest.mark.parametrize(
-    ("expect", "right", "wrong"),
-    [
-        ([4.0, None], [[4.0, None], (tf.constant(4.0), None)], [[4.0, 0.0], [None, 4.0], [4.0], 4.0]),
-        ({"a": 1.0, "b": "x"}, [{"a": 1, "b": "x"}, [1.0, "x"]], [{"a": 1.0}, {"a": 1.0, "b": "y"}, ["x", 1.0]]),
-        ("b", ["b"], ["a", 1, None]),
-        (None, [None], [0.0, "None", []]),
-        (True, [True, np.True_, tf.constant(True)], [1, False, "True"]),
-        (np.array([1.0, 2.0]), [[1, 2], np.array([1.0, 2.0]), tf.constant([1.0, 2.0])], [[1.0], [[1.0, 2.0]], 1.0]),
-        (float("nan"), [float("nan")], [0.0]),
-    ],
-)
+@pytest.mark.parametrize(("expect", "right", "wrong"), [
+    ([4.0, None], [[4.0, None], (tf.constant(4.0), None)], [[4.0, 0.0], [None, 4.0], [4.0], 4.0]),
+    ({"a": 1.0, "b": "x"}, [{"a": 1, "b": "x"}, [1.0, "x"]], [{"a": 1.0}, {"a": 1.0, "b": "y"}, ["x", 1.0]]),
+    ("b", ["b"], ["a", 1, None]),
+    (None, [None], [0.0, "None", []]),
+    (True, [True, np.True_, tf.constant(True)], [1, False, "True"]),
+    (np.array([1.0, 2.0]), [[1, 2], np.array([1.0, 2.0]), tf.constant([1.0, 2.0])], [[1.0], [[1.0, 2.0]], 1.0]),
+    (float("nan"), [float("nan")], [0.0]),
+])  # fmt: skip
 def test_kinds_of_answers(expect, right, wrong):
     add_exercise(Exercise("test.3", expect=expect))
     for answer in right:
@@ -390,14 +377,11 @@ def test_only_the_owner_and_a_group_that_was_let_in_read_the_progress(exercise):
         assert progress_file().stat().st_mode & 0o777 == after
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"exercises": {"test.1": {"tries": 1, "solved": False, "wrong": {"9.0": 3}}}, "predictions": {}},
-        {"exercises": {"test.1": {"tries": 1, "solved": False}}, "predictions": {}, "times": {"test.1": {}}},
-        {"exercises": {"test.1": {"tries": 1, "solved": False}}, "predictions": {}, "times": []},
-    ],
-)
+@pytest.mark.parametrize("wrong", [
+    {"exercises": {"test.1": {"tries": 1, "solved": False, "wrong": {"9.0": 3}}}, "predictions": {}},
+    {"exercises": {"test.1": {"tries": 1, "solved": False}}, "predictions": {}, "times": {"test.1": {}}},
+    {"exercises": {"test.1": {"tries": 1, "solved": False}}, "predictions": {}, "times": []},
+])  # fmt: skip
 def test_a_file_that_holds_something_else_is_kept_aside(exercise, wrong):
     progress_file().write_text(json.dumps(wrong))
     assert "not yet" in feedback("test.1", 9.0)

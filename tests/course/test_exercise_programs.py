@@ -420,12 +420,8 @@ def curvature(f, point, direction):
 )
 CHANGED = [  # an exercise, a piece of its solution, what a learner has there, and a part of what is said
     ("02.6", "tape.gradient(y, x)", "tape.gradient(x, y)", "how the input changes when the result does"),
-    (
-        "07.2",
-        "    slope = inner.gradient(y, x)\n        loss",
-        "slope = inner.gradient(y, x)\n    loss",
-        "block had ended",
-    ),
+    ("07.2", "    slope = inner.gradient(y, x)\n        loss", "slope = inner.gradient(y, x)\n    loss",
+     "block had ended"),
     ("07.2", "y + slope * slope", "y", "Where must the inner gradient be taken?"),
     ("07.2", "y + slope * slope", "slope * slope", "f(x) is in the loss, too"),
     ("07.2", "slope * slope", "slope", "It should be there times itself"),
@@ -488,12 +484,8 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("13.9", "std(axis=0)", "std(axis=0, ddof=1)", "with n - 1"),
     ("13.9", "(measures - seen.mean(axis=0))", "measures - seen.mean(axis=0)", "The division comes first"),
     ("13.9", "(measures - seen.mean(axis=0))", "measures", "Subtract the mean first"),
-    (
-        "13.9",
-        "(measures - seen.mean(axis=0)) / seen.std(axis=0)",
-        "(measures - seen.min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0))",
-        "between 0 and 1",
-    ),
+    ("13.9", "(measures - seen.mean(axis=0)) / seen.std(axis=0)",
+     "(measures - seen.min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0))", "between 0 and 1"),
     ("13.9", "seen.mean(axis=0)", "seen.mean(axis=1)", "a mean for each bird"),
     ("01.5", "x - 0.1", "x + 0.1", "Your steps go the other way"),
     ("01.5", "0.1 * ", "", "those of the learning rate 1."),
@@ -505,12 +497,8 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("02.5", "reversed(range(len(rows)))", "range(len(rows))", "nothing has arrived at a row yet"),
     ("02.5", "adjoints[-1] = 1.0", "adjoints[-1] = 0.0", "nothing ever arrives"),
     ("02.5", "adjoints[-1] = 1.0", "adjoints[0] = 1.0", "A sweep begins at the result"),
-    (
-        "02.5",
-        "arrived * values[inputs[1]]",
-        "arrived * values[inputs[0]]",
-        "The first factor of a product got its own value",
-    ),
+    ("02.5", "arrived * values[inputs[1]]", "arrived * values[inputs[0]]",
+     "The first factor of a product got its own value"),
     ("02.5", 'if operation == "add"', 'if operation != "multiply"', "A leaf has a value in its entry"),
     ("02.6", "        tape.watch(x)\n", "", "No path: tape.watch(x)"),
     ("02.6", "y = f(x)", "y = tf.reduce_mean(f(x))", "divided by how many"),
@@ -544,12 +532,8 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("06.5", " + tf.stop_gradient(x - factor * x)", "", "but the value has it, too"),
     ("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x", "The x that is not stopped needs the factor"),
     ("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(x)", "all of it is stopped"),
-    (
-        "06.5",
-        "factor * x + tf.stop_gradient(x - factor * x)",
-        "tf.stop_gradient(factor * x) + x - factor * x",
-        "changed places",
-    ),
+    ("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(factor * x) + x - factor * x",
+     "changed places"),
     ("06.5", "stop_gradient(x - factor * x)", "stop_gradient(x)", "You added the whole of x"),
     ("07.3", "derivative(derivative(derivative(f)))", "derivative(derivative(f))", "the second derivative"),
     ("07.3", "derivative(f)", "derivative(derivative(f))", "fourth derivative"),
@@ -562,24 +546,16 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("07.5", "tf.reduce_sum(product * direction)", "product * direction", "Two numbers are left"),
     ("07.5", "x, direction)", "x, tf.ones(2))", "used once only"),
     ("05.2", "tf.Variable", "tf.constant", "The tape does not watch x"),
-    (
-        "06.4",
-        "x + tf.stop_gradient(tf.round(x) - x)",
-        "(r := tf.round(x)) + tf.stop_gradient(x - r)",
-        "other way round",
-    ),
+    ("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "(r := tf.round(x)) + tf.stop_gradient(x - r)",
+     "other way round"),
     ("07.6", "for _ in range(10)", "for _ in range(100)", "Here ten halvings are all"),
     ("07.6", "move = move / 2.0", "pass", "Leave the halving as it was"),
     ("07.6", "    return x", "        return x", "The return is inside the loop"),
     ("07.6", "            x = x -", "            moved = x -", "has the value of 'start'"),
     ("09.5", "assign_sub", "assign_add", "Your steps go the other way"),
     ("09.5", "w.assign_sub(", "w = w - (", "After w = w - ..."),
-    (
-        "04.3",
-        "tf.Variable(value_of_a)",
-        "tf.Variable(value_of_a, trainable=False)",
-        "Which setting keeps the tape from",
-    ),
+    ("04.3", "tf.Variable(value_of_a)", "tf.Variable(value_of_a, trainable=False)",
+     "Which setting keeps the tape from"),
     ("04.3", "tf.Variable(value_of_a)", "tf.constant(value_of_a)", "Which setting keeps the tape from"),
     ("01.5", "x = x - 0.1 * tape.gradient(y, x)", "x.assign_sub(0.1 * tape.gradient(y, x))", "Only a variable can"),
     ("01.5", "0.1 *", "0.3 *", "those of the learning rate 0.3"),
@@ -632,12 +608,8 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("07.4", "bend(x)", "abs(bend(x))", "also where it is negative"),
     ("07.4", "bend(x)", "slope(slope(x))", "the slope at another place"),
     ("07.4", "x - slope", "slope", "That is how far to go"),
-    (
-        "07.5",
-        "tf.reduce_sum(product * direction)",
-        '[hessian_vector_product(f, x, e) for e in np.eye(2, dtype="f")]',
-        "the whole Hessian",
-    ),
+    ("07.5", "tf.reduce_sum(product * direction)", '[hessian_vector_product(f, x, e) for e in np.eye(2, dtype="f")]',
+     "the whole Hessian"),
     ("07.5", "tf.reduce_sum(product * direction)", "gradient_of(f, x)", "direction has not been used yet"),
     ("07.5", "product * direction", "gradient_of(f, x) * direction", "How does it change along"),
     ("08.3", "f(x)", "f(tf.reduce_mean(x))", "f of the mean is not"),
@@ -655,7 +627,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("appendix.3", "[[0], [len(numbers) - 1]]", "[[0], [0]]", "The first is replaced"),
     ("appendix.3", "[[0], [", "[[len(numbers) - 1], [", "The last is replaced"),
     ("appendix.8", "y[:, tf.newaxis] * y[:, tf.newaxis]", "0.0 * y[:, tf.newaxis]", "y is missing"),
-]
+]  # fmt: skip
 WRONG += [(name, solved(name, right, wrong), words) for name, right, wrong, words in CHANGED]
 
 
@@ -681,13 +653,9 @@ def gradient_of(f: Any, x: Any) -> Any:
 
 
 GIVEN = {
-    "tf": tf,
-    "np": np,
-    "math": math,
-    "derivative": derivative,
-    "hessian_vector_product": hessian_vector_product,
+    "tf": tf, "np": np, "math": math, "derivative": derivative, "hessian_vector_product": hessian_vector_product,
     "gradient_of": gradient_of,
-}
+}  # fmt: skip
 """What a cell of an exercise finds: the lesson's imports, and what was defined before."""
 
 
@@ -870,12 +838,9 @@ def test_each_trial_has_three_hints_and_the_first_is_a_question(exercise):
         assert len(set(trial.hints)) == 3 and "?" in trial.hints[0], trial.program
 
 
-@pytest.mark.parametrize(
-    ("name", "program"),
-    [
-        ("08.2", "lambda f, value: (f(tf.constant(value + 1e-2)) - f(tf.constant(value - 1e-2))) / 2e-2"),
-        ("09.2", "lambda f, a, b: (f(tf.constant(a + 2 * b + 1e-3)) - f(tf.constant(a + 2 * b - 1e-3))) / 1e-3"),
-    ],
-)
+@pytest.mark.parametrize(("name", "program"), [
+    ("08.2", "lambda f, value: (f(tf.constant(value + 1e-2)) - f(tf.constant(value - 1e-2))) / 2e-2"),
+    ("09.2", "lambda f, a, b: (f(tf.constant(a + 2 * b + 1e-3)) - f(tf.constant(a + 2 * b - 1e-3))) / 1e-3"),
+])  # fmt: skip
 def test_a_slope_by_hand_that_is_nearly_right_is_told_as_such(name, program):
     assert "it is a slope by hand, from differences" in answer(name, program)

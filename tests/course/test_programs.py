@@ -53,36 +53,33 @@ def test_an_explanation_of_ones_own_program_is_taken_alone_or_in_a_list():
         assert "correct" in feedback("14.9", why)
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "words"),
-    [
-        ("14.1", [...], "not answered yet"),
-        ("14.1", ("z", "w2"), "correct"),
-        ("14.1", ["w2", "w1"], "without a cross"),
-        ("14.1", ["z"], "Which of its two inputs"),
-        ("14.1", "w2", "write it in square brackets"),
-        ("14.2", ["D", "B"], "correct"),
-        ("14.2", {"B"}, "as steep as you like"),
-        ("14.2", ["C", "D", "B"], "C: where passes"),
-        ("14.3", {"cause": "dead relu", "line": 6}, "correct"),
-        ("14.3", {"cause": "dead_relu", "line": 5}, "The word is right"),
-        ("14.3", {"cause": "stop_gradient", "line": 6}, "a cross in the picture"),
-        ("14.3", {"cause": ..., "line": 6}, "not answered yet"),
-        ("14.4", ..., "not answered yet"),
-        ("14.5", "CE", "correct"),
-        ("14.5", ["A", "C", "E"], "'A' does not belong"),
-        ("14.5", ["E", "C", "B"], "torch.tensor takes the numbers alone"),
-        ("14.6", {"cause": "broadcast", "line": 9}, "With what does that not fit?"),
-        ("14.6", {"cause": "saturated", "line": 10}, "look at what arrives at w"),
-        ("14.7", {"cause": "activation_twice", "line": 11}, "correct"),
-        ("14.7", {"cause": "activation_twice", "line": 10}, "z is what the loss wants"),
-        ("14.8", {"cause": "stop_gradient", "line": 7}, "Another path would be left"),
-        ("14.8", {"cause": "left", "line": 8}, "Look for the cross"),
-        ("14.9", "no_grad", "hand in what explain gives"),
-        ("14.9", None, "hand in what explain gives"),
-        ("14.9", saved_program("torch").why, "That is a program of this lesson"),
-    ],
-)
+@pytest.mark.parametrize(("name", "given", "words"), [
+    ("14.1", [...], "not answered yet"),
+    ("14.1", ("z", "w2"), "correct"),
+    ("14.1", ["w2", "w1"], "without a cross"),
+    ("14.1", ["z"], "Which of its two inputs"),
+    ("14.1", "w2", "write it in square brackets"),
+    ("14.2", ["D", "B"], "correct"),
+    ("14.2", {"B"}, "as steep as you like"),
+    ("14.2", ["C", "D", "B"], "C: where passes"),
+    ("14.3", {"cause": "dead relu", "line": 6}, "correct"),
+    ("14.3", {"cause": "dead_relu", "line": 5}, "The word is right"),
+    ("14.3", {"cause": "stop_gradient", "line": 6}, "a cross in the picture"),
+    ("14.3", {"cause": ..., "line": 6}, "not answered yet"),
+    ("14.4", ..., "not answered yet"),
+    ("14.5", "CE", "correct"),
+    ("14.5", ["A", "C", "E"], "'A' does not belong"),
+    ("14.5", ["E", "C", "B"], "torch.tensor takes the numbers alone"),
+    ("14.6", {"cause": "broadcast", "line": 9}, "With what does that not fit?"),
+    ("14.6", {"cause": "saturated", "line": 10}, "look at what arrives at w"),
+    ("14.7", {"cause": "activation_twice", "line": 11}, "correct"),
+    ("14.7", {"cause": "activation_twice", "line": 10}, "z is what the loss wants"),
+    ("14.8", {"cause": "stop_gradient", "line": 7}, "Another path would be left"),
+    ("14.8", {"cause": "left", "line": 8}, "Look for the cross"),
+    ("14.9", "no_grad", "hand in what explain gives"),
+    ("14.9", None, "hand in what explain gives"),
+    ("14.9", saved_program("torch").why, "That is a program of this lesson"),
+])  # fmt: skip
 def test_answers_hear_what_they_should(name, given, words):
     assert words in feedback(name, given)
 

@@ -31,17 +31,14 @@ def test_a_line_of_ones_own_is_replaced_and_stays_right():
         TABLE.pop("bump", None)
 
 
-@pytest.mark.parametrize(
-    "old, new, told",
-    [
-        ("exp(-x * x)", "exp(-x x)", "cannot read this part of the line: 'exp(-x x)'"),
-        ("* z)", "* z", "cannot read this part of the line: 'g * (-2 * x * z'"),
-        ("exp(-x * x) |", "|", "cannot read this part of the line: ''"),
-        ("exp(-x * x)", "g * exp(-x * x)", "It does not know g"),
-        ("exp(-x * x)", "math.exp(-x * x)", "It does not know math"),
-        ("x * x)", "x ^ 2)", "^ is not a power"),
-        ("* z)", "* y)", "Inputs of the operation: 2. Rules in the line: 1."),
-    ],
-)
+@pytest.mark.parametrize("old, new, told", [
+    ("exp(-x * x)", "exp(-x x)", "cannot read this part of the line: 'exp(-x x)'"),
+    ("* z)", "* z", "cannot read this part of the line: 'g * (-2 * x * z'"),
+    ("exp(-x * x) |", "|", "cannot read this part of the line: ''"),
+    ("exp(-x * x)", "g * exp(-x * x)", "It does not know g"),
+    ("exp(-x * x)", "math.exp(-x * x)", "It does not know math"),
+    ("x * x)", "x ^ 2)", "^ is not a power"),
+    ("* z)", "* y)", "Inputs of the operation: 2. Rules in the line: 1."),
+])  # fmt: skip
 def test_a_line_that_is_none_is_told_which_part_is_wrong(old, new, told):
     assert told in feedback("12.9", BUMP.replace(old, new))

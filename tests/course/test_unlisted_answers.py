@@ -17,25 +17,18 @@ from minitape.course.unknown import Polynomial
 
 DERIVATIVE, NESTED = SOLUTIONS["01.2"], SOLUTIONS["01.4"]
 RIGHT = [
-    ("01.3", np.array([None, 6.0, 9.0], dtype=object)),
-    ("02.1", np.array([[0, 0], [1, 0], [1, 2]])),
-    ("08.5", np.array([7, 6, 5])),
-    ("01.1", Fraction(12)),
-    ("01.1", Decimal(12)),
+    ("01.3", np.array([None, 6.0, 9.0], dtype=object)), ("02.1", np.array([[0, 0], [1, 0], [1, 2]])),
+    ("08.5", np.array([7, 6, 5])), ("01.1", Fraction(12)), ("01.1", Decimal(12)),
     ("01.3", {"A": None, "B": 6.0, "C": 9.0}),
-    ("02.1", {1: np.array([0, 0]), 2: np.array([0, 1]), 3: np.array([1, 2])}),
-    ("02.1", [[0, 0], (0, 1), [1, 2]]),
-    ("08.5", range(5, 8)),
-    ("02.4", {"A": 1, "B": 1, "C": 0, "D": 0}),
+    ("02.1", {1: np.array([0, 0]), 2: np.array([0, 1]), 3: np.array([1, 2])}), ("02.1", [[0, 0], (0, 1), [1, 2]]),
+    ("08.5", range(5, 8)), ("02.4", {"A": 1, "B": 1, "C": 0, "D": 0}),
     ("07.1", {"A": 25.0, "B": 20.0, "C": None, "D": 10.0}),
     ("08.1", dict(zip("ABCD", ["not_watched", "stop_gradient", "outside_tape", "recording_paused"], strict=True))),
-    ("09.4", [False, True, True, False, True]),
-    ("09.4", {"A": 0, "B": 1, "C": 1, "D": 0, "E": 1}),
-    ("10.3", [1, 2, 3, 1]),
-    ("14.2", "BD"),
+    ("09.4", [False, True, True, False, True]), ("09.4", {"A": 0, "B": 1, "C": 1, "D": 0, "E": 1}),
+    ("10.3", [1, 2, 3, 1]), ("14.2", "BD"),
     ("appendix.1", {"A": tf.TensorShape([4, 5]), "B": "error", "C": (4, 5), "D": tf.TensorShape([3, 4, 5])}),
     ("appendix.6", {"A": "works", "B": ValueError, "C": TypeError, "D": TypeError}),
-]
+]  # fmt: skip
 RIGHT_PROGRAMS = [
     ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(f(x))\n        y = rest(y)")),
     ("11.3", solved("11.3", "return 0.5 * upstream", "return [upstream - upstream / 2]")),
@@ -108,11 +101,8 @@ WRONG_PROGRAMS = [
     ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(rest(f(x)))"), "it comes after f, and before rest"),
     ("11.3", solved("11.3", "rest(halve(f(x)))", "rest(f(halve(x)))"), "it comes after f, and before rest"),
     ("11.3", solved("11.3", "0.5 * upstream", "upstream").replace("(y, x)", "(y, x) / 2"), "halved elsewhere"),
-    (
-        "11.6",
-        solved("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream if abs(x) < 1.0 else 0.0 * upstream"),
-        "In a network x holds many",
-    ),
+    ("11.6", solved("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream if abs(x) < 1.0 else 0.0 * upstream"),
+     "In a network x holds many"),
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
     ("01.4", NESTED.replace("return outer.gradient(first, x)", "return first**2"), "a power of the first derivative"),
     ("05.2", solved("05.2", "z = g(x)", "z = g(y)"), "hands what the function gave to another call"),
@@ -145,7 +135,7 @@ WRONG_PROGRAMS = [
     ("09.5", SOLUTIONS["09.5"].replace("return w", "return loss"), "You gave back what the function itself gave"),
     ("09.5", SOLUTIONS["09.5"].replace("0.25", "0.1"), "the learning rate 0.1, and not 0.25"),
     ("12.6", SOLUTIONS["12.6"].replace("range(steps)", "range(steps - 1)"), "one step too few"),
-]
+]  # fmt: skip
 WRONG_PROGRAMS += programs(
     """
 #@ 07.5 | more than two sweeps
@@ -211,11 +201,8 @@ STEP = "x = x - 0.1 * tape.gradient(y, x)"
 TWO_SLOPES = exercises_of("10")["10.2"].start
 EACH = "for penalty in (0.0, 5.0):\n"
 TOLD = [
-    (
-        "05.2",
-        SOLUTIONS["05.2"].replace("[tape", "{0: tape").replace(", tape", ", 1: tape").replace("x)]", "x)}"),
-        "a list, in",
-    ),
+    ("05.2", SOLUTIONS["05.2"].replace("[tape", "{0: tape").replace(", tape", ", 1: tape").replace("x)]", "x)}"),
+     "a list, in"),
     ("01.5", solved("01.5", "return x", "return y"), "what the function itself gave"),
     ("01.5", solved("01.5", STEP, "x = x - 0.1 * tf.sign(tape.gradient(y, x))"), "all have the same length"),
     ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(y, x)[0]"), "the first of them alone"),
@@ -260,12 +247,9 @@ TOLD = [
     ("10.2", solved("10.2", "constant(penalty)", "constant(2.0 * penalty)"), "Place 2 of your list is not right"),
     ("10.2", TWO_SLOPES.replace("loss(x):", "loss(x, penalty=0.0):"), "no call hands one in"),
     ("10.2", TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.Variable(penalty)\n"), "the one that it met"),
-    (
-        "10.2",
-        TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.constant(penalty)\n"),
-        "the tensor that had the name",
-    ),
-]
+    ("10.2", TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.constant(penalty)\n"),
+     "the tensor that had the name"),
+]  # fmt: skip
 COLLECTED = [
     ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer is True or False."),
     ("03.5", ["a:0", "c:0", "d:0"], "a is read before the tape is on."),

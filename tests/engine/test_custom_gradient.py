@@ -136,16 +136,10 @@ def test_py_function_numpy_results_have_zero_gradient_and_numpy_function_none():
     assert g is None
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (ValueError, "InvalidArgument"),
-        (TypeError, "InvalidArgument"),
-        (KeyError, "Unknown"),
-        (NotImplementedError, "Unimplemented"),
-        (MemoryError, "Unknown"),
-    ],
-)
+@pytest.mark.parametrize(("error", "kind"), [
+    (ValueError, "InvalidArgument"), (TypeError, "InvalidArgument"), (KeyError, "Unknown"),
+    (NotImplementedError, "Unimplemented"), (MemoryError, "Unknown"),
+])  # fmt: skip
 def test_py_function_errors(error, kind):
     def f(x):
         raise error("why")

@@ -68,26 +68,11 @@ def test_three_orders_are_those_of_the_formula_and_of_an_array(name, real):
 
 
 UNARY = [
-    tf.sin,
-    tf.tanh,
-    tf.sigmoid,
-    tf.abs,
-    tf.nn.relu,
-    tf.square,
-    lambda a: -a,
-    lambda a: a**3.0,
-    lambda a: 0.5 / (a * a + 1.0),
-    lambda a: tf.sqrt(a * a + 1.0),
-    lambda a: tf.math.log(a * a + 2.0),
+    tf.sin, tf.tanh, tf.sigmoid, tf.abs, tf.nn.relu, tf.square, lambda a: -a, lambda a: a**3.0,
+    lambda a: 0.5 / (a * a + 1.0), lambda a: tf.sqrt(a * a + 1.0), lambda a: tf.math.log(a * a + 2.0),
     lambda a: 1.5 - a * 0.5,
-]
-BINARY = [
-    tf.add,
-    tf.subtract,
-    tf.multiply,
-    lambda a, b: a / (b * b + 1.0),
-    lambda a, b: tf.square(a - b) / 4.0,
-]
+]  # fmt: skip
+BINARY = [tf.add, tf.subtract, tf.multiply, lambda a, b: a / (b * b + 1.0), lambda a, b: tf.square(a - b) / 4.0]
 CHOICES = [tf.maximum, tf.minimum]  # their rules are no lines of the table
 
 

@@ -30,15 +30,8 @@ ELEMENTWISE = [p for p in TABLE.values() if p.code]
 UNARY, BINARY = ([p for p in ELEMENTWISE if len(p.texts) == n] for n in (2, 3))
 OTHERS = [p for p in TABLE.values() if not p.code and p.rules is not None and passes_something(p)]
 PAIRS = [
-    ((), ()),
-    ((3,), (3,)),
-    ((2, 3), (3,)),
-    ((2, 1), (1, 3)),
-    ((), (2, 2)),
-    ((2, 3), ()),
-    ((1,), (4,)),
-    ((0, 3), (3,)),
-]
+    ((), ()), ((3,), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2, 2)), ((2, 3), ()), ((1,), (4,)), ((0, 3), (3,)),
+]  # fmt: skip
 
 
 def sample(shape, low, seed):

@@ -63,17 +63,10 @@ def test_operators_of_one_operand_and_activations():
     with tf.GradientTape() as tape:
         tape.watch(x)
         made = [
-            (-x, "negative"),
-            (abs(x), "abs"),
-            (tf.nn.relu(x), "relu"),
-            (tf.identity(x), "identity"),
-            (tf.stop_gradient(x), "stop_gradient"),
-            (v.value(), "identity"),
-            (v * x, "multiply"),
-            (x - v, "subtract"),
-            (1.0 - x, "subtract"),
-            (v**2, "pow"),
-        ]
+            (-x, "negative"), (abs(x), "abs"), (tf.nn.relu(x), "relu"), (tf.identity(x), "identity"),
+            (tf.stop_gradient(x), "stop_gradient"), (v.value(), "identity"), (v * x, "multiply"), (x - v, "subtract"),
+            (1.0 - x, "subtract"), (v**2, "pow"),
+        ]  # fmt: skip
     assert [row_of(t)[0] for t, _ in made] == [TABLE[name].code for _, name in made]
     assert [float(t) for t, _ in made] == [2.0, 2.0, 0.0, -2.0, -2.0, 3.0, -6.0, -5.0, 3.0, 9.0]
 

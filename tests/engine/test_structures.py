@@ -14,13 +14,10 @@ import minitape as tf
 QUICK = settings(max_examples=80, deadline=None, derandomize=True)
 NESTED = st.recursive(
     st.integers(),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3),
-        st.lists(inner, max_size=3).map(tuple),
-        st.dictionaries(st.sampled_from("abcd"), inner, max_size=3),
-    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.lists(inner, max_size=3).map(tuple),
+        st.dictionaries(st.sampled_from("abcd"), inner, max_size=3)),
     max_leaves=10,
-)
+)  # fmt: skip
 SIZES = st.lists(st.one_of(st.none(), st.integers(0, 3)), max_size=4)
 Point = collections.namedtuple("Point", "x y")
 

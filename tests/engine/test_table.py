@@ -37,11 +37,8 @@ def test_a_derivative_that_is_one_percent_wrong_is_found(primitive, i):
 
 def test_kernels_and_what_has_a_derivative_are_named():
     assert [TABLE[name].op for name in ("add", "divide", "reduce_max", "matmul")] == [
-        "AddV2",
-        "RealDiv",
-        "Max",
-        "MatMul",
-    ]
+        "AddV2", "RealDiv", "Max", "MatMul",
+    ]  # fmt: skip
     assert all(TABLE[name].flat for name in ("floor", "argmax", "floordiv"))
     assert not any(TABLE[name].flat for name in ("sin", "pow", "matmul"))
 

@@ -140,14 +140,10 @@ def test_a_save_that_is_killed_at_any_line_leaves_the_old_file_or_the_new_one(tm
     assert int(done.stdout) >= (20 if long else 3)
 
 
-@pytest.mark.parametrize(
-    ("path", "says"),
-    [
-        ("nowhere/a.svg", "there is no such folder"),
-        ("a file/a.svg", "is a file"),
-        ("a folder.svg", "may not write there|there is a folder"),
-    ],
-)
+@pytest.mark.parametrize(("path", "says"), [
+    ("nowhere/a.svg", "there is no such folder"), ("a file/a.svg", "is a file"),
+    ("a folder.svg", "may not write there|there is a folder"),
+])  # fmt: skip
 def test_what_forbids_writing_is_said(tmp_path, path, says):
     (tmp_path / "a file").touch()
     (tmp_path / "a folder.svg").mkdir()

@@ -2,10 +2,10 @@
 the way.
 
 In ``inside`` it happens in a ``tf.function`` or beside a way that holds, in ``nonfinite`` a gradient is not finite.
-A case starts with ``#@ NAME | A; B|C | TARGET | SOURCE``: the causes, one entry for each flattened source (``B|C``:
-both are right; ``A!``: and a line to write is proposed), and what is asked about. Its code follows, as a user would
-write it; it defines ``tape``, and ``target`` and ``source`` where the first line does not say them (``grads``, where it
-has taken the gradient itself).
+A case starts with ``#@ NAME | A; B|C | TARGET | SOURCE``, no blank line before it: the causes, one entry for each
+flattened source (``B|C``: both are right; ``A!``: and a line to write is proposed), and what is asked about. Its code
+follows, as a user would write it; it defines ``tape``, and ``target`` and ``source`` where the first line does not say
+them (``grads``, where it has taken the gradient itself).
 ``#!`` marks the line to blame, ``#?`` one that is accepted as well; a mark may be bound to the number of a source
 (``#! 1``), to a cause (``#! :rebound``), or both (``#? 1:independent``).
 ``#@ part A B`` are the causes of ways that are cut beside one that holds.

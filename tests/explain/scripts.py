@@ -33,15 +33,13 @@ class Script:
 def load() -> tuple[list[Piece], list[Piece]]:
     """The breaks and the lines that only look, of ``scripts.txt``."""
     pieces: list[Piece] = []
-    place = ""
     for line in (ROOT / "scripts.txt").read_text().splitlines():
         if line.startswith("@ "):
             kind, *rest = line[2:].split()
             pieces.append(Piece(rest[0], rest[1].split("|")) if kind == "break" else Piece())
-        elif line.startswith("- "):
-            place = line[2:]
-        elif line and not line.startswith("#"):
-            pieces[-1].lines.setdefault(place, []).append(line)
+        elif not line.startswith("#"):
+            place, text = line.split(" | ", 1)
+            pieces[-1].lines.setdefault(place.strip(), []).append(text)
     return [p for p in pieces if p.name], [p for p in pieces if not p.name]
 
 

@@ -32,11 +32,7 @@ PATCHES = [
     ("nondifferentiable_op", "h = w // 2.0", "h = w / 2.0 + tf.stop_gradient(w // 2.0 - w / 2.0)"),
     ("left_through_numpy", "h = tf.constant(np.exp(w.numpy()))", "h = tf.exp(w)"),
     ("left_through_numpy", "h = float(w) * 2.0", "h = w * 2.0"),
-    (
-        "left_through_numpy",
-        "h = tf.constant(np.log(w.numpy() + 1.0).sum())",
-        "h = tf.reduce_sum(tf.math.log(w + 1.0))",
-    ),
+    ("left_through_numpy", "h = tf.constant(np.log(w.numpy() + 1.0).sum())", "h = tf.reduce_sum(tf.math.log(w + 1.0))"),
     ("left_through_numpy", "h = (w * 2.0).numpy().mean()", "h = tf.reduce_mean(w * 2.0)"),
     # what becomes of a list stands elsewhere
     ("left_through_numpy", "h = tf.reduce_sum([v.numpy() for v in [w, w]])", None),
@@ -44,20 +40,14 @@ PATCHES = [
     ("stop_gradient", "h = tf.stop_gradient(w); k = 1.0", "h = w; k = 1.0"),
     ("left_through_numpy", "h = np.sort(w.numpy()[None])[-1]", "h = tf.sort(w[None])[-1]"),
     ("left_through_numpy", "h = tf.add_n([float(w), 1.0])", None),
-    (
-        "left_through_numpy",
-        "h = tf.constant(w.numpy()) + tf.reduce_sum([1.0, 2.0])",
-        "h = tf.convert_to_tensor(w) + tf.reduce_sum([1.0, 2.0])",
-    ),
-    (
-        "nondifferentiable_op",
-        "h = tf.math.floordiv(w, 2.0)",
-        "h = w / 2.0 + tf.stop_gradient(tf.math.floordiv(w, 2.0) - w / 2.0)",
-    ),
+    ("left_through_numpy", "h = tf.constant(w.numpy()) + tf.reduce_sum([1.0, 2.0])",
+     "h = tf.convert_to_tensor(w) + tf.reduce_sum([1.0, 2.0])"),
+    ("nondifferentiable_op", "h = tf.math.floordiv(w, 2.0)",
+     "h = w / 2.0 + tf.stop_gradient(tf.math.floordiv(w, 2.0) - w / 2.0)"),
     ("left_through_numpy", "h = int(w) * 1.0", None),  # a whole number has no gradient
     ("state", "h = tf.Variable(tf.sin(w))", "h = tf.sin(w)"),
     ("nondifferentiable_op", "h = tf.cast(tf.argmax([w, 1.0]), tf.float32)", None),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("cause", "line", "patch"), PATCHES)
@@ -75,9 +65,7 @@ def test_one_line(cause: str, line: str, patch: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("body", "patch"),
-    [
-        ("return tf.square(tf.stop_gradient(tf.sin(x * self.w)))", "return tf.square(tf.sin(x * self.w))"),
-    ],
+    [("return tf.square(tf.stop_gradient(tf.sin(x * self.w)))", "return tf.square(tf.sin(x * self.w))")],
 )
 def test_a_line_of_a_method(body: str, patch: str) -> None:
     """What is rewritten for a graph stands where the user wrote it, deep as that is."""
@@ -94,23 +82,13 @@ def test_a_line_of_a_method(body: str, patch: str) -> None:
 
 LINES = [
     ("x = tf.Variable(2.0)", "c = tf.identity(x)", "y = x * 2.0", "c", "c = x"),
-    (
-        "xs = [tf.Variable(2.0), tf.Variable(3)]",
-        "",
-        "y = tf.cast(xs[1], tf.float32)",
-        "xs[1]",
-        "xs = [tf.Variable(2.0), tf.Variable(3.0)]",
-    ),
-    (
-        "x, parts = tf.Variable(2.0), []",
-        "",
-        "parts.append(float(x) * 2.0)\n    y = tf.add_n(parts)",
-        "x",
-        "parts.append(x * 2.0)",
-    ),
+    ("xs = [tf.Variable(2.0), tf.Variable(3)]", "", "y = tf.cast(xs[1], tf.float32)", "xs[1]",
+     "xs = [tf.Variable(2.0), tf.Variable(3.0)]"),
+    ("x, parts = tf.Variable(2.0), []", "", "parts.append(float(x) * 2.0)\n    y = tf.add_n(parts)", "x",
+     "parts.append(x * 2.0)"),
     # line by line it would leave again
     ("x = tf.Variable(2.0)", "", "k = x.numpy()\n    y = tf.constant(np.square(k))", "x", None),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("made", "then", "body", "source", "patch"), LINES)
@@ -127,30 +105,18 @@ def test_lines_of_other_kinds(made: str, then: str, body: str, source: str, patc
 
 
 IN_WORDS = [  # what breaks, what the fix says, and the same line when the words are followed
-    (
-        "i = 2.0 * w[0]\n    y = tf.gather(t, tf.cast(i, tf.int32))",
-        "`(1 - part) * table[low] + part * table[low + 1]`",
-        "x = 2.0 * w[0]\n    k, part = tf.cast(x, tf.int32), x - 2.0\n    y = (1 - part) * t[k] + part * t[k + 1]",
-    ),
-    (
-        "y = tf.gather(t, tf.argmax(w))",
-        "chooses from, by `tf.nn.softmax` of `w`",
-        "y = tf.tensordot(tf.nn.softmax(w, axis=0), t[:3], 1)",
-    ),
-    (
-        "y = tf.where(w > 1.0, 2.0, 0.0)",
-        "`tf.sigmoid((w - 1.0) / 0.1)` for `w > 1.0`",
-        "p = tf.sigmoid((w - 1.0) / 0.1)\n    y = p * 2.0 + (1 - p) * 0.0",
-    ),
-    (
-        "y = tf.range(0.0, w[0], 0.25)",
-        "Use a fixed number of points, and scale them",
-        "y = 0.0 + (w[0] - 0.0) * tf.linspace(0.0, 1.0, 4)",
-    ),
+    ("i = 2.0 * w[0]\n    y = tf.gather(t, tf.cast(i, tf.int32))", "`(1 - part) * table[low] + part * table[low + 1]`",
+     "x = 2.0 * w[0]\n    k, part = tf.cast(x, tf.int32), x - 2.0\n    y = (1 - part) * t[k] + part * t[k + 1]"),
+    ("y = tf.gather(t, tf.argmax(w))", "chooses from, by `tf.nn.softmax` of `w`",
+     "y = tf.tensordot(tf.nn.softmax(w, axis=0), t[:3], 1)"),
+    ("y = tf.where(w > 1.0, 2.0, 0.0)", "`tf.sigmoid((w - 1.0) / 0.1)` for `w > 1.0`",
+     "p = tf.sigmoid((w - 1.0) / 0.1)\n    y = p * 2.0 + (1 - p) * 0.0"),
+    ("y = tf.range(0.0, w[0], 0.25)", "Use a fixed number of points, and scale them",
+     "y = 0.0 + (w[0] - 0.0) * tf.linspace(0.0, 1.0, 4)"),
     ("y = tf.nn.softmax(w[:1])", "`tf.sigmoid(w[:1])` for `tf.nn.softmax(w[:1])`", "y = tf.sigmoid(w[:1])"),
     ("y = 1.0 + tf.maximum(w - 9.0, 0.0)", "Use leaky_relu", "y = 1.0 + tf.nn.leaky_relu(w - 9.0)"),
     ("y = last(w.numpy())", "`last` computes with NumPy (line 4)", "y = tf.concat([w, [0.0]], 0)"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("body", "said", "followed"), IN_WORDS)
@@ -282,17 +248,14 @@ def fixed(case: Case, i: int) -> tuple[list[object] | None, list[Explanation]]:
     return gradients, said
 
 
-@pytest.mark.parametrize(
-    ("body", "why"),
-    [
-        ("h = w.numpy()\n    h[0] = 0.0\n    y = tf.reduce_sum(tf.constant(h))", ""),
-        ("h = w.numpy()\n    h *= 2.0\n    h[1] += 1.0\n    y = tf.reduce_sum(h)", ""),
-        ("h = w.numpy()\n    y = tf.reduce_sum(tf.constant(np.concatenate([h, h])))", ""),
-        ("h = (w.numpy() > 0.5).astype(np.float32)\n    y = tf.reduce_sum(h)", ""),
-        ("h = bytes(memoryview(w.numpy()))\n    y = tf.constant(float(h[3]))", ""),
-        ("h = float(w[0])\n    y = tf.constant({1.0: 5.0}[h])", ""),
-    ],
-)
+@pytest.mark.parametrize(("body", "why"), [
+    ("h = w.numpy()\n    h[0] = 0.0\n    y = tf.reduce_sum(tf.constant(h))", ""),
+    ("h = w.numpy()\n    h *= 2.0\n    h[1] += 1.0\n    y = tf.reduce_sum(h)", ""),
+    ("h = w.numpy()\n    y = tf.reduce_sum(tf.constant(np.concatenate([h, h])))", ""),
+    ("h = (w.numpy() > 0.5).astype(np.float32)\n    y = tf.reduce_sum(h)", ""),
+    ("h = bytes(memoryview(w.numpy()))\n    y = tf.constant(float(h[3]))", ""),
+    ("h = float(w[0])\n    y = tf.constant({1.0: 5.0}[h])", ""),
+])  # fmt: skip
 def test_no_patch_where_a_tensor_cannot_stand_for_the_array(body: str, why: str) -> None:
     code = (
         f"import numpy as np\nw = tf.Variable([1.0, 2.0])\nwith tf.GradientTape() as tape:\n    {body}\ntarget, "

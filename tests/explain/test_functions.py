@@ -91,19 +91,11 @@ def in_a_loop(x):
     return tape, y, [v]
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        (stopped, ["stop_gradient", "connected"]),
-        (unwatched, ["not_watched"]),
-        (after, ["outside_tape"]),
-        (before, ["outside_tape"]),
-        (assigned, ["state", "connected"]),
-        (by_numpy, ["left_through_numpy"]),
-        (linear, ["independent"]),
-        (in_a_loop, ["nondifferentiable_op"]),
-    ],
-)
+@pytest.mark.parametrize(("body", "expected"), [
+    (stopped, ["stop_gradient", "connected"]), (unwatched, ["not_watched"]), (after, ["outside_tape"]),
+    (before, ["outside_tape"]), (assigned, ["state", "connected"]), (by_numpy, ["left_through_numpy"]),
+    (linear, ["independent"]), (in_a_loop, ["nondifferentiable_op"]),
+])  # fmt: skip
 def test_while_it_is_traced(body, expected) -> None:
     said = answers(body, tf.constant(X))
     assert [e.cause for e in said] == expected

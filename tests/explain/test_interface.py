@@ -123,15 +123,12 @@ def test_errors_say_which_line_came_first() -> None:
     assert "entered first in" in error.value.__notes__[0]
 
 
-@pytest.mark.parametrize(
-    ("function", "value", "cause", "word"),
-    [
-        (lambda x: tf.where(x > 0.0, tf.math.log(x), 0.0), [0.0, 1.0], "nonfinite_gradient", "where"),
-        (lambda x: tf.sqrt(x), 0.0, "nonfinite_gradient", "sqrt"),
-        (lambda x: tf.exp(x) * 2.0, 1000.0, "nonfinite_value", "tf.nn.softmax"),
-        (lambda x: x * x, 2.0, "finite", ""),
-    ],
-)
+@pytest.mark.parametrize(("function", "value", "cause", "word"), [
+    (lambda x: tf.where(x > 0.0, tf.math.log(x), 0.0), [0.0, 1.0], "nonfinite_gradient", "where"),
+    (lambda x: tf.sqrt(x), 0.0, "nonfinite_gradient", "sqrt"),
+    (lambda x: tf.exp(x) * 2.0, 1000.0, "nonfinite_value", "tf.nn.softmax"),
+    (lambda x: x * x, 2.0, "finite", ""),
+])  # fmt: skip
 def test_nonfinite(function, value, cause, word) -> None:
     x = tf.Variable(value)
     with tf.GradientTape() as tape:
@@ -142,19 +139,16 @@ def test_nonfinite(function, value, cause, word) -> None:
     assert (answer.line is None) == (cause == "finite")
 
 
-@pytest.mark.parametrize(
-    ("function", "cause", "word"),
-    [
-        (lambda x: tf.sign(x) * 3.0, "zero_derivative", "is constant in steps"),
-        (lambda x: tf.maximum(x, 0.0) * 2.0, "dead_relu", "passes no gradient"),
-        (lambda x: 0.0 * x, "zero_factor", "multiplies by zeros"),
-        (lambda x: x - x, "zero_sum", "adds up to zero"),
-        (lambda x: (x * 3.0 - x * 3.0) * 2.0, "zero_cancels", "change alike"),
-        (lambda x: tf.abs(x - x + 0.0 * x), "zero_derivative", "is zero at the values that it has"),
-        (tf.function(lambda x: 0.0 * x), "zero_factor", "multiplies by zeros"),
-        (lambda x: x * x, "connected", ""),
-    ],
-)
+@pytest.mark.parametrize(("function", "cause", "word"), [
+    (lambda x: tf.sign(x) * 3.0, "zero_derivative", "is constant in steps"),
+    (lambda x: tf.maximum(x, 0.0) * 2.0, "dead_relu", "passes no gradient"),
+    (lambda x: 0.0 * x, "zero_factor", "multiplies by zeros"),
+    (lambda x: x - x, "zero_sum", "adds up to zero"),
+    (lambda x: (x * 3.0 - x * 3.0) * 2.0, "zero_cancels", "change alike"),
+    (lambda x: tf.abs(x - x + 0.0 * x), "zero_derivative", "is zero at the values that it has"),
+    (tf.function(lambda x: 0.0 * x), "zero_factor", "multiplies by zeros"),
+    (lambda x: x * x, "connected", ""),
+])  # fmt: skip
 def test_zero_for_a_structural_reason(function, cause, word) -> None:
     x = tf.Variable(-2.0)
     with tf.GradientTape() as tape:
@@ -342,11 +336,8 @@ def test_many_sources_are_swept_once(monkeypatch: pytest.MonkeyPatch) -> None:
     said = tape.explain(y, vs)
     assert all(why.connected for why in said)
     assert [why.cause for why in said] == ["connected"] * 36 + [
-        "zero_derivative",
-        "dead_relu",
-        "zero_sum",
-        "nan_backward",
-    ]
+        "zero_derivative", "dead_relu", "zero_sum", "nan_backward",
+    ]  # fmt: skip
     assert "passes no gradient" in said[37].message and "adds up to zero" in said[38].message
     assert "is infinite or NaN at its input (0)" in said[39].message
     assert len(swept) == 1

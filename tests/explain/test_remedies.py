@@ -21,27 +21,18 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.constant(1.0)", "is a constant", "with tf operations"),
     ("y = float(tf.reduce_sum(x))", "no tensor: a plain float", "the tensor itself"),
     ("s = tf.Variable([0.0, 0.0])\ns.assign(x * 2.0)\ny = s * s", "s.assign (", "use x * 2.0 where s is read"),
-    (
-        "s = tf.Variable([0.0, 0.0])\ns.assign_sub(x)\ny = s * s",
-        "s.assign_sub (",
-        "value = s - x. Store it by s.assign(value)",
-    ),
+    ("s = tf.Variable([0.0, 0.0])\ns.assign_sub(x)\ny = s * s", "s.assign_sub (",
+     "value = s - x. Store it by s.assign(value)"),
     ("y = tf.constant(float(x[0])) * 2.0", "float()", "`tf.convert_to_tensor(x[0])` for `tf.constant(float(x[0]))`"),
     ("y = tf.constant(float('%.3f' % x[0])) * 2.0", "float()", "Keep the number as well as the text"),
-    (
-        "f = tf.custom_gradient(lambda t: (t * 2.0, lambda g: None))\ny = f(x)",
-        "The gradient function of f",
-        "each input of f",
-    ),
+    ("f = tf.custom_gradient(lambda t: (t * 2.0, lambda g: None))\ny = f(x)", "The gradient function of f",
+     "each input of f"),
     ("M = tf.math\ny = M.round(x)", "M.round (", "`x + tf.stop_gradient(M.round(x) - x)`"),
     ("y = tf.constant(float(f'{x[0]:.3f}')) * 2.0", "", "Keep the number"),
     ("import statistics\ny = tf.constant(statistics.fmean(x)) * 2.0", "statistics.fmean", "tf operations"),
     ("y = tf.tile([1.0], [tf.cast(x[1], tf.int32)])", "becomes int32", "cast"),
-    (
-        "y = tf.math.floordiv(x, 2.0)",
-        "tf.math.floordiv",
-        "`x / 2.0 + tf.stop_gradient(tf.math.floordiv(x, 2.0) - x / 2.0)`",
-    ),
+    ("y = tf.math.floordiv(x, 2.0)", "tf.math.floordiv",
+     "`x / 2.0 + tf.stop_gradient(tf.math.floordiv(x, 2.0) - x / 2.0)`"),
     ("y = tf.math.ceil(x)", "tf.math.ceil", "tf.stop_gradient(tf.math.ceil(x) - x)"),
     ("y = None", "The target is None", "return"),
     ("y = x * 2.0\nx = tf.keras.layers.Dense(1)", "a Dense, which holds variables", ".trainable_variables"),
@@ -64,11 +55,8 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.constant(float(str(x[0].numpy()))) * 2.0", ".numpy()", "Keep the number"),
     ("y = max(tf.constant(0.5), x[0]) * 2.0", "Python's max", "tf.maximum(a, b)"),
     ("s = tf.Variable([0.0, 0.0])\ns[0].assign(x[1])\ny = s * s", "s[0].assign", "tf.tensor_scatter_nd_update(s, ...)"),
-    (
-        "d = tf.keras.layers.Dense(2)\nd.build((1, 2))\nd.bias.assign(x * 2.0)\ny = d(tf.ones([1, 2]))",
-        "d.bias.assign",
-        "Ask for the gradient of d.bias",
-    ),
+    ("d = tf.keras.layers.Dense(2)\nd.build((1, 2))\nd.bias.assign(x * 2.0)\ny = d(tf.ones([1, 2]))", "d.bias.assign",
+     "Ask for the gradient of d.bias"),
     ("y = tf.cast(tf.math.count_nonzero(x), tf.float32)", "tf.math.count_nonzero", "keep the accuracy"),
     ("y = tf.cast(tf.math.top_k(x).indices, tf.float32)", "tf.math.top_k", "its values have one"),
     ("y = tf.round(x + 1.0)", "tf.round", "`x + 1.0 + tf.stop_gradient(tf.round(x + 1.0) - (x + 1.0))`"),
@@ -77,7 +65,7 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.floor(x * 4.0) * 2.0", "tf.floor", "`x * 4.0 + tf.stop_gradient(tf.floor(x * 4.0) - x * 4.0)`"),
     (f"{CALLED}a, b = A(), B()\na(float(x[0]))\ny = b(3.0)", "is a constant", "with tf operations"),  # it calls no B
     ("f = tf.floor\ny = f(x) * 2.0", "Floor", "x + tf.stop_gradient(tf.round(x) - x)"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("body", "said", "fix"), ANSWERS)

@@ -103,14 +103,11 @@ def test_a_warning_has_the_mend_and_is_said_once_for_one_reason() -> None:
     assert "tf.round" in said and "tf.stop_gradient" in said and said.endswith("The same holds for 1 more.")
 
 
-@pytest.mark.parametrize(
-    ("ask", "said"),
-    [
-        (lambda tape, y, model: tape.gradient(float(y), model.trainable_variables), "A plain float is no tensor"),
-        (lambda tape, y, model: tape.gradient(y, np.ones(2)), "x = tf.constant(data), and watch it"),
-        (lambda tape, y, model: tape.gradient(y, model), "Pass its variables: model.trainable_variables"),
-    ],
-)
+@pytest.mark.parametrize(("ask", "said"), [
+    (lambda tape, y, model: tape.gradient(float(y), model.trainable_variables), "A plain float is no tensor"),
+    (lambda tape, y, model: tape.gradient(y, np.ones(2)), "x = tf.constant(data), and watch it"),
+    (lambda tape, y, model: tape.gradient(y, model), "Pass its variables: model.trainable_variables"),
+])  # fmt: skip
 def test_what_is_no_tensor_says_so(ask, said) -> None:
     model = network()
     with tf.GradientTape() as tape:
@@ -212,12 +209,8 @@ def test_a_page_has_a_paragraph_for_each_reason() -> None:
         loss = tf.reduce_mean(model(tf.ones([2, 3]))) * tf.stop_gradient(w)
     why = tape.explain(loss, [*model.trainable_variables, *spare.trainable_variables, w])
     assert [one.name for one in why] == [
-        "model.layers[0].kernel",
-        "model.layers[0].bias",
-        "spare.kernel",
-        "spare.bias",
-        "w",
-    ]
+        "model.layers[0].kernel", "model.layers[0].bias", "spare.kernel", "spare.bias", "w",
+    ]  # fmt: skip
     assert isinstance(why, list) and [one.cause for one in why[:1]] == ["connected"]
     page = str(why)
     paragraphs = page.split("\n\n")
@@ -285,31 +278,18 @@ def built() -> tf.keras.layers.Dense:
     return layer
 
 
-@pytest.mark.parametrize(
-    ("mistake", "kind", "says"),
-    [
-        (lambda x, y, tape: tape.gradient(y, 3.0), AttributeError, "A plain float is no tensor"),
-        (lambda x, y, tape: tape.gradient(y.numpy(), x), AttributeError, "without .numpy()"),
-        (lambda x, y, tape: tape.gradient("y", x), TypeError, "'y' is no tensor and no variable"),
-        (
-            lambda x, y, tape: tape.watch(built().variables),
-            ValueError,
-            "kernel is a variable of Keras, and the tf.Variable is inside it",
-        ),
-        (lambda x, y, tape: tape.watch(3.0), ValueError, "x = tf.constant(data), and watch it"),
-        (
-            lambda x, y, tape: tf.GradientTape().gradient(y, x),
-            RuntimeError,
-            "never entered: compute inside of its block",
-        ),
-        (
-            lambda x, y, tape: tf.GradientTape(persistent=True).jacobian(y, x),
-            RuntimeError,
-            "with tf.GradientTape() as tape",
-        ),
-        (lambda x, y, tape: tf.GradientTape().watch(y), AttributeError, "never entered"),
-    ],
-)
+@pytest.mark.parametrize(("mistake", "kind", "says"), [
+    (lambda x, y, tape: tape.gradient(y, 3.0), AttributeError, "A plain float is no tensor"),
+    (lambda x, y, tape: tape.gradient(y.numpy(), x), AttributeError, "without .numpy()"),
+    (lambda x, y, tape: tape.gradient("y", x), TypeError, "'y' is no tensor and no variable"),
+    (lambda x, y, tape: tape.watch(built().variables), ValueError,
+     "kernel is a variable of Keras, and the tf.Variable is inside it"),
+    (lambda x, y, tape: tape.watch(3.0), ValueError, "x = tf.constant(data), and watch it"),
+    (lambda x, y, tape: tf.GradientTape().gradient(y, x), RuntimeError, "never entered: compute inside of its block"),
+    (lambda x, y, tape: tf.GradientTape(persistent=True).jacobian(y, x), RuntimeError,
+     "with tf.GradientTape() as tape"),
+    (lambda x, y, tape: tf.GradientTape().watch(y), AttributeError, "never entered"),
+])  # fmt: skip
 def test_what_learners_pass_to_a_tape_by_mistake(mistake, kind, says) -> None:
     x = tf.Variable(3.0)
     with tf.GradientTape(persistent=True) as tape:

@@ -115,24 +115,17 @@ def test_not_finite(x: str, body: str, cause: str, said: str, fix: str, fixed: s
     assert np.all(np.isfinite(ran(program(x, fixed))["g"].numpy()))
 
 
-@pytest.mark.parametrize(
-    ("numbers", "old", "new"),
-    [
-        ([0.0, 2.0], "tf.sqrt(x)", "tf.sqrt(x + 1e-12)"),
-        ([0.0, 2.0], "tf.math.log(x)", "tf.math.log(x + 1e-06)"),
-        ([0.0, 2.0], "1.0 / x", "1.0 / (x + 1e-06)"),
-        (
-            [0.0, 2.0],
-            "tf.where(x > 0, tf.math.log(x), 0.0)",
-            "tf.where(x > 0, tf.math.log(tf.where(x > 0, x, 1.0)), 0.0)",
-        ),
-        ([200.0, 0.0], "tf.math.log(tf.nn.softmax(x))[1]", "tf.nn.log_softmax(x)[1]"),
-        ([0.0, 2.0], "tf.pow(x, 0.5)", "tf.pow(x + 1e-06, 0.5)"),
-        ([0.0, 2.0], "x ** 0.5", "(x + 1e-06) ** 0.5"),
-        ([0.0, 0.0], "tf.norm(x, axis=0) * 3.0", "tf.norm(x + 1e-12, axis=0) * 3.0"),
-        ([1.0, 0.0], "tf.add(tf.acos(x[0]), x)", "tf.add(tf.acos(x[0] * 0.999999), x)"),
-    ],
-)
+@pytest.mark.parametrize(("numbers", "old", "new"), [
+    ([0.0, 2.0], "tf.sqrt(x)", "tf.sqrt(x + 1e-12)"),
+    ([0.0, 2.0], "tf.math.log(x)", "tf.math.log(x + 1e-06)"),
+    ([0.0, 2.0], "1.0 / x", "1.0 / (x + 1e-06)"),
+    ([0.0, 2.0], "tf.where(x > 0, tf.math.log(x), 0.0)", "tf.where(x > 0, tf.math.log(tf.where(x > 0, x, 1.0)), 0.0)"),
+    ([200.0, 0.0], "tf.math.log(tf.nn.softmax(x))[1]", "tf.nn.log_softmax(x)[1]"),
+    ([0.0, 2.0], "tf.pow(x, 0.5)", "tf.pow(x + 1e-06, 0.5)"),
+    ([0.0, 2.0], "x ** 0.5", "(x + 1e-06) ** 0.5"),
+    ([0.0, 0.0], "tf.norm(x, axis=0) * 3.0", "tf.norm(x + 1e-12, axis=0) * 3.0"),
+    ([1.0, 0.0], "tf.add(tf.acos(x[0]), x)", "tf.add(tf.acos(x[0] * 0.999999), x)"),
+])  # fmt: skip
 def test_a_line_that_is_finite(numbers: list[float], old: str, new: str) -> None:
     line = "y = tf.reduce_sum({})"
     space = ran(program(f"tf.Variable({numbers})", line.format(old)))
@@ -188,10 +181,7 @@ def test_the_gradient_of_another_variable_was_applied() -> None:
         "with", "b = tf.Variable([3.0, 4.0])\nwith"
     )
     text += "\nu, v = tape.gradient(y, [x, b])\n{}"
-    for step in (
-        "x.assign_sub(0.1 * v)",
-        "tf.keras.optimizers.Adam().apply_gradients([(v * 0.5, x), (u, b)])",
-    ):
+    for step in ("x.assign_sub(0.1 * v)", "tf.keras.optimizers.Adam().apply_gradients([(v * 0.5, x), (u, b)])"):
         why = ran(text.format(step))["why"]
         assert (
             "x was changed by the gradient of b (" in why.message
@@ -211,21 +201,13 @@ def test_workers_may_apply_their_gradients_to_another_model() -> None:
     assert "was changed" not in tape.explain(y, mine).message
 
 
-@pytest.mark.parametrize(
-    ("body", "told"),
-    [
-        (
-            ["p = tf.sigmoid(x)", "y = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], p))"],
-            "sigmoid",
-        ),
-        (
-            ["p = tf.nn.softmax(x)", "y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], tf.reshape(p, [2]))"],
-            "softmax",
-        ),
-        (["y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], x)"], ""),
-        (["y = tf.reduce_sum(tf.where(tf.sigmoid(x) > 0.5, x, 2.0 * x))"], ""),
-    ],
-)
+@pytest.mark.parametrize(("body", "told"), [
+    (["p = tf.sigmoid(x)", "y = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], p))"], "sigmoid"),
+    (["p = tf.nn.softmax(x)", "y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], tf.reshape(p, [2]))"],
+     "softmax"),
+    (["y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], x)"], ""),
+    (["y = tf.reduce_sum(tf.where(tf.sigmoid(x) > 0.5, x, 2.0 * x))"], ""),
+])  # fmt: skip
 def test_probabilities_for_a_loss_of_logits(body: list[str], told: str) -> None:
     why = ran(program("tf.Variable([0.3, -0.2])", *body))["why"]
     assert (f"applies a {told} itself" in why.message) == bool(told), why

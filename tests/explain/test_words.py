@@ -61,15 +61,12 @@ def test_second_derivative_of_what_is_linear() -> None:
     assert why.cause == "independent" and "linear in x" in why.message
 
 
-@pytest.mark.parametrize(
-    ("update", "fix"),
-    [
-        ("x = x - 0.1 * x", "x.assign_sub(0.1 * x)"),
-        ("x = x + 0.1", "x.assign_add(0.1)"),
-        ("x = x.assign_sub([0.1, 0.1])", "x.assign_sub([0.1, 0.1])"),
-        ("x = tf.clip_by_value(x, 0.0, 1.0)", "x.assign(tf.clip_by_value(x, 0.0, 1.0))"),
-    ],
-)
+@pytest.mark.parametrize(("update", "fix"), [
+    ("x = x - 0.1 * x", "x.assign_sub(0.1 * x)"),
+    ("x = x + 0.1", "x.assign_add(0.1)"),
+    ("x = x.assign_sub([0.1, 0.1])", "x.assign_sub([0.1, 0.1])"),
+    ("x = tf.clip_by_value(x, 0.0, 1.0)", "x.assign(tf.clip_by_value(x, 0.0, 1.0))"),
+])  # fmt: skip
 def test_a_variable_that_was_replaced(update: str, fix: str) -> None:
     why = explained("y = x * 2.0", before=update)
     assert why.cause == "rebound" and f"write {fix}." in why.fix
@@ -190,13 +187,10 @@ x, c = net.dense.kernel, x
 """
 
 
-@pytest.mark.parametrize(
-    ("before", "body", "what", "code"),
-    [
-        (f"{MAKES}c, x = net(x)", "y, _ = net(tf.ones([2]))", "w is made again", "w = tf.Variable([3.0, 4.0])"),
-        (LAYER, "y = net(c[tf.newaxis])", "self.dense is made again", "self.dense = tf.keras.layers.Dense(1)"),
-    ],
-)
+@pytest.mark.parametrize(("before", "body", "what", "code"), [
+    (f"{MAKES}c, x = net(x)", "y, _ = net(tf.ones([2]))", "w is made again", "w = tf.Variable([3.0, 4.0])"),
+    (LAYER, "y = net(c[tf.newaxis])", "self.dense is made again", "self.dense = tf.keras.layers.Dense(1)"),
+])  # fmt: skip
 def test_what_the_block_makes_for_itself(before: str, body: str, what: str, code: str) -> None:
     why = explained(body, before=before)
     assert (why.cause, why.code) == ("rebound", code) and what in why.message and "once, before" in why.fix

@@ -25,20 +25,12 @@ class TestWhatRunsOnce:
 
         a, b, c = number(2.0), number([3.0, 4.0]), number(5.0, tf.float64)
         calls = [
-            (lambda: f(a), 2.0),
-            (lambda: f(b), [3.0, 4.0]),
-            (lambda: f(a, 3.0), 6.0),
-            (lambda: f(a, a), 4.0),
-            (lambda: f(a, flip=True), -1.5),
-            (lambda: f(a, y=a, flip=True), 0.0),
-            (lambda: f(a, flip=True, y=a), 0.0),
-            (lambda: f(y=a, flip=True, x=b), [-1.0, -2.0]),
-            (lambda: f(a, 3.0, a, b), [11.0, 12.0]),
-            (lambda: f(a, 3.0, b, a), [11.0, 12.0]),
-            (lambda: f(c), 5.0),
-            (lambda: f(2.0, a), 4.0),
+            (lambda: f(a), 2.0), (lambda: f(b), [3.0, 4.0]), (lambda: f(a, 3.0), 6.0), (lambda: f(a, a), 4.0),
+            (lambda: f(a, flip=True), -1.5), (lambda: f(a, y=a, flip=True), 0.0), (lambda: f(a, flip=True, y=a), 0.0),
+            (lambda: f(y=a, flip=True, x=b), [-1.0, -2.0]), (lambda: f(a, 3.0, a, b), [11.0, 12.0]),
+            (lambda: f(a, 3.0, b, a), [11.0, 12.0]), (lambda: f(c), 5.0), (lambda: f(2.0, a), 4.0),
             (lambda: f(2, a), 4.0),
-        ]
+        ]  # fmt: skip
         for _ in range(4):
             for call, want in calls:
                 np.testing.assert_array_equal(call()[0].numpy(), want)

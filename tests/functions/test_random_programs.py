@@ -80,16 +80,11 @@ def run(text: str, wrap) -> list:
         return i + 1, t * 0.5 + v
 
     space = {
-        "tf": tf,
-        "v": v,
-        "bent": bent,
-        "clipped": clipped,
-        "slope": slope,
-        "changing": changing,
+        "tf": tf, "v": v, "bent": bent, "clipped": clipped, "slope": slope, "changing": changing,
         "small": lambda t: tf.reduce_sum(t * t) < 9.0,
         "matrix": tf.constant([[0.5, -0.2, 0.1], [0.3, 0.4, -0.6], [0.2, 0.1, 0.7]]),
         "captured": tf.constant([1.0, -0.5, 0.25]),
-    }
+    }  # fmt: skip
     exec(text, space)
     f = wrap(space["f"])
     found = []

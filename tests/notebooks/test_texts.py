@@ -26,22 +26,14 @@ FOLDERS = [lessons_folder(), lessons_folder().parent / "zh"]
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
 EVERYWHERE = [path for folder in FOLDERS for path in notebooks_in(folder) if lesson_of(path)]
 WORDS = {  # of a language: the headings and phrases that a lesson must have, and how it names and links a lesson
-    "en": {
-        "parts": ("After this lesson you can", "minutes", "## Summary", "TensorFlow, PyTorch, JAX"),
-        "read on": "### Where to read on\n\n",
-        "unlinked": r"(?<!\[)[Ll]essons? (\d+)",
-        "linked": r"\[(?:[Ll]esson )?(\d+)\]\((.*?)\)",
-        "first": "- [Lesson {number}]({file})",
-        "step": "step (backwards )?through (the|its) picture",
-    },
-    "zh": {
-        "parts": ("学完这一课，你能", "分钟", "## 小结", "TensorFlow、PyTorch、JAX"),
-        "read on": "### 接着读\n\n",
-        "unlinked": r"(?<!\[)第 (\d+) 课",
-        "linked": r"\[(?:第 )?(\d+)(?: 课)?\]\((.*?)\)",
-        "first": "- [第 {number} 课]({file})",
-    },
-}
+    "en": {"parts": ("After this lesson you can", "minutes", "## Summary", "TensorFlow, PyTorch, JAX"),
+        "read on": "### Where to read on\n\n", "unlinked": r"(?<!\[)[Ll]essons? (\d+)",
+        "linked": r"\[(?:[Ll]esson )?(\d+)\]\((.*?)\)", "first": "- [Lesson {number}]({file})",
+        "step": "step (backwards )?through (the|its) picture"},
+    "zh": {"parts": ("学完这一课，你能", "分钟", "## 小结", "TensorFlow、PyTorch、JAX"), "read on": "### 接着读\n\n",
+        "unlinked": r"(?<!\[)第 (\d+) 课", "linked": r"\[(?:第 )?(\d+)(?: 课)?\]\((.*?)\)",
+        "first": "- [第 {number} 课]({file})"},
+}  # fmt: skip
 
 
 @cache

@@ -131,14 +131,10 @@ def _tuple(value, depth):
 
 
 _DESCRIBERS = [
-    (
-        _is("SparseTensor"),
-        lambda v, d: {"sparse": {k: describe(getattr(v, k), d) for k in ("indices", "values", "dense_shape")}},
-    ),
-    (
-        _is("RaggedTensor"),
-        lambda v, d: {"ragged": v.dtype.name, "shape": _dims(v.shape), "value": describe(v.to_list(), d)},
-    ),
+    (_is("SparseTensor"), lambda v,
+     d: {"sparse": {k: describe(getattr(v, k), d) for k in ("indices", "values", "dense_shape")}}),
+    (_is("RaggedTensor"), lambda v,
+     d: {"ragged": v.dtype.name, "shape": _dims(v.shape), "value": describe(v.to_list(), d)}),
     (_is("TensorShape"), lambda v, d: {"TensorShape": _dims(v)}),
     (_is("DType"), lambda v, d: {"DType": v.name}),
     (_is("Variable", "BaseResourceVariable", "ResourceVariable"), _variable),
@@ -150,7 +146,7 @@ _DESCRIBERS = [
     (lambda v: isinstance(v, tuple), _tuple),
     (lambda v: isinstance(v, (set, frozenset)), lambda v, d: {"set": sorted(map(str, v))}),
     (lambda v: isinstance(v, type), lambda v, d: {"class": v.__name__}),
-]
+]  # fmt: skip
 
 
 # ---------------------------------------------------------------- running

@@ -83,35 +83,25 @@ def test_python_suggests_the_nearest_name():
     assert done.stderr.splitlines()[-1] == f"AttributeError: {not_here('math.sine')}. Did you mean: 'sin'?"
 
 
-@pytest.mark.parametrize(
-    ("statement", "name"),
-    [
-        ("from minitape import image", "image"),
-        ("import minitape.image.experimental", "image"),
-        ("from minitape.nn import conv1d", "nn.conv1d"),
-        ("from minitape.keras.layers import Conv3D", "keras.layers.Conv3D"),
-        ("import minitape.compat.v1.train", "compat.v1.train"),
-    ],
-)
+@pytest.mark.parametrize(("statement", "name"), [
+    ("from minitape import image", "image"),
+    ("import minitape.image.experimental", "image"),
+    ("from minitape.nn import conv1d", "nn.conv1d"),
+    ("from minitape.keras.layers import Conv3D", "keras.layers.Conv3D"),
+    ("import minitape.compat.v1.train", "compat.v1.train"),
+])  # fmt: skip
 def test_an_import_of_a_name_that_is_not_there_gets_the_sentence(statement, name):
     with pytest.raises(ImportError) as caught:
         exec(statement, {})
     assert str(caught.value) == not_here(name)
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "from minitape.keras.layers import Dense",
-        "from minitape import nn, math, keras",
-        "import minitape.compat.v1 as tf; tf.placeholder",
-        "from minitape.python.framework import ops; ops.op_scope",
-        "from minitape.keras import layers, callbacks",
-        "from minitape.math import *; assert sin and log",
-        "import minitape.linalg; minitape.linalg.solve",
-        "import minitape; minitape.bridges.Recording",
-    ],
-)
+@pytest.mark.parametrize("statement", [
+    "from minitape.keras.layers import Dense", "from minitape import nn, math, keras",
+    "import minitape.compat.v1 as tf; tf.placeholder", "from minitape.python.framework import ops; ops.op_scope",
+    "from minitape.keras import layers, callbacks", "from minitape.math import *; assert sin and log",
+    "import minitape.linalg; minitape.linalg.solve", "import minitape; minitape.bridges.Recording",
+])  # fmt: skip
 def test_public_paths_are_imported_in_a_new_process(statement):
     done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

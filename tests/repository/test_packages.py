@@ -31,17 +31,11 @@ def test_the_picture_shows_each_package(repository):
     assert sorted(names) == sorted([*PACKAGES, "minitape_widgets"])
 
 
-PAGES = (
-    "README.md",
-    "CONTRIBUTING.md",
-    "docs/engine.md",
-    "docs/engine_speed.md",
-    "docs/functions.md",
-    "docs/explain.md",
-    "docs/explain_inside.md",
-    "docs/tapeview.md",
-    "docs/bridges.md",
-    "notebooks/en/12_build_your_own_tape.ipynb",
+PAGES = tuple(
+    """
+    README.md CONTRIBUTING.md docs/engine.md docs/engine_speed.md docs/functions.md docs/explain.md
+    docs/explain_inside.md docs/tapeview.md docs/bridges.md notebooks/en/12_build_your_own_tape.ipynb
+""".split()
 )
 
 

@@ -52,30 +52,14 @@ def double(x: tf.Tensor) -> tf.Tensor:
 print(double(x), tf.float32.name)
 """
 TYPES = {
-    "x": "Tensor",
-    "2.0 * x": "Tensor",
-    "x @ v": "Tensor",
-    "-v": "Tensor",
-    "x[0]": "Tensor",
-    "x > 1.0": "Tensor",
-    "tf.exp(x)": "Tensor",
-    "tf.math.log1p(x)": "Tensor",
-    "tf.reduce_sum(x * x)": "Tensor",
-    "tf.nn.softmax(tf.zeros([2]))": "Tensor",
-    "nn.relu(x)": "Tensor",
-    "tf.keras.layers.Dense(1)(x)": "Tensor",
-    "v": "ResourceVariable",
-    "tape": "GradientTape",
-    "tape.gradient(x, v)": "Tensor | None",
-    "tape.gradient(x, [v, v])": "list[Tensor | None]",
-    "tape.gradient(x, {'v': v})": "dict[str, Tensor | None]",
-    "tape.explain(x, v)": "Reason",
-    "tape.explain(x, v).cause": "str",
-    "tape.explain(x, [v])": "list[Reason]",
-    "tf.sin(x).shape": "TensorShape",
-    "Dense(2)": "Dense",
-    "minitape.linalg.solve(x, x)": "Tensor",
-}
+    "x": "Tensor", "2.0 * x": "Tensor", "x @ v": "Tensor", "-v": "Tensor", "x[0]": "Tensor", "x > 1.0": "Tensor",
+    "tf.exp(x)": "Tensor", "tf.math.log1p(x)": "Tensor", "tf.reduce_sum(x * x)": "Tensor",
+    "tf.nn.softmax(tf.zeros([2]))": "Tensor", "nn.relu(x)": "Tensor", "tf.keras.layers.Dense(1)(x)": "Tensor",
+    "v": "ResourceVariable", "tape": "GradientTape", "tape.gradient(x, v)": "Tensor | None",
+    "tape.gradient(x, [v, v])": "list[Tensor | None]", "tape.gradient(x, {'v': v})": "dict[str, Tensor | None]",
+    "tape.explain(x, v)": "Reason", "tape.explain(x, v).cause": "str", "tape.explain(x, [v])": "list[Reason]",
+    "tf.sin(x).shape": "TensorShape", "Dense(2)": "Dense", "minitape.linalg.solve(x, x)": "Tensor",
+}  # fmt: skip
 
 
 def test_the_stubs_say_what_the_tables_say():

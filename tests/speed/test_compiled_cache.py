@@ -73,13 +73,9 @@ def python(code, options, drop, environment):
     if drop and ROOT:
         code = DROP + code
     return subprocess.run(
-        [sys.executable, "-B", *options, "-c", code],
-        env=environment,
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [sys.executable, "-B", *options, "-c", code], env=environment, cwd=Path(__file__).parents[2],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
 
 
 def run(before="", after="tell()", options=(), drop=False, **environment):
@@ -203,13 +199,10 @@ def spoiled(warm, request):
                 else:
                     DAMAGES[damage](path)
         after = EACH.format(programs=["tell()", NO_COMPILER + "tell()"], folders=[*map(str, folders)])
-        yield dict(
-            zip(
-                cases,
-                zip(run(after=after, drop=PERMISSIONS, MINITAPE_CACHE=str(warm))[0], folders, strict=True),
-                strict=True,
-            )
-        )
+        yield dict(zip(
+            cases, zip(run(after=after, drop=PERMISSIONS, MINITAPE_CACHE=str(warm))[0], folders, strict=True),
+            strict=True,
+        ))  # fmt: skip
 
 
 @pytest.mark.long

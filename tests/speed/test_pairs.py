@@ -63,12 +63,7 @@ def arrays(draw, shapes=SHAPES, dtypes=("float32", "float64")):
 
 
 def test_each_pair_has_a_test_here():
-    assert set(fast.pairs) == {
-        "run_sweep",
-        "Record",
-        "apply",
-        "Rows",
-    }
+    assert set(fast.pairs) == {"run_sweep", "Record", "apply", "Rows"}
 
 
 # -- operators and apply ---------------------------------------------------------------------------
@@ -121,14 +116,10 @@ def test_a_function_of_the_table(name, data):
 
 CALLS = {
     "matmul": ([(2, 3), (3, 2)], {"transpose_a": False, "transpose_b": False}),
-    "reduce_sum": ([(2, 3)], {"axis": (0,), "keepdims": False}),
-    "transpose": ([(2, 3)], {"perm": (1, 0)}),
-    "reshape": ([(2, 3)], {"shape": (6,)}),
-    "multiply": ([(2, 3), (3,)], {}),
-    "sin": ([()], {}),
-    "unstack": ([(2, 3)], {"axis": 0}),
-    "cast": ([(3,)], {"dtype": tf.float64}),
-}
+    "reduce_sum": ([(2, 3)], {"axis": (0,), "keepdims": False}), "transpose": ([(2, 3)], {"perm": (1, 0)}),
+    "reshape": ([(2, 3)], {"shape": (6,)}), "multiply": ([(2, 3), (3,)], {}), "sin": ([()], {}),
+    "unstack": ([(2, 3)], {"axis": 0}), "cast": ([(3,)], {"dtype": tf.float64}),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -19,51 +19,25 @@ from surface import listed
 
 # one operand, at three shapes: the NumPy function, and from where to where it is asked
 ONE = {
-    "abs": (np.abs, 0.2, 2),
-    "math.acos": (np.arccos, -0.9, 0.9),
-    "math.acosh": (np.arccosh, 1.1, 3),
-    "math.asin": (np.arcsin, -0.9, 0.9),
-    "math.asinh": (np.arcsinh, -2, 2),
-    "math.atan": (np.arctan, -2, 2),
-    "math.atanh": (np.arctanh, -0.9, 0.9),
-    "math.conj": (np.conj, -2, 2),
-    "math.cos": (np.cos, -2, 2),
-    "math.cosh": (np.cosh, -2, 2),
-    "math.exp": (np.exp, -2, 2),
-    "math.expm1": (np.expm1, -2, 2),
-    "math.log": (np.log, 0.2, 3),
-    "math.log1p": (np.log1p, -0.5, 3),
-    "math.negative": (np.negative, -2, 2),
-    "neg": (np.negative, -2, 2),
-    "math.real": (np.real, -2, 2),
-    "math.reciprocal": (np.reciprocal, 0.3, 2),
-    "math.rsqrt": (lambda x: x**-0.5, 0.3, 2),
-    "math.sigmoid": (lambda x: 1 / (1 + np.exp(-x)), -2, 2),
-    "math.sin": (np.sin, -2, 2),
-    "math.sinh": (np.sinh, -2, 2),
-    "math.softplus": (lambda x: np.log1p(np.exp(x)), -2, 2),
-    "math.sqrt": (np.sqrt, 0.3, 2),
-    "math.square": (np.square, -2, 2),
-    "math.tan": (np.tan, -1, 1),
-    "math.tanh": (np.tanh, -2, 2),
-    "nn.relu": (lambda x: np.maximum(x, 0), 0.1, 2),
+    "abs": (np.abs, 0.2, 2), "math.acos": (np.arccos, -0.9, 0.9), "math.acosh": (np.arccosh, 1.1, 3),
+    "math.asin": (np.arcsin, -0.9, 0.9), "math.asinh": (np.arcsinh, -2, 2), "math.atan": (np.arctan, -2, 2),
+    "math.atanh": (np.arctanh, -0.9, 0.9), "math.conj": (np.conj, -2, 2), "math.cos": (np.cos, -2, 2),
+    "math.cosh": (np.cosh, -2, 2), "math.exp": (np.exp, -2, 2), "math.expm1": (np.expm1, -2, 2),
+    "math.log": (np.log, 0.2, 3), "math.log1p": (np.log1p, -0.5, 3), "math.negative": (np.negative, -2, 2),
+    "neg": (np.negative, -2, 2), "math.real": (np.real, -2, 2), "math.reciprocal": (np.reciprocal, 0.3, 2),
+    "math.rsqrt": (lambda x: x**-0.5, 0.3, 2), "math.sigmoid": (lambda x: 1 / (1 + np.exp(-x)), -2, 2),
+    "math.sin": (np.sin, -2, 2), "math.sinh": (np.sinh, -2, 2), "math.softplus": (lambda x: np.log1p(np.exp(x)), -2, 2),
+    "math.sqrt": (np.sqrt, 0.3, 2), "math.square": (np.square, -2, 2), "math.tan": (np.tan, -1, 1),
+    "math.tanh": (np.tanh, -2, 2), "nn.relu": (lambda x: np.maximum(x, 0), 0.1, 2),
     "nn.leaky_relu": (lambda x: np.where(x > 0, x, np.float32(0.2).item() * x), -2, -0.1),
-    "identity": (np.array, -2, 2),
-    "function": (np.sin, -2, 2),
-}
+    "identity": (np.array, -2, 2), "function": (np.sin, -2, 2),
+}  # fmt: skip
 # two operands, at three pairs of shapes that broadcast
 TWO = {
-    "math.add": np.add,
-    "math.atan2": np.arctan2,
-    "math.divide": np.divide,
-    "math.divide_no_nan": np.divide,
-    "math.floormod": np.mod,
-    "math.maximum": np.maximum,
-    "math.minimum": np.minimum,
-    "math.multiply": np.multiply,
-    "math.pow": np.power,
-    "math.subtract": np.subtract,
-}
+    "math.add": np.add, "math.atan2": np.arctan2, "math.divide": np.divide, "math.divide_no_nan": np.divide,
+    "math.floormod": np.mod, "math.maximum": np.maximum, "math.minimum": np.minimum, "math.multiply": np.multiply,
+    "math.pow": np.power, "math.subtract": np.subtract,
+}  # fmt: skip
 SAME = "add atan2 divide maximum minimum multiply pow subtract".split()  # in tf what they are in tf.math
 WRAPPED = {"function": lambda x: tf.function(tf.sin)(x)}
 

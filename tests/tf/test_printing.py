@@ -14,22 +14,14 @@ def printed(capsys, *values, **options):
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (tf.range(20), "[0 1 2 ... 17 18 19]"),
-        (tf.constant([[1, 2], [3, 4]]), "[[1 2]\n [3 4]]"),
-        (tf.constant([0.1, 1 / 3, 1e10]), "[0.1 0.333333343 1e+10]"),
-        (tf.constant([0.1, 1 / 3], tf.float64), "[0.1 0.33333333333333331]"),
-        (tf.constant([True, False]), "[1 0]"),
-        (tf.constant(["a", "é"]), '["a" "é"]'),
-        (tf.constant("a\nb"), "a\nb"),
-        ({"b": tf.constant(1), "a": ["x", None]}, "{'a': ['x', None], 'b': 1}"),
-        (tf.Variable(1.5), "1.5"),
-        (np.array([1, 2]), "array([1, 2])"),
-        (tf.zeros([2, 1, 1]), "[[[0]]\n\n [[0]]]"),
-    ],
-)
+@pytest.mark.parametrize(("value", "text"), [
+    (tf.range(20), "[0 1 2 ... 17 18 19]"), (tf.constant([[1, 2], [3, 4]]), "[[1 2]\n [3 4]]"),
+    (tf.constant([0.1, 1 / 3, 1e10]), "[0.1 0.333333343 1e+10]"),
+    (tf.constant([0.1, 1 / 3], tf.float64), "[0.1 0.33333333333333331]"), (tf.constant([True, False]), "[1 0]"),
+    (tf.constant(["a", "é"]), '["a" "é"]'), (tf.constant("a\nb"), "a\nb"),
+    ({"b": tf.constant(1), "a": ["x", None]}, "{'a': ['x', None], 'b': 1}"), (tf.Variable(1.5), "1.5"),
+    (np.array([1, 2]), "array([1, 2])"), (tf.zeros([2, 1, 1]), "[[[0]]\n\n [[0]]]"),
+])  # fmt: skip
 def test_text(capsys, value, text):
     assert printed(capsys, value) == text + "\n"
 

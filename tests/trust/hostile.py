@@ -113,18 +113,10 @@ attributes = st.sampled_from([SIGN, f"__{SIGN}__"]) | st.sampled_from(
     [*NAMES.split(), "_numpy", "Any", "<lambda>", "lambda x: x", *dir(tf)[::40]]
 )
 joined = st.tuples(modules, st.sampled_from([":", ".", ">", "/"]), attributes).map("".join)
-paths = st.sampled_from(
-    [
-        str(SECRET),
-        os.path.relpath(SECRET, FOLDER),
-        f"file://{SECRET}",
-        "../../etc/passwd",
-        "/etc/passwd",
-        f"{SECRET}\0",
-        "C:\\x",
-        "~/x",
-    ]
-)
+paths = st.sampled_from([
+    str(SECRET), os.path.relpath(SECRET, FOLDER), f"file://{SECRET}", "../../etc/passwd", "/etc/passwd", f"{SECRET}\0",
+    "C:\\x", "~/x",
+])  # fmt: skip
 texts = st.one_of(
     modules, attributes, joined, paths, st.sampled_from([CODE, f"__import__('os').mkdir({CODE!r})", "{0.__class__}"])
 )

@@ -27,20 +27,16 @@ tf.add_n([x, x])
 """
 TEXTS = [text.strip() for line in OPERATIONS.strip().splitlines() for text in line.split(" | ")]
 GIVEN = {  # for what has this shape and dtype
-    "right": lambda shape, kind: np.full(shape, 2, kind),
-    "scalar": lambda shape, kind: np.full([], 2, kind),
-    "one element": lambda shape, kind: np.full([1], 2, kind),
-    "last axis": lambda shape, kind: np.full(shape[-1:], 2, kind),
-    "axes of 1": lambda shape, kind: np.full([1] * len(shape), 2, kind),
-    "one axis more": lambda shape, kind: np.full([1, *shape], 2, kind),
-    "larger": lambda shape, kind: np.full([2, *shape], 2, kind),
-    "does not fit": lambda shape, kind: np.full([*shape[:-1], (shape or [0])[-1] + 4], 2, kind),
-    "flat": lambda shape, kind: np.full([int(np.prod(shape))], 2, kind),
-    "empty": lambda shape, kind: np.zeros([0], kind),
-    "other float": lambda shape, kind: np.full(shape, 2, "f2"),
-    "integers": lambda shape, kind: np.full(shape, 2, "i4"),
+    "right": lambda shape, kind: np.full(shape, 2, kind), "scalar": lambda shape, kind: np.full([], 2, kind),
+    "one element": lambda shape, kind: np.full([1], 2, kind), "last axis": lambda shape,
+    kind: np.full(shape[-1:], 2, kind), "axes of 1": lambda shape, kind: np.full([1] * len(shape), 2, kind),
+    "one axis more": lambda shape, kind: np.full([1, *shape], 2, kind), "larger": lambda shape,
+    kind: np.full([2, *shape], 2, kind), "does not fit": lambda shape,
+    kind: np.full([*shape[:-1], (shape or [0])[-1] + 4], 2, kind), "flat": lambda shape,
+    kind: np.full([int(np.prod(shape))], 2, kind), "empty": lambda shape, kind: np.zeros([0], kind),
+    "other float": lambda shape, kind: np.full(shape, 2, "f2"), "integers": lambda shape, kind: np.full(shape, 2, "i4"),
     "booleans": lambda shape, kind: np.full(shape, True),
-}
+}  # fmt: skip
 
 
 def computed(tf, text, x):

@@ -46,28 +46,19 @@ HUGE = 10**4000
 FILES = {
     "a number of 4,000 digits": (FILE_NAME, kept({"01.1": entry(tries=HUGE, right_at=HUGE)}), "is not a progress file"),
     "a number below zero": (FILE_NAME, kept({"01.1": entry(tries=-5)}), "is not a progress file"),
-    "times that nobody can subtract": (
-        FILE_NAME,
-        kept({"01.1": entry()}, {"01.1": [HUGE, HUGE]}),
-        "is not a progress file",
-    ),
-    "many exercises": (
-        FILE_NAME,
-        kept({f"{i}.1": entry() for i in range(30_000)}),
-        f"more than {MOST_EXERCISES} exercises",
-    ),
-    "many exercises in a notebook": (
-        "a.ipynb",
-        notebook("".join(f"Exercise {i}.1: correct.\n" for i in range(30_000))),
-        f"more than {MOST_EXERCISES} exercises",
-    ),
+    "times that nobody can subtract": (FILE_NAME, kept({"01.1": entry()}, {"01.1": [HUGE, HUGE]}),
+        "is not a progress file"),
+    "many exercises": (FILE_NAME, kept({f"{i}.1": entry() for i in range(30_000)}),
+        f"more than {MOST_EXERCISES} exercises"),
+    "many exercises in a notebook": ("a.ipynb", notebook("".join(f"Exercise {i}.1: correct.\n" for i in range(30_000))),
+        f"more than {MOST_EXERCISES} exercises"),
     "empty lines": ("a.ipynb", notebook("Exercise 01.1: not yet.\n" + "\n" * 2_000_000), None),
     "a line of blanks": ("a.ipynb", notebook("Exercise 01.1: not yet.\n  given:" + " " * 2_000_000), None),
     "a long name": ("a.ipynb", notebook(f"Exercise {'a' * 2_000_000}.1: correct."), None),
     "colours that never end": ("a.ipynb", notebook("\x1b[" * 500_000 + ";" * 500_000), None),
     "a nest": ("a.ipynb", "[" * 200_000, "is nested too deeply"),
     "a large file": ("a.ipynb", "[" + " " * 20_000_000 + "]", "is larger than 20 MB"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", FILES)

@@ -23,16 +23,10 @@ def notebook(language={"name": "python"}, source="import minitape", about={}, vi
         "metadata": about if view is None else {WIDGET_VIEW: view},
     }
     cells = [
-        {
-            "cell_type": "code",
-            "id": "a",
-            "metadata": {},
-            "execution_count": None,
-            "source": "import minitape",
-            "outputs": [output],
-        },
+        {"cell_type": "code", "id": "a", "metadata": {}, "execution_count": None, "source": "import minitape",
+         "outputs": [output]},
         {"cell_type": "markdown", "id": "b", "metadata": {}, "source": source},
-    ]
+    ]  # fmt: skip
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"language_info": language}, "cells": cells}
 
 

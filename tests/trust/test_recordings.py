@@ -35,14 +35,9 @@ def snapshot(**changes):
 def shown(replay):
     picture = tf.draw(replay)
     return [
-        picture.svg,
-        picture.source,
-        picture.alt,
-        picture.html(),
-        repr(picture),
-        repr(TapeView(replay)),
+        picture.svg, picture.source, picture.alt, picture.html(), repr(picture), repr(TapeView(replay)),
         json.dumps(replay.snapshot()),
-    ]
+    ]  # fmt: skip
 
 
 def test_its_texts_are_no_source_of_a_function(tmp_path, monkeypatch):

@@ -68,27 +68,13 @@ def test_what_is_no_tape_is_told_in_one_sentence():
 
 RUN = "<script>window.hacked=1</script>"
 HOSTILE = [
-    RUN,
-    f"</script>{RUN}",
-    f"</title>{RUN}",
-    f"</style>{RUN}",
-    f"</textarea>{RUN}",
-    f"]]>{RUN}",
-    f"<!--{RUN}",
-    f"\"'>{RUN}",
-    f"<math><mtext></p>{RUN}",
-    "<img src=x onerror=window.hacked=1>",
-    '"><svg onload=window.hacked=1>',
-    "' onmouseover=window.hacked=1 '",
-    "<a href=javascript:window.hacked=1>x</a>",
-    "<iframe srcdoc='<script>parent.hacked=1</script>'>",
-    "&lt;script&gt;window.hacked=1&lt;/script&gt;",
-    "\\u003cscript>window.hacked=1\\u003c/script>",
-    "<meta http-equiv=refresh content='0;url=http://example.com'>",
-    "<link rel=stylesheet href=http://example.com/a.css>",
-    "\u2028window.hacked=1//",
-    "${window.hacked=1}",
-]
+    RUN, f"</script>{RUN}", f"</title>{RUN}", f"</style>{RUN}", f"</textarea>{RUN}", f"]]>{RUN}", f"<!--{RUN}",
+    f"\"'>{RUN}", f"<math><mtext></p>{RUN}", "<img src=x onerror=window.hacked=1>", '"><svg onload=window.hacked=1>',
+    "' onmouseover=window.hacked=1 '", "<a href=javascript:window.hacked=1>x</a>",
+    "<iframe srcdoc='<script>parent.hacked=1</script>'>", "&lt;script&gt;window.hacked=1&lt;/script&gt;",
+    "\\u003cscript>window.hacked=1\\u003c/script>", "<meta http-equiv=refresh content='0;url=http://example.com'>",
+    "<link rel=stylesheet href=http://example.com/a.css>", "\u2028window.hacked=1//", "${window.hacked=1}",
+]  # fmt: skip
 HOVER = """() => { for (const e of document.querySelectorAll("*"))
   ["mouseover", "focus", "error"].forEach(name => e.dispatchEvent(new Event(name))) }"""
 MARKS = """() => [...document.querySelectorAll("*")].flatMap(e => [...e.attributes])

@@ -163,26 +163,10 @@ def cases() -> tuple[Any, Any, Any]:
     return tape, y, [x, z]
 
 
-PROGRAMS: dict[str, Callable[[], tuple[Any, Any, Any]]] = {
-    f.__name__: f
-    for f in (
-        square,
-        accumulation,
-        broadcasting,
-        gathering,
-        states,
-        nested,
-        layers,
-        cut,
-        constants_first,
-        custom,
-        custom_pair,
-        python_function,
-        custom_nested,
-        splitting,
-        cases,
-    )
-}
+PROGRAMS: dict[str, Callable[[], tuple[Any, Any, Any]]] = {f.__name__: f for f in (
+    square, accumulation, broadcasting, gathering, states, nested, layers, cut, constants_first, custom, custom_pair,
+    python_function, custom_nested, splitting, cases,
+)}  # fmt: skip
 
 
 def chain(n: int) -> dict[str, Any]:

@@ -36,16 +36,11 @@ def graphs() -> list[list[Any]]:
     # beside the middle one of its leaves
     made.append([*([[], True, 0] for _ in range(6)), [list(range(6)), False, 1], [[6], False, 1]])
     # x * x * x and its gradient, of which each row is below the one whose adjoint it adds to
-    made.append(
-        [
-            [[], True, 0],
-            [[0, 0], False, 0],
-            [[1, 0], False, 0],
-            [[], True, 1, 1, 2],
-            *([inputs, False, 1, 1, below] for inputs, below in (([3, 0], 1), ([3, 1], 0), ([4, 0], 0), ([5, 6], 0))),
-            [[7, 4], False, 2],
-        ]
-    )
+    made.append([
+        [[], True, 0], [[0, 0], False, 0], [[1, 0], False, 0], [[], True, 1, 1, 2],
+        *([inputs, False, 1, 1, below] for inputs, below in (([3, 0], 1), ([3, 1], 0), ([4, 0], 0), ([5, 6], 0))),
+        [[7, 4], False, 2],
+    ])  # fmt: skip
     return made
 
 

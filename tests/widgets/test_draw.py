@@ -164,11 +164,8 @@ def test_an_assigned_value_has_a_crossed_way_to_the_new_state():
     assert picture.svg.count(f'stroke="{ink.CUT}" stroke-width="2.2"') == 2
     dashed = [line for line in picture.source.splitlines() if "dashed" in line]
     assert [(*re.findall(r"r(\d+)", line), "×" in line) for line in dashed] == [
-        ("0", "5", False),
-        ("4", "5", True),
-        ("5", "11", False),
-        ("10", "11", True),
-    ]
+        ("0", "5", False), ("4", "5", True), ("5", "11", False), ("10", "11", True),
+    ]  # fmt: skip
 
 
 def test_the_optimizers_step_is_the_last_step_of_a_figure():

@@ -13,28 +13,10 @@ from .test_page import table
 pytestmark = pytest.mark.browser
 
 FUNCTIONS = (
-    tf.sin,
-    tf.cos,
-    tf.tan,
-    tf.exp,
-    tf.math.expm1,
-    tf.math.log,
-    tf.math.log1p,
-    tf.sqrt,
-    tf.math.rsqrt,
-    tf.square,
-    tf.tanh,
-    tf.sigmoid,
-    tf.math.softplus,
-    tf.nn.relu,
-    tf.abs,
-    tf.negative,
-    tf.math.reciprocal,
-    tf.atan,
-    tf.sinh,
-    tf.cosh,
-    tf.asinh,
-)
+    tf.sin, tf.cos, tf.tan, tf.exp, tf.math.expm1, tf.math.log, tf.math.log1p, tf.sqrt, tf.math.rsqrt, tf.square,
+    tf.tanh, tf.sigmoid, tf.math.softplus, tf.nn.relu, tf.abs, tf.negative, tf.math.reciprocal, tf.atan, tf.sinh,
+    tf.cosh, tf.asinh,
+)  # fmt: skip
 
 
 def mixed(value: float) -> Any:

@@ -254,12 +254,8 @@ def test_patterns_that_repeat_are_found_whatever_is_around_them():
     ops = ["a", "c", *["s", "m"] * 3, "s", "z"]
     found = parts_of([row(k, op) for k, op in enumerate(ops)], "all", 60)
     assert [(part.first, part.end, part.title) for part in found] == [
-        (0, 1, ""),
-        (1, 2, ""),
-        (2, 8, "loop × 3"),
-        (8, 9, ""),
-        (9, 10, ""),
-    ]
+        (0, 1, ""), (1, 2, ""), (2, 8, "loop × 3"), (8, 9, ""), (9, 10, ""),
+    ]  # fmt: skip
     layers = [row(k, "m", [f"block_{k // 2}"]) for k in range(8)]
     assert [part.title for part in parts_of(layers, "layers", 60)] == ["block_0", "block_1", "block_2", "block_3"]
     assert [part.title for part in parts_of(layers, "all", 60)] == ["block × 4"]
@@ -291,12 +287,9 @@ def test_latex_reads_it(name, tmp_path):
     )
     (tmp_path / "page.tex").write_text(page)
     done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"], cwd=tmp_path, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout[-800:]
 
 

@@ -233,15 +233,10 @@ def test_matrices_multiply_to_what_arrived(program, show):
     values = [np.array(row["value"]["data"]) for row in rows]
     known: dict[str, Any] = {row["name"].removesuffix(":0"): values[row["row"]] for row in rows if row["name"]}
     known |= {
-        "mean": np.mean,
-        "sum": np.sum,
-        "softmax": lambda a: np.exp(a) / np.exp(a).sum(-1, keepdims=True),
-        "relu": lambda a: np.maximum(a, 0),
-        "tanh": np.tanh,
-        "ones": lambda *n: np.ones(n),
-        "maximum": np.maximum,
+        "mean": np.mean, "sum": np.sum, "softmax": lambda a: np.exp(a) / np.exp(a).sum(-1, keepdims=True),
+        "relu": lambda a: np.maximum(a, 0), "tanh": np.tanh, "ones": lambda *n: np.ones(n), "maximum": np.maximum,
         "minimum": np.minimum,
-    }
+    }  # fmt: skip
 
     def row_of(text: str, rows: Any) -> int:
         """The one of these rows that is named so, or has this value."""

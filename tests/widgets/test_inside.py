@@ -69,15 +69,9 @@ def test_rows_stand_at_their_own_statements_in_turns_and_branches():
     assert all(lines[row["line"] - 1].strip() == ways[row["label"]] for row in found["rows"] if row["label"] in ways)
     one, three = (["turn 1"], ["turn 1", "else"]), (["turn 3"], ["turn 3", "else"])
     assert steps == [
-        ("×", one[1]),
-        ("+", one[1]),
-        ("-", one[0]),
-        ("÷", ["turn 2", "then"]),
-        ("-", ["turn 2"]),
-        ("×", three[1]),
-        ("+", three[1]),
-        ("-", three[0]),
-    ]
+        ("×", one[1]), ("+", one[1]), ("-", one[0]), ("÷", ["turn 2", "then"]), ("-", ["turn 2"]), ("×", three[1]),
+        ("+", three[1]), ("-", three[0]),
+    ]  # fmt: skip
 
 
 def test_a_gradient_without_a_picture():

@@ -254,15 +254,12 @@ def extent(node: dict[str, Any]) -> range:
 MARKS = {"sines_4": (), "branches": (), "two_states": (), "second_order": (), "sines_333": pytest.mark.longest}
 
 
-@pytest.mark.parametrize(
-    ("name", "fold"),
-    [
-        *(pytest.param(name, "all", marks=MARKS.get(name, pytest.mark.long)) for name in FOLDED),
-        pytest.param("sines_60", "auto", marks=pytest.mark.long),
-        pytest.param("recurrent", "auto", marks=pytest.mark.long),
-        ("layers", "layers"),
-    ],
-)
+@pytest.mark.parametrize(("name", "fold"), [
+    *(pytest.param(name, "all", marks=MARKS.get(name, pytest.mark.long)) for name in FOLDED),
+    pytest.param("sines_60", "auto", marks=pytest.mark.long),
+    pytest.param("recurrent", "auto", marks=pytest.mark.long),
+    ("layers", "layers"),
+])  # fmt: skip
 def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
     snapshot = tf.snapshot(*FOLDED[name]())
     page = show(snapshot)

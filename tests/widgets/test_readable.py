@@ -23,17 +23,11 @@ def test_no_name_of_the_table_reaches_a_reader(primitive):
 
 
 AS_IN_A_BOOK = {
-    "g * (-x / y / y)": "−g × x / y²",
-    "g * (1 / sqrt(1 - x * x))": "g / √(1 − x²)",
-    "sqrt_share(z, g)": "g / (2 × z)",
-    "relu_gate(g, z)": "g if z > 0, else 0",
-    "select(x >= y, 0, g)": "g if x < y, else 0",
-    "g * y * pow(x, y - 1)": "g × y × x^(y − 1)",
-    "mul_no_nan(-0.5 * z * z * z, g)": "−0.5 × z³ × g",
-    "2 * g * (x - y)": "2 × g × (x − y)",
-    "x - (y - g)": "x − (y − g)",
-    "x - y - g": "x − y − g",
-}
+    "g * (-x / y / y)": "−g × x / y²", "g * (1 / sqrt(1 - x * x))": "g / √(1 − x²)", "sqrt_share(z, g)": "g / (2 × z)",
+    "relu_gate(g, z)": "g if z > 0, else 0", "select(x >= y, 0, g)": "g if x < y, else 0",
+    "g * y * pow(x, y - 1)": "g × y × x^(y − 1)", "mul_no_nan(-0.5 * z * z * z, g)": "−0.5 × z³ × g",
+    "2 * g * (x - y)": "2 × g × (x − y)", "x - (y - g)": "x − (y − g)", "x - y - g": "x − y − g",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", AS_IN_A_BOOK)

@@ -308,13 +308,8 @@ def test_large_arrays_travel_as_statistics():
         y = w * 2.0
     row = tf.snapshot(tape, y, w)["rows"][0]
     assert row["value"]["stats"] == {
-        "min": 0,
-        "max": 2999,
-        "mean": 1499.5,
-        "std": pytest.approx(866, abs=1),
-        "zeros": 1,
-        "nans": 0,
-    }
+        "min": 0, "max": 2999, "mean": 1499.5, "std": pytest.approx(866, abs=1), "zeros": 1, "nans": 0,
+    }  # fmt: skip
     assert len(row["value"]["thumb"]) <= 32 and len(row["value"]["thumb"][0]) <= 32
 
 

@@ -42,16 +42,13 @@ def test_a_tape_that_is_gone_changes_nothing():
     assert below(snapshot) == below(cubic())
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: tf.sigmoid(x) * tf.sin(x) / (x + 2.0),
-        lambda x: tf.reduce_mean(tf.nn.softmax(tf.stack([x, x * x, 1.0])) ** 2),
-        lambda x: tf.where(x > 1.0, x**3.0, -x) + tf.maximum(x, 0.5),
-        lambda x: tf.reduce_sum(tf.matmul(tf.stack([[x, 1.0]]), tf.stack([[x], [x * x]]))),
-        lambda x: tf.add_n([x, x * 2.0, tf.exp(x)]) - tf.square(x),
-    ],
-)
+@pytest.mark.parametrize("function", [
+    lambda x: tf.sigmoid(x) * tf.sin(x) / (x + 2.0),
+    lambda x: tf.reduce_mean(tf.nn.softmax(tf.stack([x, x * x, 1.0])) ** 2),
+    lambda x: tf.where(x > 1.0, x**3.0, -x) + tf.maximum(x, 0.5),
+    lambda x: tf.reduce_sum(tf.matmul(tf.stack([[x, 1.0]]), tf.stack([[x], [x * x]]))),
+    lambda x: tf.add_n([x, x * 2.0, tf.exp(x)]) - tf.square(x),
+])  # fmt: skip
 def test_all_that_the_sweep_wrote_has_its_place_whatever_is_differentiated(function):
     x = tf.Variable(1.5, name="x")
     with tf.GradientTape() as outer:

@@ -92,14 +92,11 @@ def op_of(row: dict[str, Any]) -> str:
 
 # program -> (kind, the operation that is led to, whether its step of the sweep is); nothing where all is as it is meant
 WRONG: dict[Callable[[], Made], tuple[str, str, bool]] = {
-    root_of_zero: ("gradient", "sqrt", True),
-    log_of_a_negative_number: ("value", "log", False),
-    explosion: ("gradient", "multiply", True),
-    column_and_row: ("broadcast", "subtract", False),
-    through_numpy: ("none", "", False),
-    assigned: ("state", "multiply", False),
+    root_of_zero: ("gradient", "sqrt", True), log_of_a_negative_number: ("value", "log", False),
+    explosion: ("gradient", "multiply", True), column_and_row: ("broadcast", "subtract", False),
+    through_numpy: ("none", "", False), assigned: ("state", "multiply", False),
     vanishing: ("vanished", "sigmoid", True),
-}
+}  # fmt: skip
 
 
 @pytest.mark.browser
