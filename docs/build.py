@@ -121,6 +121,7 @@ def edition_of(code: str, lite: bool) -> Edition:
                 "docs/engine",
                 "docs/engine_speed",
                 "docs/functions",
+                "docs/names",
                 "docs/elsewhere",
             ),
             contents("Teaching", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
