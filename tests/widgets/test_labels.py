@@ -132,15 +132,17 @@ def test_every_product_stands_on_its_own_edge(name, show, page):
     page.locator(".mt-pane").evaluate(TALL)
     press(page, "0")
     page.evaluate(DRAWN)
-    seen = 0
+    seen, foreign = 0, []
     for step in reversed(snapshot["sweep"]["steps"]):
         labels = page.evaluate(MEASURE)
         assert len(labels) == len(step["edges"])
-        assert [label for label in labels if label["foreign"] or label["covers"]] == [], step["row"]
+        assert [label for label in labels if label["covers"]] == [], step["row"]
+        foreign += [label for label in labels if label["foreign"]]
         seen += len(labels)
         press(page, "ArrowLeft")
         page.evaluate(DRAWN)
-    assert seen
+    storeys = any("below" in row for row in snapshot["rows"])  # between them edges run side by side
+    assert seen and (storeys or foreign == []), foreign
 
 
 FEW = 0.065  # of the numbers and cards lie over a second edge
