@@ -19,11 +19,11 @@ from ..engine.back.tape import GradientTape
 from ..engine.derivatives.custom import custom_gradient
 from ..engine.hooks import hooks
 from ..engine.recording.block import TemporaryAttributes, no_tapes
-from ..engine.recording.rows import operation_of
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes, errors, nest
 from ..engine.values.shape import TensorShape
+from ..recording.nodes import operation_of
 from .calls import in_traces
 
 GRADIENTS: dict[str, Callable | None] = {}  # gradient functions (op, *upstream) by the names they were registered under

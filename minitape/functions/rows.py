@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.back.tape import GradientTape
 from ..engine.derivatives.custom import with_list
-from ..engine.derivatives.pyfunction import note_run, run_python, types_of_results
+from ..engine.derivatives.pyfunction import run_python, types_of_results
 from ..engine.recording.block import TemporaryAttributes, no_tapes
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.convert import convert_to_tensor
@@ -247,7 +247,6 @@ def python_row(function: Callable, func: Callable, inp: Any, Tout: Any, *_: Any,
             for (variable, _), now in zip(changed, tensors[count:], strict=True):
                 blocks.enter_context(TemporaryAttributes(variable, _state=now, _seen=None))
             call = run_python(func if differentiate else on_arrays, tensors[:count], dtypes, differentiate)
-        note_run(func, call)
         return [*(o._value for o in call.outputs), call]
 
     def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, call: Any) -> list:

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..engine.recording.frames import place_of
-from ..engine.recording.rows import LEAF, operation_of
+from ..engine.recording.rows import LEAF, call_of
+from ..engine.table.primitives.elementwise import FIRST_CODE
 from .sites import NOWHERE, Site
 
 if TYPE_CHECKING:
-    from ..engine.recording.evidence import ValueOrigin
     from ..engine.recording.record import Record
+    from ..engine.table.primitives import Primitive
     from ..engine.tensor.tensor import Tensor
     from ..engine.tensor.variable import ResourceVariable
     from ..engine.types import Array, Object
     from .bodies import Caller
+    from .origins import ValueOrigin
 
 Subject: TypeAlias = Any  # what a break is about, which its cause tells: a node, an origin, an exit, the source, a word
 
@@ -139,6 +141,13 @@ def is_state(origin: ValueOrigin | None) -> bool:
 def is_leaf(node: TapeNode) -> bool:
     """Whether a node is no result of a recorded operation."""
     return node.record is None or node.record.cell(node.row)[0] == LEAF
+
+
+def operation_of(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:
+    """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
+    op, a, b, _ = record.cell(row)
+    call = record.call_at(row) if op < FIRST_CODE else call_of(row, op, a, b)
+    return (None, ()) if call is None else (call.primitive, call.inputs)
 
 
 def operations(record: Record, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:

@@ -1,14 +1,18 @@
-"""Where in the user's program something ran: (file, line)."""
+"""Where in the user's program something ran, (file, line), and the text that stands there."""
 
 from __future__ import annotations
 
 import dis
 import inspect
+import linecache
 import sys
+import warnings
+from collections.abc import Iterator
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from ..engine.recording.frames import lines_of, own_file, user_frame
+from ..engine.recording.block import block
+from ..engine.recording.frames import own_file, user_frame
 
 if TYPE_CHECKING:
     from ..engine.types import Function
@@ -56,6 +60,34 @@ def last_return(function: Function) -> Site:
     )
     line = ends[-1].positions.lineno if ends and ends[-1].positions is not None else None
     return NOWHERE if code is None or line is None else (code.co_filename, line)
+
+
+def cells() -> dict[str, int]:
+    """The file names of the notebook's cells, each with the number of its last execution; empty outside a notebook."""
+    shell_module = sys.modules.get("IPython.core.interactiveshell")
+    if shell_module is None:
+        return {}
+    try:
+        return dict(shell_module.InteractiveShell._instance.compile._filename_map)
+    except AttributeError:
+        return {}
+
+
+def lines_of(filename: str) -> list[str]:
+    """The text of a file, a notebook cell, or a statement typed at Python's prompt; empty when it is not known."""
+    lines = linecache.getlines(filename)
+    if not lines:  # newer versions of Python keep what was typed by its code, not by its name
+        typed = getattr(linecache, "_interactive_cache", {}).values()
+        lines = next((entry[2] for entry in typed if entry[-1] == filename), [])
+    return lines
+
+
+@block
+def without_syntax_warnings() -> Iterator[None]:
+    """While the user's text is read again: what Python has to say against it (``"\\d"``), it said the first time."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def text_of(site: Site) -> str:

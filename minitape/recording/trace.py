@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..engine.derivatives.pyfunction import last_run
-from ..engine.recording.evidence import Ref, ValueOrigin, exits, origin_of, read
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
@@ -19,6 +17,7 @@ from ..engine.values.dtypes import dtype_of_numpy
 from .bodies import INTO, Caller, FunctionBody, assigns, bodies_of, passes_of_own, read_by, test_of
 from .chains import LIMIT, LONG, Chains
 from .nodes import Break, CodePlace, TapeNode, is_state, place_of_origin, state_of
+from .origins import Ref, ValueOrigin, origin_of, read
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
@@ -64,7 +63,6 @@ class Trace:
         if tape._recording:
             spans.append((tape._start, len(self.record)))
         self.spans = spans
-        self.dropped = exits().dropped
 
     # -- nodes -------------------------------------------------------------------------------------
 
@@ -301,8 +299,7 @@ class Trace:
         record = node.record
         assert record is not None
         call = record.call_at(node.row)
-        function = getattr(call.primitive, "func", str)  # that of a row whose Python is not known has no run
-        ran = call.attrs["call"] if "call" in call.attrs else last_run(function)
+        ran = call.attrs.get("call")
         if ran is None or not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
             return None
         if ran in _OPEN:  # the question of what left in it, and later, has come back to it
@@ -345,7 +342,7 @@ class Trace:
             if origin.detail is not None:
                 exit = origin.detail
                 place = CodePlace(exit.stack) if exit.stack else place
-                yield self.of_ref(exit.value), Break("left_through_numpy", place, exit.how, exit)
+                yield self.of_ref(Ref(*exit.known)), Break("left_through_numpy", place, exit.how, exit)
             return
         if is_state(origin):
             cause, what = "state", origin.kind

@@ -186,16 +186,24 @@ def gather(
         raise invalid("tf.gather takes a tensor with at least one axis, got a scalar")
     at = axis_in(batch if axis is None else axis, x.ndim)
     batch = batch + places.ndim if batch < 0 else batch
-    if not 0 <= batch <= min(at, places.ndim) or x._dims[:batch] != places._dims[:batch]:
-        raise invalid(
-            f"The first batch_dims={batch} axes of params and indices must be equal and come before axis {at}, got the "
-            f"shapes {x.shape} and {places.shape}"
-        )
+    if batch:
+        if at != batch or not 0 < batch <= places.ndim or x._dims[:batch] != places._dims[:batch]:
+            raise invalid(
+                f"With batch_dims={batch} the first {batch} axes of params and indices must be equal, and the axis "
+                f"must be {batch}: got the shapes {x.shape} and {places.shape}, and the axis {at}"
+            )
+        return gather_nd(x, _with_batch(call("reshape", places, shape=(*places._dims, 1)), batch))
     _check_gather(TABLE["gather"], x, places, at)
-    return apply(TABLE["gather"], (x, places), {"axis": at} | ({"batch_dims": batch} if batch else {}))
+    return apply(TABLE["gather"], (x, places), {"axis": at})
 
 
-def _check_gather(primitive: Primitive, x: Tensor, places: Tensor, axis: int = 0, batch_dims: int = 0) -> None:
+def _with_batch(places: Tensor, batch: int) -> Tensor:
+    """Rows of indices with the places of their first axes before them."""
+    axes = np.indices(places._dims[:-1], places._value.dtype)[:batch]
+    return call("concat", new_tensor(np.moveaxis(axes, 0, -1)), places, axis=-1)
+
+
+def _check_gather(primitive: Primitive, x: Tensor, places: Tensor, axis: int = 0) -> None:
     check_places(places._value, x._dims[axis])
 
 
@@ -218,12 +226,14 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: Name =
         raise ValueError(
             f"The first batch_dims={batch} axes of params and indices must be equal, got {x.shape} and {places.shape}"
         )
-    _check_gather_nd(TABLE["gather_nd"], x, places, batch)
-    return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch} if batch else {})
+    if batch:
+        places = _with_batch(places, batch)
+    _check_gather_nd(TABLE["gather_nd"], x, places)
+    return apply(TABLE["gather_nd"], (x, places), {})
 
 
-def _check_gather_nd(primitive: Primitive, x: Tensor, places: Tensor, batch_dims: int = 0) -> None:
-    check_inside(places._value, x._dims[batch_dims:])
+def _check_gather_nd(primitive: Primitive, x: Tensor, places: Tensor) -> None:
+    check_inside(places._value, x._dims)
 
 
 # functions that are replayed ask them again of new places

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
-from ..engine.table.primitives.linear import product
+from ..engine.table.primitives.linear import adjoint_of, product
 from ..engine.tensor.operation import apply
 from ..engine.tensor.operators import fit_matrices
 from ..engine.tensor.tensor import Tensor
@@ -213,7 +213,8 @@ def inv(input: Value, adjoint: bool = False, name: Name = None) -> Tensor:
     >>> print(tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy().tolist())
     [[0.5, 0.0], [0.0, 0.25]]
     """
-    return call("inv", check_kind("linalg.inv", tensor_of(input), "fc"), adjoint=bool(adjoint))
+    x = check_kind("linalg.inv", tensor_of(input), "fc")
+    return call("inv", adjoint_of(x) if adjoint else x)
 
 
 def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: Name = None) -> Tensor:
@@ -231,7 +232,8 @@ def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: Name = None) -
         raise invalid(
             f"rhs must be a matrix of columns for a matrix of shape {matrix.shape}, got the shape {rhs.shape}"
         )
-    return call("solve", check_kind("linalg.solve", matrix, "fc"), rhs, adjoint=bool(adjoint))
+    matrix = check_kind("linalg.solve", matrix, "fc")
+    return call("solve", adjoint_of(matrix) if adjoint else matrix, rhs)
 
 
 def diag(diagonal: Value, name: str = "diag", k: Value = 0) -> Tensor:

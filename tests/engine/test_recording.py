@@ -11,6 +11,7 @@ import minitape as tf
 from minitape.engine.recording import frames, logs
 from minitape.engine.recording.arrays import large_arrays
 from minitape.engine.recording.block import leave_ended
+from minitape.recording import sites
 
 
 @pytest.mark.parametrize("scale", [lambda z: z * 3.0, lambda z: 3.0 * z, lambda z: z / 3.0])
@@ -45,7 +46,7 @@ def test_a_long_session_keeps_the_lines_of_few_programs(monkeypatch):
 def test_what_python_has_to_say_of_a_text_it_says_once():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with frames.without_syntax_warnings():
+        with sites.without_syntax_warnings():
             ast.parse('pattern = "\\d"')
 
 

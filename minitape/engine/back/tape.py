@@ -303,9 +303,7 @@ class GradientTape(TapeMethods):
     def __repr__(self) -> str:
         open_rows = len(self._record or ()) - self._start if self._recording else 0
         rows = sum(end - start for start, end in self.spans) + open_rows
-        words = [f"{rows:,} rows", f"{len(self.watched):,} watched", *["persistent"] * self._persistent]
-        words += ["recording"] * self._recording + ["used up"] * self._used
-        return f"<{type(self).__name__}: {', '.join(words)}>"
+        return f"<GradientTape: {rows:,} rows, {len(self.watched):,} watched>"
 
     # -- gradients ---------------------------------------------------------------------------------
 
@@ -325,14 +323,6 @@ class GradientTape(TapeMethods):
         output_gradients: Structure = None,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
     ) -> list[Tensor | None]: ...
-    @overload
-    def gradient(
-        self,
-        target: Structure,
-        sources: tuple[AnySource, ...],
-        output_gradients: Structure = None,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-    ) -> tuple[Tensor | None, ...]: ...
     @overload
     def gradient(
         self,

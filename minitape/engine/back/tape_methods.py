@@ -9,7 +9,6 @@ from .backward import rows_of
 from .endpoints import UnconnectedGradients
 
 if TYPE_CHECKING:
-    from ..tensor.tensor import Tensor
     from ..types import AnySource, End, GradientSource, Reason, Result, Structure
 
 
@@ -61,24 +60,6 @@ class TapeMethods:
         found: Reason = hooks.explain_nonfinite(self, target, sources)
         return found
 
-    @overload
-    def jacobian(
-        self,
-        target: Structure,
-        sources: GradientSource,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Tensor | None: ...
-    @overload
-    def jacobian(
-        self,
-        target: Structure,
-        sources: Structure,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Structure: ...
     def jacobian(
         self,
         target: Structure,

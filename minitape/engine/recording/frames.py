@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 import sys
-import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FrameType
 
 import numpy as np
-
-from .block import block
 
 # minitape's own code
 _PACKAGE = (os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep, "<formula ", "<tf.")
@@ -67,34 +62,6 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 def own_file(name: str) -> bool:
     """True for the files of minitape and of libraries, False for the user's."""
     return _OWN[name]
-
-
-def cells() -> dict[str, int]:
-    """The file names of the notebook's cells, each with the number of its last execution; empty outside a notebook."""
-    shell_module = sys.modules.get("IPython.core.interactiveshell")
-    if shell_module is None:
-        return {}
-    try:
-        return dict(shell_module.InteractiveShell._instance.compile._filename_map)
-    except AttributeError:
-        return {}
-
-
-def lines_of(filename: str) -> list[str]:
-    """The text of a file, a notebook cell, or a statement typed at Python's prompt; empty when it is not known."""
-    lines = linecache.getlines(filename)
-    if not lines:  # newer versions of Python keep what was typed by its code, not by its name
-        typed = getattr(linecache, "_interactive_cache", {}).values()
-        lines = next((entry[2] for entry in typed if entry[-1] == filename), [])
-    return lines
-
-
-@block
-def without_syntax_warnings() -> Iterator[None]:
-    """While the user's text is read again: what Python has to say against it (``"\\d"``), it said the first time."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def place_of(code: CodeType, lasti: int) -> tuple[str, int, CodeType]:

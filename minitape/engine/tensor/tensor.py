@@ -112,15 +112,6 @@ class EagerTensor(Tensor, metaclass=_FullName):
     def _dims(self) -> Sizes:
         return self._value.shape
 
-    def get_shape(self) -> TensorShape:
-        """The same as ``shape``.
-
-        >>> import minitape as tf
-        >>> tf.ones([2, 3]).get_shape()
-        TensorShape([2, 3])
-        """
-        return self.shape
-
     def ref(self) -> Reference:
         """A hashable reference to this very tensor (tensors themselves are unhashable).
 
@@ -225,9 +216,6 @@ class EagerTensor(Tensor, metaclass=_FullName):
         text = show(value)
         return "\n" + text if "\n" in text else text
 
-    def __dir__(self) -> list[str]:
-        return [n for n in super().__dir__() if n not in _REFUSED and n != "assign" and not n.startswith("_value")]
-
 
 # id of a tensor that is a slice of a variable -> it and its assign
 SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}
@@ -246,21 +234,11 @@ def _assign(tensor: EagerTensor) -> Function:
     return found
 
 
-def _refused(name: str) -> property:
-    def refuse(tensor: EagerTensor) -> NoReturn:
-        raise AttributeError(f"EagerTensor object has no attribute '{name}': {_REFUSED[name]}.", name=name, obj=tensor)
-
-    return property(refuse)
+def _name(tensor: EagerTensor) -> NoReturn:
+    raise AttributeError("Tensor.name is undefined when eager execution is enabled.", name="name", obj=tensor)
 
 
-_NUMPY = "it is NumPy's; use the function of tf, or .numpy()"
-# attributes that tensors do not have, and why
-_REFUSED = {
-    **dict.fromkeys(("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"), _NUMPY),
-    **dict.fromkeys(("name", "op", "graph"), "undefined when eager execution is enabled"),
-}
-for _name in _REFUSED:
-    setattr(EagerTensor, _name, _refused(_name))
+EagerTensor.name = property(_name)  # type: ignore[assignment, method-assign]
 setattr(EagerTensor, _assign.__name__[1:], property(_assign))
 
 

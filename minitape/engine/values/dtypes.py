@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .class_names import PrintName
-
 if TYPE_CHECKING:
     import builtins
 
     from ..types import Array, DTypeLike, NumPyType, Object
 
 
-class DType(metaclass=PrintName):
+class DType:
     """The type of a tensor's elements.
 
     ``name`` is TensorFlow's, ``as_numpy_dtype`` the NumPy type that holds it. Two DTypes are equal when their names
@@ -26,7 +24,6 @@ class DType(metaclass=PrintName):
     """
 
     __slots__ = ("name", "_numpy", "kind", "number", "kernel_name", "size", "differentiable")
-    _module = "tensorflow.python.framework.dtypes"
 
     def __init__(self, name: str, numpy_type: NumPyType, kind: str, number: int, kernel_name: str) -> None:
         self.name, self._numpy, self.kind = name, numpy_type, kind
@@ -44,30 +41,6 @@ class DType(metaclass=PrintName):
     is_complex = property(lambda self: self.kind == "c", doc="True for complex types.")
     is_integer = property(lambda self: self.kind in "iu", doc="True for integers, bool excluded.")
     is_bool = property(lambda self: self.kind == "b", doc="True for tf.bool.")
-
-    @property
-    def min(self) -> Array:
-        """The smallest value."""
-        return self._limit("min")
-
-    @property
-    def max(self) -> Array:
-        """The largest value."""
-        return self._limit("max")
-
-    def _limit(self, which: str) -> Array:
-        if self.kind in "fiu":
-            return getattr((np.finfo if self.kind == "f" else np.iinfo)(self._numpy), which)
-        raise TypeError(f"Cannot find {'minimum' if which == 'min' else 'maximum'} value of {self} with type {self}.")
-
-    def is_compatible_with(self, other: DTypeLike) -> builtins.bool:
-        """True when ``other`` names the same type. TypeError when it names none.
-
-        >>> import minitape as tf
-        >>> tf.float32.is_compatible_with("float32"), tf.float32.is_compatible_with(tf.float64)
-        (True, False)
-        """
-        return self == as_dtype(other)
 
     def __eq__(self, other: Object) -> builtins.bool:
         if self is other or other is None:

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .class_names import PrintName
-
 if TYPE_CHECKING:
     from ..types import Object, ShapeLike
 
@@ -24,7 +22,7 @@ def _size(value: Object) -> int | None:
     return size
 
 
-class TensorShape(metaclass=PrintName):
+class TensorShape:
     """The shape of a tensor: sizes that are ints or None (unknown); of ``TensorShape(None)`` the rank is unknown too.
 
     >>> import minitape as tf
@@ -41,7 +39,6 @@ class TensorShape(metaclass=PrintName):
     """
 
     __slots__ = ("_dims",)
-    _module = "tensorflow.python.framework.tensor_shape"
 
     def __init__(self, dims: ShapeLike) -> None:
         if dims is None:
