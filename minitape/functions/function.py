@@ -17,6 +17,7 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
 from ..engine.types import Given, Made
 from ..engine.values import nest
 from ..engine.values.dtypes import as_dtype
+from ..recording.sites import place_of
 from .recording import FunctionRecording, as_result, record
 from .rows import Log, effects, guard
 from .settings import EAGER_FUNCTIONS
@@ -46,7 +47,8 @@ class Ways:
             return
         recording = self.known[-1][0]
         row = max(call.row for call in recording.effects if call.primitive.checks)
-        path, line, _ = recording.table.record.place_of(row) or ("?", 0, None)
+        site = recording.table.record.site_of(row)
+        path, line = ("?", 0) if site is None else place_of(*site)
         raise RuntimeError(
             f"Python has taken {MOST} different ways through the traced function {name!r}, and decides by a tensor in "
             f"{path}, line {line}: use tf.cond, tf.while_loop or tf.where there, which are one recording where they "

@@ -13,6 +13,7 @@ from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.operation import CHECKS
 from ..engine.tensor.tensor import new_tensor
+from ..recording.sites import place_of
 from .trace import FirstRun
 
 OFTEN = 63  # runs, after the first one in Python, after which a program is fused when numba is loaded already
@@ -145,7 +146,8 @@ def runner(record: Record, call: Call, notes: bool = True) -> Callable:
             try:
                 check(primitive, new_tensor(x), new_tensor(y), **attrs)  # type: ignore[misc]
             except Exception as error:
-                path, line, _ = record.place_of(call.row) or ("?", 0, None)
+                site = record.site_of(call.row)
+                path, line = ("?", 0) if site is None else place_of(*site)
                 error.add_note(f"This is from a traced function: {path}, line {line}")
                 raise
         return forward(x, y, **attrs)

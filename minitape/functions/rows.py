@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -247,6 +248,7 @@ def python_row(function: Callable, func: Callable, inp: Any, Tout: Any, *_: Any,
             for (variable, _), now in zip(changed, tensors[count:], strict=True):
                 blocks.enter_context(TemporaryAttributes(variable, _state=now, _seen=None))
             call = run_python(func if differentiate else on_arrays, tensors[:count], dtypes, differentiate)
+        row.ran = ref(call)  # type: ignore[attr-defined]
         return [*(o._value for o in call.outputs), call]
 
     def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, call: Any) -> list:
@@ -256,7 +258,7 @@ def python_row(function: Callable, func: Callable, inp: Any, Tout: Any, *_: Any,
 
     op = "EagerPyFunc" if differentiate else "PyFunc"
     row = Row(function.__name__, run, sweep if differentiate else None, op, notes=True, stateful=True)
-    row.cut, row.func = set(range(count, count + len(changed))), func  # type: ignore[attr-defined]
+    row.cut = set(range(count, count + len(changed)))
     found = write(row, [*inputs, *(now for _, now in changed)])[:-1]
     return found if several else found[0]
 

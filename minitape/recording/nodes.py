@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..engine.recording.frames import place_of
 from ..engine.recording.rows import LEAF, call_of
 from ..engine.table.primitives.elementwise import FIRST_CODE
-from .sites import NOWHERE, Site
+from .sites import NOWHERE, Site, place_of
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
@@ -33,7 +32,7 @@ class CodePlace:
 
     def __init__(self, frames: tuple[tuple[CodeType, int], ...]) -> None:
         self.frames = frames
-        self.filename, self.line, _ = place_of(*frames[0])
+        self.filename, self.line = place_of(*frames[0])
 
     @property
     def column(self) -> int:
@@ -55,7 +54,7 @@ class CodePlace:
     def outer(self) -> Iterator[tuple[str, int]]:
         """(file, line) of each frame, innermost first."""
         for frame in self.frames:
-            yield place_of(*frame)[:2]
+            yield place_of(*frame)
 
 
 class PlacedSite(tuple[str | None, int | None]):

@@ -7,8 +7,9 @@ import inspect
 import linecache
 import sys
 import warnings
+from bisect import bisect_right
 from collections.abc import Iterator
-from types import FrameType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 from ..engine.recording.block import block
@@ -94,3 +95,20 @@ def text_of(site: Site) -> str:
     """The line of a place."""
     lines = lines_of(site[0] or "")
     return lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""
+
+
+def place_of(code: CodeType, lasti: int) -> tuple[str, int]:
+    """(file name, line) of a bytecode offset."""
+    known = _lines.get(id(code))
+    if known is None or known[0] is not code:
+        if len(_lines) >= _CODES:
+            _lines.clear()
+        table = [(start, number) for start, _, number in code.co_lines() if number is not None]
+        known = _lines[id(code)] = code, [start for start, _ in table], [number for _, number in table]
+    _, starts, numbers = known
+    at = bisect_right(starts, lasti) - 1
+    return code.co_filename, numbers[at] if at >= 0 else code.co_firstlineno
+
+
+_CODES = 64  # code objects whose lines are kept
+_lines: dict[int, tuple[CodeType, list[int], list[int]]] = {}  # by identity: the hash of a long one takes its time

@@ -299,7 +299,8 @@ class Trace:
         record = node.record
         assert record is not None
         call = record.call_at(node.row)
-        ran = call.attrs.get("call")
+        # of a function's row the last run, while it is there
+        ran = call.attrs["call"] if "call" in call.attrs else getattr(call.primitive, "ran", lambda: None)()
         if ran is None or not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
             return None
         if ran in _OPEN:  # the question of what left in it, and later, has come back to it

@@ -44,7 +44,7 @@ def stop_gradient(input: Value, name: Name = None) -> Tensor:
     >>> tape.gradient(y, x).numpy()
     np.float32(3.0)
     """
-    return call("stop_gradient", input._peek() if hasattr(input, "_peek") else tensor_of(input))
+    return call("stop_gradient", tensor_of(input))
 
 
 # -- shape -----------------------------------------------------------------------------------------

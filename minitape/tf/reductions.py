@@ -166,7 +166,7 @@ def top_k(
 ) -> TopKV2:
     """The k largest elements along the last axis and their positions (int32): a pair ``values, indices``.
 
-    Equal elements come in the order of their positions; ``sorted=False`` asks for no order. ``values`` is
+    Equal elements come in the order of their positions. They are in order whatever ``sorted`` says. ``values`` is
     differentiable. Raises InvalidArgumentError when
     there are fewer than k elements.
 

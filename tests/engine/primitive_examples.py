@@ -80,8 +80,8 @@ EXAMPLES = {
     "tensor_scatter_update": scattered,
     # matrices
     "matmul": normal((2, 3), (3, 2)),
-    "diag_part": normal((2, 3, 4), k=-1),
-    "diag": normal((2, 3), k=1, rows=-1, columns=-1),
+    "diag_part": normal((2, 3, 4)),
+    "diag": normal((2, 3), rows=3, columns=4),
     **{name: lambda rng: ((invertible(rng, 2),), {}) for name in ("det", "inv")},
     "solve": lambda rng: ((invertible(rng), rng.normal(size=(3, 2))), {}),
 }

@@ -82,10 +82,8 @@ linalg.det              | m                                      | np.linalg.det
 linalg.det              | m[0]                                   | np.linalg.det(m[0])
 linalg.det              | m[:, :2, :2]                           | np.linalg.det(m[:, :2, :2])
 linalg.diag             | v                                      | np.diag(v)
-linalg.diag             | v, k=-1                                | np.diag(v, -1)
 linalg.diag             | x                                      | np.stack([np.diag(x[0]), np.diag(x[1])])
 linalg.diag_part        | m                                      | np.diagonal(m, 0, 1, 2)
-linalg.diag_part        | m, k=1                                 | np.diagonal(m, 1, 1, 2)
 linalg.diag_part        | x                                      | np.diagonal(x)
 linalg.inv              | m                                      | np.linalg.inv(m)
 linalg.inv              | m[0], adjoint=True                     | np.linalg.inv(m[0]).T

@@ -19,7 +19,7 @@ from weakref import ref
 from ..hooks import hooks
 from ..recording.arrays import free, release
 from ..recording.block import InterruptSafeExit, leave_ended
-from ..recording.evidence import clock, note_gradients, site, weak, with_first_use
+from ..recording.evidence import clock, note_gradients, stack, weak, with_first_use
 from ..recording.frames import _OWN, user_frame
 from ..recording.logs import log_first_n, warn_not_watchable
 from ..recording.pause import Pause
@@ -195,7 +195,7 @@ class GradientTape(TapeMethods):
         assert self._record is not None
         self._start = now = len(self._record)
         if len(self.notes) < NOTES:
-            self.notes.append(("reset", now, None, site()))
+            self.notes.append(("reset", now, None, stack(most=1)))
         self._forget()
         self._record.token = object()  # variables are watched anew when they are read
 

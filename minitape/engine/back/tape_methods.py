@@ -65,13 +65,11 @@ class TapeMethods:
         target: Structure,
         sources: Structure,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
     ) -> Structure:
         """The Jacobian of ``target`` with respect to each source, of shape target.shape + source.shape.
 
-        Computed in one sweep: ``parallel_iterations`` has nothing to do, though 1 is refused as in TensorFlow. Raises
-        RuntimeError on the second call for a tape that is not persistent, ValueError for one inside a gradient.
+        Computed in one sweep: it takes none of TensorFlow's arguments that say how. Raises RuntimeError on the second
+        call for a tape that is not persistent.
 
         >>> import minitape as tf
         >>> x = tf.Variable([1.0, 2.0])
@@ -88,8 +86,6 @@ class TapeMethods:
             target,
             sources,
             unconnected_gradients,
-            parallel_iterations,
-            experimental_use_pfor,
         )
 
     def batch_jacobian(
@@ -97,8 +93,6 @@ class TapeMethods:
         target: End,
         source: End,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
     ) -> Result:
         """The Jacobian of each example: of shape [batch] + target.shape[1:] + source.shape[1:].
 
@@ -119,8 +113,6 @@ class TapeMethods:
             target,
             source,
             unconnected_gradients,
-            parallel_iterations,
-            experimental_use_pfor,
         )
 
 

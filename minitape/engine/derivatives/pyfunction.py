@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class PythonCall:
     """One run of a py_function: the tape that watched its inputs, for its gradients."""
 
-    __slots__ = ("tape", "inputs", "outputs")
+    __slots__ = ("tape", "inputs", "outputs", "__weakref__")
 
     def __init__(self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor]) -> None:
         self.tape, self.inputs, self.outputs = tape, inputs, outputs
@@ -77,12 +77,11 @@ def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) ->
 PYTHON = Primitive("py_function", lambda *arrays, call: arrays, _python_rule, op="EagerPyFunc", label="py", keep="")
 
 
-_CLASSES: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
-    (TypeError, errors.InvalidArgumentError),
-    (ValueError, errors.InvalidArgumentError),
-    (NotImplementedError, errors.UnimplementedError),
-    (BaseException, errors.UnknownError),
-)
+_CLASSES: dict[type[Exception], type[errors.OpError]] = {
+    TypeError: errors.InvalidArgumentError,
+    ValueError: errors.InvalidArgumentError,
+    NotImplementedError: errors.UnimplementedError,
+}
 
 
 def run_python(
@@ -108,7 +107,7 @@ def run_python(
 
 def python_error(error: Exception) -> errors.OpError:
     """The error of tf for an exception inside a py_function."""
-    made = next(theirs for kind, theirs in _CLASSES if isinstance(error, kind))
+    made = next((theirs for kind, theirs in _CLASSES.items() if isinstance(error, kind)), errors.UnknownError)
     return made(None, None, f"{type(error).__name__}: {error} [Op:EagerPyFunc]")
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .frames import _OWN, own_file, place_of, user_frame
+from .frames import _OWN, own_file
 from .record import new_tuple
 from .state import state
 
@@ -121,12 +121,6 @@ def exits() -> ValuesLeft:
 
 
 THREADS: deque[ValuesLeft] = deque(maxlen=16)  # of the threads that began last, also of those that have ended
-
-
-def site() -> Stack:
-    """The innermost frame of the user's, for notes that need only the line."""
-    frame = user_frame(_getframe(2))
-    return () if frame is None else ((frame.f_code, frame.f_lasti),)
 
 
 def stack(frame: FrameType | None = None, most: int = STACK) -> Stack:
@@ -285,7 +279,8 @@ def with_first_use(error: Exception, what: str, notes: list[TapeNote], kind: str
     """
     for noted, _, _, frames in notes:
         if noted == kind and frames:
-            name, line, _ = place_of(*frames[0])
-            error.add_note(f"{what} first in {name}, line {line}.{fix}")
+            code, at = frames[0]
+            line = next((line for start, end, line in code.co_lines() if start <= at < end), None)
+            error.add_note(f"{what} first in {code.co_filename}, line {line}.{fix}")
             break
     return error

@@ -1,12 +1,11 @@
-"""The user's statements: which frames of Python are the user's own, and on which line they are."""
+"""The user's statements: which frames of Python are the user's own."""
 
 from __future__ import annotations
 
 import os
 import sys
-from bisect import bisect_right
 from functools import cache
-from types import CodeType, FrameType
+from types import FrameType
 
 import numpy as np
 
@@ -62,20 +61,3 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 def own_file(name: str) -> bool:
     """True for the files of minitape and of libraries, False for the user's."""
     return _OWN[name]
-
-
-def place_of(code: CodeType, lasti: int) -> tuple[str, int, CodeType]:
-    """(file name, line, code) of a bytecode offset."""
-    known = _lines.get(id(code))
-    if known is None or known[0] is not code:
-        if len(_lines) >= _CODES:
-            _lines.clear()
-        table = [(start, number) for start, _, number in code.co_lines() if number is not None]
-        known = _lines[id(code)] = code, [start for start, _ in table], [number for _, number in table]
-    _, starts, numbers = known
-    at = bisect_right(starts, lasti) - 1
-    return code.co_filename, numbers[at] if at >= 0 else code.co_firstlineno, code
-
-
-_CODES = 64  # code objects whose lines are kept
-_lines: dict[int, tuple[CodeType, list[int], list[int]]] = {}  # by identity: the hash of a long one takes its time

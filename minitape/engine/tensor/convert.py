@@ -187,18 +187,13 @@ def _from_numpy(value: Array, dtype: DType | None) -> Array:
     return ignore_fp_errors().run(value.astype, dtype.as_numpy_dtype)
 
 
-def _no_value() -> Exception:
-    """The error for None, which is often a gradient: a note says why it is None."""
-    text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-    return hooks.why_none(ValueError(text))
-
-
 def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
     """A flat array of the leaves: in the dtype asked for where each of them fits it, else in the one they suggest."""
     leaves = [leaf[()] if type(leaf) is np.ndarray else leaf for leaf in leaves]  # without axes: single elements
     kinds = {*map(type, leaves)}
     if type(None) in kinds:
-        raise _no_value()
+        text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+        raise hooks.why_none(ValueError(text))  # often a gradient: a note says why it is None
     if not kinds.isdisjoint((list, tuple)):
         raise ValueError(_RAGGED)
     if dtype is None:

@@ -221,17 +221,11 @@ class EagerTensor(Tensor, metaclass=_FullName):
 SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}
 
 
-def assign_of(tensor: Tensor) -> Function | None:
-    """The ``assign`` of a tensor that is a slice of a variable; None for other tensors."""
-    found = SLICES.get(id(tensor))
-    return found[1] if found is not None and found[0]() is tensor else None
-
-
 def _assign(tensor: EagerTensor) -> Function:
-    found = assign_of(tensor)
-    if found is None:
+    known, assign = SLICES.get(id(tensor), (None, None))
+    if known is None or assign is None or known() is not tensor:
         raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute 'assign'")
-    return found
+    return assign
 
 
 def _name(tensor: EagerTensor) -> NoReturn:

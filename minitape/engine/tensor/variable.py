@@ -120,19 +120,6 @@ class ResourceVariable(VariableOperators, TensorOperators):
                 found[id(self)] = self
         return self._state if record is None else (record.trace or record).read(self)
 
-    def _unaccessed(self) -> Tensor:
-        """The current state as a tensor, which does not count as an access."""
-        record = state.record
-        return self._state if record is None else (record.trace or record).read(self, accessed=False)
-
-    def _peek(self) -> Tensor:
-        """The same for ``stop_gradient``: tapes watch this state, and do not count that as an access."""
-        tensor = self._unaccessed()
-        for tape in state.tapes:
-            if self._trainable and tape._watch_accessed_variables and tensor._record is tape._record:
-                tape._watch_row(tensor._row)
-        return tensor
-
     def _watch_on(self, tape: GradientTape) -> None:
         """``tape.watch(variable)``: this state and all later ones."""
         if not self.dtype.differentiable:
@@ -370,7 +357,8 @@ class UnreadVariable(ResourceVariable):
     _state = property(lambda self: self._base._state)
 
     def _read(self) -> Tensor:
-        return self._base._unaccessed()
+        record = state.record
+        return self._state if record is None else (record.trace or record).read(self._base, accessed=False)
 
     def _tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
         return self._base._tape_rows(tape)

@@ -110,15 +110,13 @@ def as_dtype(type_value: DTypeLike) -> DType:
 def _of_numpy(value: object) -> DType | None:
     """The DType of a NumPy type, or of an array; None when it is neither or TensorFlow has no such type."""
     if isinstance(value, type):
-        abstract = not issubclass(value, np.generic) or value in (np.generic, np.void)
-        key = None if abstract and value is not object else np.dtype(value)
+        known = value is object or (issubclass(value, np.generic) and value not in (np.generic, np.void))
+        key = np.dtype(value) if known else None
     else:
         key = value if isinstance(value, np.dtype) else getattr(value, "dtype", None)
     if not isinstance(key, np.dtype):
         return None
-    if key.kind in "SU":
-        return string
-    return _BY_NUMPY.get(key)
+    return string if key.kind in "SU" else _BY_NUMPY.get(key)
 
 
 def dtype_of(value: Array) -> DType:

@@ -24,6 +24,9 @@ class OpError(Exception):
         super().__init__()
         self.node_def, self.op, self.message = node_def, op, message
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.node_def, self.op, self.message)
+
     def __str__(self) -> str:
         return self.message
 

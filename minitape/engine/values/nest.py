@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..types import Function, Object, Structure
 
-_known: dict[type, bool] = {}
 _LEAVES: set[type] = set()  # classes that are known to be no structures
 
 
@@ -25,13 +24,11 @@ def is_nested(structure: Structure) -> bool:
     (True, False)
     """
     kind = type(structure)
-    nested = _known.get(kind)
-    if nested is None:
-        nested = _known[kind] = issubclass(kind, (Sequence, Mapping, MappingView)) and not issubclass(
-            kind, (str, bytes)
-        )
-        if not nested:
-            _LEAVES.add(kind)
+    if kind in _LEAVES:
+        return False
+    nested = issubclass(kind, (Sequence, Mapping, MappingView)) and not issubclass(kind, (str, bytes))
+    if not nested:
+        _LEAVES.add(kind)
     return nested
 
 

@@ -19,7 +19,17 @@ from ...engine.tensor.tensor import Tensor
 from ...engine.tensor.variable import UnreadVariable
 from ...engine.values import nest
 from ...recording.bodies import outermost, own_shares
-from ...recording.nodes import Break, CodePlace, TapeNode, is_leaf, is_state, operation_of, placed, way_of
+from ...recording.nodes import (
+    Break,
+    CodePlace,
+    TapeNode,
+    is_leaf,
+    is_state,
+    operation_of,
+    place_of_origin,
+    placed,
+    way_of,
+)
 from ...recording.origins import Ref, origin_of
 from ...recording.rows import BackwardPass
 from ...recording.sites import NOWHERE, Site, last_return
@@ -376,9 +386,8 @@ def not_tracked(q: Question) -> Finding | None:
         late.row = at_use
         return late
     if isinstance(q.source, UnreadVariable):
-        made = origin_of(q.source._state)
-        site = placed(CodePlace(made.stack)) if made is not None and made.stack else use
-        return Finding("rebound", site, what="of the variable")
+        made = place_of_origin(origin_of(q.source._state))
+        return Finding("rebound", use if made is None else placed(made), what="of the variable")
     if not q.adapter.is_variable(q.source):
         return checks.moved_name(q) or Finding("not_watched", use, at_use)
     if not q.source.trainable:
