@@ -57,7 +57,7 @@ class Ways:
 
 
 class Function(Generic[Given, Made]):
-    """What ``tf.function`` returns. The first call for each kind of arguments runs the Python function and keeps the
+    """The result of ``tf.function``. The first call for each kind of arguments runs the Python function and keeps the
     recording; later calls compute its rows.
 
     >>> import minitape as tf

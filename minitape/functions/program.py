@@ -99,7 +99,7 @@ class Rows:
 
 
 class Program:
-    """What some rows are for arrays of others: ``run(arrays of the fed rows) -> arrays of the fetched rows``."""
+    """The values of some rows for arrays of others: ``run(arrays of the fed rows) -> arrays of the fetched rows``."""
 
     def __init__(self, table: Table, fetches: Sequence, feeds: Sequence, effects: Sequence = ()) -> None:
         self.runs, self.next = 0, OFTEN
@@ -107,13 +107,13 @@ class Program:
 
     @cached_property
     def rows(self) -> Rows:
-        """What computes them, made when it first runs."""
+        """The function that computes them, made when it first runs."""
         self.table.grow()
         calls, constants = self.table.needed(self.fetches, self.feeds, self.effects)
         return Rows(self.table, calls, constants, self.fetches, self.feeds, partial(runner, self.table.record))
 
     def ready(self) -> Callable:
-        """What computes the fetched rows, for who runs it in a row of another program."""
+        """The function that computes the fetched rows, for a row of another program."""
         rows = self.rows
         self.runs += 1
         if self.runs == self.next:

@@ -25,7 +25,7 @@ from .trace import DONE, FirstRun, OperatorNotAllowedInGraphError, OtherWay, Unr
 
 
 class Log:
-    """What the effects of a call gave so far: where Python runs again, or another recording is tried, none is
+    """The effects of a call so far, and what they gave: where Python runs again, or another recording is tried, none is
     repeated.
     """
 
@@ -34,7 +34,7 @@ class Log:
         self.next = 0
 
     def once(self, run: Callable, *given: Any) -> Any:
-        """What an effect gives, or gave at this place before."""
+        """The result of an effect, or that of this place before."""
         if self.next == len(self.done):
             found = run(*given)
             self.done.insert(self.next, found)
@@ -82,7 +82,7 @@ class Row(Primitive):
         return tuple(self._ran(arrays, False))
 
     def noted(self, *arrays: Any) -> tuple:
-        """The same with notes for the gradient in a box as the last one."""
+        """The results, and notes for the gradient in a box as the last one."""
         *found, notes = self._ran(arrays, True)
         box = np.empty((), object)
         box[()] = notes

@@ -237,7 +237,7 @@ class FirstRun:
         return bool(self._marks[row])
 
     def name_of(self, row: int) -> str | None:
-        """What a tensor shows in place of its value: its argument's name or that of its operation."""
+        """The text that a tensor shows in place of its value: its argument's name or that of its operation."""
         if not self.varies(row):
             return None
         primitive = operation_of(self.record, row)[0]

@@ -1,4 +1,4 @@
-"""What was recorded, for whoever asks: the same words for a tape, PyTorch, TensorFlow and JAX.
+"""Recordings as they are read, in the same words for a tape, PyTorch, TensorFlow and JAX.
 
     ``rows``    a row (a leaf, or a result of an operation), a value that left, a backward pass
     ``values``  elements, and what they are

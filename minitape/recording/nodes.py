@@ -1,4 +1,4 @@
-"""What the graph of :mod:`trace` is made of: values, the places of statements, and breaks."""
+"""The parts of the graph of :mod:`trace`: values, the places of statements, and breaks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CodePlace:
         return next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
 
     def at(self, line: int) -> CodePlace:
-        """The same place with the first line of its statement."""
+        """This place with the first line of its statement."""
         place = CodePlace(self.frames)
         place.line = line
         return place
@@ -127,7 +127,7 @@ def state_of(origin: ValueOrigin | None) -> ResourceVariable | None:
 
 
 def array_of(value: Object) -> Array:
-    """What an array, tensor or variable holds now; None for anything else."""
+    """The value that an array, tensor or variable holds now; None for anything else."""
     value = getattr(value, "_state", value)
     return value if isinstance(value, np.ndarray) else getattr(value, "array", None)
 

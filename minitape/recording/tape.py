@@ -38,7 +38,7 @@ def handle_of(value: Any) -> Any:
 
 
 class TapeRules:
-    """What is on a tape, and which rows the adjoints of its targets reach: the rules alone say so, without a sweep."""
+    """The rules that say what is on a tape, and which rows the adjoints of its targets reach, without a sweep."""
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
         self.tape, self.targets, self.sources = tape, targets, sources or []
@@ -124,7 +124,7 @@ class TapeRules:
         return None if node.record is None or node.caller is not None else node.record.value(node.row)
 
     def origin(self, source: End) -> ValueOrigin | None:
-        """What is known of the making of a tensor or variable."""
+        """The origin of a tensor or variable, as far as it is known."""
         return read(source._origin if isinstance(source, Tensor) else getattr(source, "_born", None))
 
     @property
@@ -145,7 +145,7 @@ class TapeRules:
 
     @cached_property
     def leaving(self) -> list[ValueLeft]:
-        """What left, on this thread and on others, oldest first."""
+        """The values that left, on this thread and on others, oldest first."""
         found = [*exits().notes]
         for other in [*evidence.THREADS]:
             if other is not state.memory.exits:

@@ -120,7 +120,7 @@ class Trace:
     # -- edges -------------------------------------------------------------------------------------
 
     def edges(self, node: TapeNode) -> list[tuple[TapeNode, Break | None]]:
-        """What a value was computed from, and what breaks on the way."""
+        """The values that a value was computed from, and what breaks on the way."""
         if node._edges is None:
             if node.record is not None:
                 node._edges = list(self._row_edges(node))
@@ -205,7 +205,7 @@ class Trace:
         return self.within(body.record, body.row, Caller(self.node_at(node, call.row), body.outer, body.again))
 
     def _assigned_inside(self, node: TapeNode, row: int) -> Iterator[tuple[TapeNode, Break | None]]:
-        """What the same function had assigned to the variable that a row of it reads, also in a loop or a
+        """The node that the same function had assigned to the variable that a row of it reads, also in a loop or a
         branch.
         """
         record = node.record
@@ -295,7 +295,7 @@ class Trace:
         return self._broken_in_python(node, where, i) if name == "py_function" else None
 
     def _broken_in_python(self, node: TapeNode, where: CodePlace | None, i: int) -> Break | None:
-        """What breaks inside a ``tf.py_function``: it promises a gradient, which is zero then."""
+        """The break inside a ``tf.py_function``: it promises a gradient, which is zero then."""
         record = node.record
         assert record is not None
         call = record.call_at(node.row)
@@ -396,7 +396,7 @@ class Trace:
     # -- what stands for a value ------------------------------------------------------------------
 
     def names(self, value: End) -> list[tuple[str, int]]:
-        """What a node of a tensor or variable is known as in a search."""
+        """The key of a tensor's or variable's node in a search."""
         if not isinstance(value, Tensor):
             return [("variable", id(getattr(value, "_base", value)))]
         row = self.record.find(value)
@@ -417,7 +417,7 @@ class Trace:
             self.nodes.clear()
 
     def stands_for(self, node: TapeNode) -> Iterator[tuple[str, int]]:
-        """What :meth:`names` calls the tensor, the variable and the row of a node."""
+        """The names that :meth:`names` has for the tensor, the variable and the row of a node."""
         if node.tensor is not None:
             yield "tensor", id(node.tensor)
         if node.variable is not None:

@@ -119,7 +119,7 @@ _OF_ONE = {
 
 
 def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
-    """What differs where there are two operands: the arrays of ``a`` and of the other one have these names."""
+    """The texts that differ where there are two operands: the arrays of ``a`` and of the other one have these names."""
 
     def has(condition: str, bound: str) -> str:
         return condition.format(x=first, other=second, bound=bound)

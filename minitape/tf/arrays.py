@@ -35,7 +35,7 @@ def identity(input: Value, name: Name = None) -> Tensor:
 
 
 def stop_gradient(input: Value, name: Name = None) -> Tensor:
-    """The same value, through which no gradient passes: tapes take it for a constant.
+    """The value, through which no gradient passes: tapes take it for a constant.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0)
@@ -81,7 +81,7 @@ def rank(input: Value, name: Name = None) -> Tensor:
 
 
 def reshape(tensor: Value, shape: ShapeLike, name: Name = None) -> Tensor:
-    """The same elements in another shape; one size may be -1: what is left. Differentiable.
+    """The elements in another shape; one size may be -1: what is left. Differentiable.
 
     Raises InvalidArgumentError when the numbers of elements differ.
 
@@ -275,7 +275,7 @@ def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "un
 
 
 def _listed(parts: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
-    """What an operation gives with one part or several."""
+    """The parts that an operation gives, of which there may be one."""
     return list(parts) if isinstance(parts, tuple) else [parts]
 
 

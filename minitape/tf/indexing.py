@@ -22,7 +22,8 @@ from .arguments import axis_in, call, check_kind, integer, of_one_dtype, tensor_
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Attributes, DTypeLike, Index, Name, ShapeLike, Sizes, Value
+    from ..engine.types import Attributes, DTypeLike, Index, Name, Object, Sizes, Value
+    from ..engine.values.shape import TensorShape
 
 # -- slices ----------------------------------------------------------------------------------------
 
@@ -66,7 +67,7 @@ _by_parts = in_traces("getitem", _select)  # while a function is traced, one row
 
 
 def _plain_index(key: Index, sizes: Sizes) -> Attributes | None:
-    """What integers and slices between such select, which need no more thought; None for any other key."""
+    """The index of integers and of slices between such, which need no more thought; None for any other key."""
     if type(key) is slice:
         try:
             return _cut(sizes, key.start, key.stop, key.step)
@@ -82,7 +83,7 @@ def _plain_index(key: Index, sizes: Sizes) -> Attributes | None:
 
 @lru_cache(1024, typed=True)
 def _cut(sizes: Sizes, start: Any, stop: Any, step: Any) -> Attributes | None:
-    """What one slice selects: programs take few different ones, again and again."""
+    """The index of one slice: programs take few different ones, again and again."""
     entry = _plain(slice(start, stop, step), sizes[0]) if sizes else None
     return None if entry is None else {"spec": (entry,)}
 
@@ -97,12 +98,12 @@ def _plain(entry: Index, size: int) -> Index:
     return entry if step and (entry.stop is None or type(entry.stop) is int) else None
 
 
-def spec_of(shape: ShapeLike, key: Index) -> tuple[Index, ...]:
+def spec_of(shape: TensorShape, key: Index) -> tuple[Index, ...]:
     """The NumPy index for what the user wrote in ``[...]``: places are checked, and an ellipsis is written out.
 
     Raises TypeError for what is no index, InvalidArgumentError for an index that is not there.
     """
-    sizes = tuple(shape)
+    sizes: Object = tuple(shape)
     entries = [_entry(e) for e in (key if isinstance(key, (list, tuple)) else (key,))]
     taken = sum(e is not None and e is not Ellipsis for e in entries)
     if sum(e is Ellipsis for e in entries) > 1:

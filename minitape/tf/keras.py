@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -272,7 +272,7 @@ class Dense(Layer):
         self.kernel: KerasVariable
         self.bias: KerasVariable | None
 
-    def build(self, input_shape: ShapeLike) -> None:
+    def build(self, input_shape: TensorShape | Sequence[int | None]) -> None:
         """Makes ``kernel`` and ``bias``."""
         if len(input_shape) < 2:
             raise ValueError(f"Layer {self.name} takes inputs of two axes or more, got the shape {input_shape}")
@@ -318,7 +318,7 @@ class Sequential(Layer):
 
 
 def _difference(y_true: Value, y_pred: Value) -> Tensor:
-    """What is predicted less what is true, in the dtype of the prediction; one more axis of size 1 is put
+    """The prediction less the truth, in the dtype of the prediction; one more axis of size 1 is put
     there or dropped.
     """
     y = tensor_of(y_pred)
@@ -411,7 +411,7 @@ class Optimizer:
         return self.iterations
 
     def _slots_of(self, variable: ResourceVariable, count: int) -> list[ResourceVariable]:
-        """What the rule keeps for a variable from step to step: so many variables, zeros at first."""
+        """The memory of the rule for a variable from step to step: so many variables, zeros at first."""
         if id(variable) not in self._slots:
             with init_scope():
                 made = [ResourceVariable(zeros(variable.shape, variable.dtype), trainable=False) for _ in range(count)]
@@ -419,7 +419,7 @@ class Optimizer:
         return self._slots[id(variable)][1]
 
     def _change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
-        """What the variable loses."""
+        """The change that the variable loses."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""What a tape answers besides gradients: Jacobians, explanations, its picture."""
+"""The methods of a tape besides gradients: Jacobians, explanations, its picture."""
 
 from __future__ import annotations
 

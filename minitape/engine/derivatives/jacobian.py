@@ -86,7 +86,7 @@ def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np
 
 
 def _sweep(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
-    """The same where no outer tape is to know of it: all go back together."""
+    """The gradients of one sweep of a stack, which no outer tape is to know of."""
     record, ends = tape._record, [rows_of(tape, s) if s.dtype.differentiable else () for s in sources]
     starts, wanted = rows_of(tape, target)[-1:], {row for rows in ends for row in rows}
     if record is None or not (starts and wanted):

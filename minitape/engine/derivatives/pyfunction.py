@@ -173,7 +173,8 @@ def numpy_function(
     """Runs a Python function on NumPy arrays as an operation; its gradient is None. ``stateful`` has no effect.
 
     Eagerly ``Tout`` is not looked at, as in TensorFlow: the results keep the dtypes that NumPy gave them. In a
-    traced function they must have the dtypes of ``Tout``. See https://www.tensorflow.org/api_docs/python/tf/numpy_function.
+    traced function they must have the dtypes of ``Tout``. See
+    https://www.tensorflow.org/api_docs/python/tf/numpy_function.
 
     >>> import minitape as tf
     >>> tf.numpy_function(np.sinh, [tf.constant([0.0, 1.0])], tf.float32).numpy()

@@ -112,7 +112,7 @@ class ValuesLeft:
 
 
 def exits() -> ValuesLeft:
-    """What left on this thread."""
+    """The values that left on this thread."""
     found = state.memory.exits
     if found is None:
         found = state.memory.exits = ValuesLeft()

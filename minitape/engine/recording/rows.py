@@ -1,4 +1,4 @@
-"""What the rows of a recording are made of: codes of operations, leaves, calls, events."""
+"""The parts of a recording's rows: codes of operations, leaves, calls, events."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NONE: Attributes = {}  # the attributes of elementwise operations
 
 
 class Leaf(NamedTuple):
-    """What a leaf row is: a tensor, one state of a variable, or a Python number. It keeps neither alive."""
+    """The owner of a leaf row: a tensor, one state of a variable, or a Python number. It keeps neither alive."""
 
     held: weakref.ref[Tensor] | None = None
     owner: weakref.ref[ResourceVariable] | None = None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """What a thread remembers for ``explain``."""
+    """The memory of a thread, for ``explain``."""
 
     def __init__(self) -> None:
         self.retained: deque[Record] = deque()  # skeletons of released recordings, see Record.release

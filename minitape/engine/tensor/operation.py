@@ -78,7 +78,7 @@ def operand_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
 
 
 def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attrs: Attributes) -> Result:
-    """What a primitive does that is called with a tensor."""
+    """Runs a primitive that is called with a tensor."""
     if set(map(type, inputs)) != {EagerTensor}:
         inputs = operand_tensors(inputs)
     return apply(primitive, inputs, attrs)

@@ -205,7 +205,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     @property
     def _traced_name(self) -> str | None:
-        """What stands in place of a value that later calls of a traced function do not have; None where values show."""
+        """The text in place of a value that later calls of a traced function do not have; None where values show."""
         record = self._record
         return None if record is None or record.trace is None else record.trace.name_of(self._row)
 
@@ -259,7 +259,7 @@ class Reference:
 
 
 def new_tensor(value: Array) -> EagerTensor:
-    """The same as ``from_array`` with a note of the statement that makes the tensor, where no row says so."""
+    """A tensor as ``from_array`` makes it, with a note of the statement that makes it, where no row says so."""
     tensor = from_array(value)
     if state.record is None:
         tensor._origin = origin_of_new("made")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def assigner(variable: ResourceVariable, spec: tuple[Index, ...]) -> Function:
-    """What changes the part of ``variable`` that the NumPy index ``spec`` selects."""
+    """The function that changes the part of ``variable`` that the NumPy index ``spec`` selects."""
 
     def assign(value: Value, name: str | None = None) -> UnreadVariable | None:
         part, update = convert_to_tensor(value, variable.dtype), TABLE["slice_update"]

@@ -217,7 +217,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self._assign(self._delta(delta, "AssignSubVariableOp"), "assign_sub", read_value)
 
     def _delta(self, delta: Value, op: str) -> Tensor:
-        """What is added as a tensor; InvalidArgumentError where variables of this type take no sum."""
+        """The change as a tensor; InvalidArgumentError where variables of this type take no sum."""
         old = self._state
         if type(delta) is EagerTensor is type(old):
             x, y = old._value, delta._value
@@ -339,7 +339,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
 
 class UnreadVariable(ResourceVariable):
-    """What ``assign`` and its kin return: the same state under another object, which no tape watches by itself.
+    """The result of ``assign`` and its kin: the same state under another object, which no tape watches by itself.
 
     >>> import minitape as tf
     >>> v = tf.Variable(1.0)

@@ -33,7 +33,7 @@ def is_nested(structure: Structure) -> bool:
 
 
 def _children(structure: Structure) -> list[Structure] | None:
-    """What a structure holds, in order; None for a leaf."""
+    """The parts of a structure, in order; None for a leaf."""
     if is_nested(structure):
         return [structure[key] for key in sorted(structure)] if isinstance(structure, Mapping) else list(structure)
     return None
@@ -115,7 +115,7 @@ def map_structure(func: Function, *structure: Structure) -> Structure:
 
 
 def _form(structure: Structure) -> object:
-    """What structures of one form have in common: their kind, keys, and the forms inside."""
+    """The form of a structure: its kind, keys, and the forms inside."""
     children = _children(structure)
     if children is None:
         return None

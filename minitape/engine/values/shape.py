@@ -46,7 +46,7 @@ class TensorShape:
         elif isinstance(dims, TensorShape):
             self._dims = dims._dims
         else:
-            sizes = dims.numpy().tolist() if hasattr(dims, "numpy") else dims
+            sizes: Object = dims.numpy().tolist() if hasattr(dims, "numpy") else dims
             alone = not hasattr(sizes, "__iter__") or getattr(sizes, "ndim", 1) == 0
             self._dims = tuple([_size(d) for d in ([sizes] if alone else sizes)])
 
@@ -111,7 +111,7 @@ class TensorShape:
             return TensorShape(None) if isinstance(key, slice) else None
         return TensorShape.of(self._dims[key]) if isinstance(key, slice) else self._dims[key]
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: Object) -> bool:
         if isinstance(other, TensorShape):
             return self._dims == other._dims
         try:
