@@ -13,7 +13,7 @@ from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.operation import CHECKS
 from ..engine.tensor.tensor import new_tensor
-from ..recording.sites import place_of
+from ..recording.sites import line_of
 from .trace import FirstRun
 
 OFTEN = 63  # runs, after the first one in Python, after which a program is fused when numba is loaded already
@@ -114,20 +114,22 @@ class Program:
 
     def ready(self) -> Callable:
         """The function that computes the fetched rows, for a row of another program."""
-        rows = self.rows
-        self.runs += 1
-        if self.runs == self.next:
-            self.next = 0 if rows.fuse(self.runs) else ONCE_MORE
-        return rows.function
+        self.runs = runs = self.runs + 1
+        if runs == self.next:
+            self.next = 0 if self.rows.fuse(runs) else ONCE_MORE
+        return self.rows.function
 
     def run(self, arrays: Sequence) -> tuple:
         """Computes the fetched rows."""
-        function = self.ready()
-        if not self.rows.warns:  # compiled as a whole
-            return function(*arrays)
+        rows = self.rows
+        self.runs = runs = self.runs + 1  # as in ready(), whose call would count here
+        if runs == self.next:
+            self.next = 0 if rows.fuse(runs) else ONCE_MORE
+        if not rows.warns:  # compiled as a whole
+            return rows.function(*arrays)
         before = WARNINGS[OFF]
         try:
-            return function(*arrays)
+            return rows.function(*arrays)
         finally:
             restore_fp_errors(before)
 
@@ -146,9 +148,7 @@ def runner(record: Record, call: Call, notes: bool = True) -> Callable:
             try:
                 check(primitive, new_tensor(x), new_tensor(y), **attrs)  # type: ignore[misc]
             except Exception as error:
-                site = record.site_of(call.row)
-                path, line = ("?", 0) if site is None else place_of(*site)
-                error.add_note(f"This is from a traced function: {path}, line {line}")
+                error.add_note(f"This is from a traced function: {line_of(record, call.row)}")
                 raise
         return forward(x, y, **attrs)
 

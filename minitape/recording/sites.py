@@ -16,6 +16,7 @@ from ..engine.recording.block import block
 from ..engine.recording.frames import own_file, user_frame
 
 if TYPE_CHECKING:
+    from ..engine.recording.record import Record
     from ..engine.types import Function
 
 Site = tuple[str | None, int | None]
@@ -95,6 +96,12 @@ def text_of(site: Site) -> str:
     """The line of a place."""
     lines = lines_of(site[0] or "")
     return lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""
+
+
+def line_of(record: Record, row: int) -> str:
+    """The line of the user's statement that wrote a row, in words."""
+    site = record.site_of(row)
+    return "an unknown line" if site is None else "{}, line {}".format(*place_of(*site))
 
 
 def place_of(code: CodeType, lasti: int) -> tuple[str, int]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..hooks import hooks
 from ..recording.evidence import note_escape, origin_of_new
+from ..recording.rows import REALS
 from ..recording.state import state
 from ..types import TensorMembers
 from ..values.dtypes import _BY_NUMPY, DType, dtype_of_numpy
@@ -268,8 +269,9 @@ def new_tensor(value: Array) -> EagerTensor:
 
 def from_array(value: Array) -> EagerTensor:
     """A tensor around a NumPy scalar or an array that no other code will change."""
-    if (type(value) is not np.ndarray or not value.ndim) and not isinstance(value, np.generic):
-        if type(value) is not np.ndarray:
+    kind = type(value)
+    if kind not in REALS and (kind is not np.ndarray or not value.shape) and not isinstance(value, np.generic):
+        if kind is not np.ndarray:
             value = np.asarray(value, object if isinstance(value, bytes) else None)
         if not value.ndim and value.dtype != object:
             value = value[()]

@@ -14,7 +14,6 @@ import numpy as np
 from ..hooks import hooks
 from ..recording.block import no_tapes
 from ..recording.evidence import ASSIGNED, frames, origin_of_new
-from ..recording.frames import user_frame
 from ..recording.logs import warn_not_watchable
 from ..recording.rows import REALS
 from ..recording.state import first_run, state
@@ -230,12 +229,12 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return convert_to_tensor(delta, dtype)
 
     def _assign(self, change: Tensor, how: str, read_value: bool = True) -> UnreadVariable | None:
-        trace = first_run()
-        if trace is not None:
-            trace.assign(self, change, how)
+        record = state.record
+        if record is not None and record.trace is not None:
+            record.trace.assign(self, change, how)
         else:
             self._set_or_add(change, how)
-            if read_value and (state.record is not None or state.readers):
+            if read_value and (record is not None or state.readers):
                 self._read()  # TensorFlow counts this as an access
         return UnreadVariable(self) if read_value else None
 
@@ -262,9 +261,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         record = state.record
         if record is not None:
             record.note(how, (self, self._version, record.find(inputs[0])))
-        frame = _getframe(3)
-        place = frames(user_frame(frame) or frame)
-        self._hold(tensor, origin_of_new(how, inputs, weakref.ref(self), place, ASSIGNED))
+        self._hold(tensor, origin_of_new(how, inputs, weakref.ref(self), frames(_getframe(3)), ASSIGNED))
 
     def _take(self, tensor: Tensor, origin: Note) -> None:
         """The state that a traced function gives."""
