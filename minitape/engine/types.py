@@ -68,7 +68,6 @@ if TYPE_CHECKING:
         line: int | None
         patch: str | None
         patch_line: int | None
-        name: str
 
         @property
         def kind(self) -> str: ...

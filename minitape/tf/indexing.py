@@ -16,7 +16,7 @@ from ..engine.tensor.operation import CHECKS, apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.tensor.updates import assigner, attach
 from ..engine.values import dtypes
-from ..engine.values.invalid import check_inside, check_places, invalid
+from ..engine.values.invalid import check_inside, invalid
 from ..functions.calls import in_traces
 from .arguments import axis_in, call, check_kind, integer, of_one_dtype, tensor_of
 
@@ -186,7 +186,6 @@ def gather(
     if not x.ndim:
         raise invalid("tf.gather takes a tensor with at least one axis, got a scalar")
     at = axis_in(batch if axis is None else axis, x.ndim)
-    batch = batch + places.ndim if batch < 0 else batch
     if batch:
         if at != batch or not 0 < batch <= places.ndim or x._dims[:batch] != places._dims[:batch]:
             raise invalid(
@@ -205,7 +204,7 @@ def _with_batch(places: Tensor, batch: int) -> Tensor:
 
 
 def _check_gather(primitive: Primitive, x: Tensor, places: Tensor, axis: int = 0) -> None:
-    check_places(places._value, x._dims[axis])
+    check_inside(np.asarray(places._value)[..., None], (x._dims[axis],), "GatherV2")
 
 
 def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: Name = None) -> Tensor:

@@ -49,7 +49,7 @@ ref = weakref.ref
 def frames(frame: FrameType) -> Place:
     """The user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
     if _OWN[(code := frame.f_code).co_filename]:
-        return sum(stack(frame, OFTEN)[:OFTEN], ())
+        return sum(stack(frame, OFTEN), ())
     outer = None if code.co_name == "<module>" else frame.f_back
     if outer is None or _OWN[(around := outer.f_code).co_filename]:
         return code, frame.f_lasti
@@ -127,14 +127,12 @@ def stack(frame: FrameType | None = None, most: int = STACK) -> Stack:
     """The user's frames from this one (None: the caller's) outwards, without those of minitape and of libraries."""
     if frame is None:
         frame = _getframe(1)
-    sites: Stack
-    own, sites, found = _OWN, (), 0
+    sites: Stack = ()
     while frame is not None:
         code = frame.f_code
-        if not own[code.co_filename]:
+        if not _OWN[code.co_filename]:
             sites += ((code, frame.f_lasti),)
-            found += 1
-            if found == most or code.co_name == "<module>":
+            if len(sites) == most or code.co_name == "<module>":
                 break
         frame = frame.f_back
     return sites

@@ -40,7 +40,6 @@ class DType:
     is_floating = property(lambda self: self.kind == "f", doc="True for real floating point types.")
     is_complex = property(lambda self: self.kind == "c", doc="True for complex types.")
     is_integer = property(lambda self: self.kind in "iu", doc="True for integers, bool excluded.")
-    is_bool = property(lambda self: self.kind == "b", doc="True for tf.bool.")
 
     def __eq__(self, other: Object) -> builtins.bool:
         if self is other or other is None:
