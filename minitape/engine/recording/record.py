@@ -270,26 +270,27 @@ class Record:
     ) -> None:
         """Writes a row for each output of an operation, computed by a statement in ``frame`` or around it."""
         site = frame.f_lasti if frame and frame is self.frame else self.current_site(frame)
+        cells, constants = self.rows, self.untracked
         rows: tuple[int, ...] = ()
-        passes, small = False, self.small  # passes: whether something is watched that a gradient flows through
+        untracked = True  # whether nothing is watched that a gradient flows through
         for t in inputs:
-            rows += (row := t._row if t._record is self else self.row_or_new_leaf(t, None, site),)
-            passes = passes or (row not in self.untracked and t._value.dtype.kind in CONTINUOUS)
+            row = t._row if t._record is self else self.row_or_new_leaf(t, None, site)
+            rows += (row,)
+            if untracked and row not in constants and t._value.dtype.kind in CONTINUOUS:
+                untracked = primitive.code == STOP_CODE
         code, call, a, b = primitive.code, None, 0, 0
-        untracked = code == STOP_CODE or not passes
         if code and not attrs and tensors[0]._value.dtype in FLOATS:
             a, b = rows[0], rows[-1]
         else:
             code, self.called = CALL, True
             call = new_call(Call)  # without its constructor: this runs often
-            call.row, call.primitive, call.inputs = self.base + len(self.rows) // WIDTH, primitive, rows
+            call.row, call.primitive, call.inputs = self.base + len(cells) // WIDTH, primitive, rows
             call.attrs, call.outputs = attrs, len(tensors)
             if primitive.mandatory:
                 self.mandatory = appended(self.mandatory, call)
-        cells = self.rows
         for tensor in tensors:
             value = tensor._value
-            if self.large or value.size > small:
+            if self.large or value.size > self.small:
                 value = hold(self, primitive, rows, inputs, value, not untracked and bool(state.tapes))
             if len(cells) >= FULL:
                 self.pack()
@@ -298,7 +299,7 @@ class Record:
             cells += (code, a, b, call, site, value)
             tensor._record, tensor._row = self, row
             if untracked:
-                self.untracked.add(row)
+                constants.add(row)
         if self.trace is not None:
             self.trace.made += map(ref, tensors)
 
