@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..common.texts import paragraph
 from ..engine.hooks import hooks
-from ..engine.recording.frames import lines_of
+from ..recording.sites import lines_of
 from .caller import where
 from .causes import KINDS, row_of
 from .sentences import fill

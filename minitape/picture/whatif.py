@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.recording.rows import LEAF, REALS, operation_of
+from ..engine.recording.rows import LEAF, REALS
+from ..recording.nodes import operation_of
 from .replay import MANY, is_sure, run_row
 from .stepping import stepper_of
 from .values import show_value

@@ -13,9 +13,10 @@ import pytest
 import minitape as tf
 from minitape import explain
 from minitape.bridges.texts import SHARED
-from minitape.engine.recording.evidence import exits, origin_of, read
+from minitape.engine.recording.evidence import exits
 from minitape.explain.causes import KINDS
 from minitape.explain.texts import TEXT
+from minitape.recording.origins import origin_of, read
 
 
 def stopped() -> tuple[tf.GradientTape, tf.Tensor, tf.Variable]:

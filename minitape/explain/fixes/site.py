@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from ...common.texts import paragraph
-from ...engine.recording.frames import lines_of
+from ...recording.sites import lines_of
 from ...recording.values import numbers_of
 from ..reasons.names import path_to
 from ..reasons.question import Question, RecordedRow

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...common.texts import paragraph
-from ...engine.recording.evidence import Ref, origin_of, read
 from ...recording.nodes import place_of_origin, placed
+from ...recording.origins import Ref, origin_of, read
 from ..caller import asking_names, warn_user
 from ..sentences import fill
 from ..value_texts import OF_TAPE

@@ -15,12 +15,22 @@ from ...engine.back.endpoints import leaf_of
 from ...engine.back.tape import GradientTape
 from ...engine.recording.array_spec import ArraySpec
 from ...engine.recording.evidence import ValueLeft, creation_of
-from ...engine.recording.rows import operation_of
 from ...engine.tensor.tensor import Tensor
 from ...engine.tensor.variable import UnreadVariable
 from ...engine.values import nest
 from ...recording.bodies import outermost, own_shares
-from ...recording.nodes import Break, CodePlace, TapeNode, is_leaf, is_state, placed, way_of
+from ...recording.nodes import (
+    Break,
+    CodePlace,
+    TapeNode,
+    is_leaf,
+    is_state,
+    operation_of,
+    place_of_origin,
+    placed,
+    way_of,
+)
+from ...recording.origins import Ref, origin_of
 from ...recording.rows import BackwardPass
 from ...recording.sites import NOWHERE, Site, last_return
 from ...recording.tape import TapeRules, handle_of, name_given
@@ -70,7 +80,7 @@ def with_exits(rules: TapeRules, left: list[ValueLeft]) -> TapeAdapter:
     trace = rules.trace
     trace.look_for(*rules.sources)
     left = [note for note in left if not _too_late(rules, note)]
-    ends = [trace.of_ref(note.value) for note in left]
+    ends = [trace.of_ref(Ref(*note.known)) for note in left]
     trace.keep(node.row for node in ends if node.record is rules.record)
     found = walk(rules, [*rules.starts, *(node for source in rules.sources for node in trace.of(source)), *ends])
     number = {node.key: at for at, node in enumerate(found)}
@@ -376,11 +386,8 @@ def not_tracked(q: Question) -> Finding | None:
         late.row = at_use
         return late
     if isinstance(q.source, UnreadVariable):
-        return Finding(
-            "rebound",
-            placed(CodePlace(q.source._state._origin.stack)) if hasattr(q.source._state._origin, "stack") else use,
-            what="of the variable",
-        )
+        made = place_of_origin(origin_of(q.source._state))
+        return Finding("rebound", use if made is None else placed(made), what="of the variable")
     if not q.adapter.is_variable(q.source):
         return checks.moved_name(q) or Finding("not_watched", use, at_use)
     if not q.source.trainable:
