@@ -6,8 +6,7 @@
 command line. They are edited with Poedit, Weblate or any editor, as all the world's ``.po`` files are; the notebooks
 beside them are never edited by hand. This program brings both in step with the English texts: it takes up new texts,
 marks the translation of a changed one *fuzzy* with the English that it was made from, builds the notebooks, and says
-what is left to do. A folder that does not exist is begun. What of a cell is translated, ``minitape/course/translation``
-says.
+what is left to do. A folder that does not exist is begun. What of a cell is translated, ``cell_words.py`` says.
 """
 
 from __future__ import annotations
@@ -28,8 +27,9 @@ from minitape.course.broken_networks import sayings_of
 from minitape.course.checker import MARKS
 from minitape.course.exercise import anew_of, beliefs_of, exercises_of, explanations_of
 from minitape.course.programs import sentences_of
-from minitape.course.translation import name_of, names_in, pieces_of, texts_in, translated
 from minitape.explain import texts, value_texts
+
+from .cell_words import name_of, names_in, pieces_of, texts_in, translated
 
 if TYPE_CHECKING:
     from babel.messages import Catalog

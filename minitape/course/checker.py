@@ -126,7 +126,7 @@ def _unknown(name: str) -> str:
 def _blank(exercise: Exercise, half_done: bool) -> str:
     text = say(BLANK, name=exercise.name)
     same = say("Your program still gives what it gave at the start.")
-    if not half_done and (exercise.blank is not ... or exercise.start):
+    if not half_done and exercise.start:
         return "\n".join([text, say("Change the program, and run the cell again."), same])
     text += "\n" + say("Replace the ... with your answer, and run the cell again.")
     return "\n".join([text, *(f"  {line}" for line in lines_of([], exercise.trials, shown))])

@@ -472,7 +472,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.8", "g @ w.T", "g * w.T", "A star multiplies number by number"),
     ("12.8", "g @ w.T", "g @ w", "do not fit"),
     ("12.8", "x.T @ g", "x @ g", "do not fit"),
-    ("12.6", "zip(now, gradients)", "zip(parameters, gradients)", "on the tape of the step before"),
+    ("12.6", "zip(now, gradients)", "zip(parameters, gradients)", "compute with its plain value, which now has"),
     ("12.6", "value - rate", "value + rate", "Your steps go the other way"),
     ("12.6", "rate * ", "", "the learning rate 1. Which one is asked for?"),
     ("12.6", "zip(now, gradients)", "zip(now, gradients[::-1])", "by the gradient of another one"),
