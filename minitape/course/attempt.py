@@ -221,7 +221,7 @@ def _of_results(attempt: Attempt) -> str:
         or _of_the_function(attempt)
         or in_common(attempt.results, attempt.expected)
         or of_one_part(failed.value, attempt.wanted)
-        or of_first_step(exercise.expect, exercise.cases[attempt.at], failed.value, at, attempt.same)
+        or of_first_step(exercise.expect, [*pairs[attempt.at :], *pairs[: attempt.at]], at, attempt.same)
     )
 
 

@@ -56,12 +56,10 @@ def _in_colour(text: str, name: str) -> str:
 
     As saved, no lesson is answered, and that has no colour.
     """
-    if not _in_notebook():
-        return text
     first, newline, rest = text.partition("\n")
-    if first == say(RIGHT, name=name):
-        return f"{BOLD}{first}{PLAIN} {GREEN}✔{PLAIN}{newline}{rest}"
-    return f"{BOLD}{first}{PLAIN}{newline}{rest}" if first == say(WRONG, name=name) else text
+    marks = {say(RIGHT, name=name): f" {GREEN}✔{PLAIN}", say(WRONG, name=name): ""}
+    marked = _in_notebook() and first in marks
+    return f"{BOLD}{first}{PLAIN}{marks[first]}{newline}{rest}" if marked else text
 
 
 def is_right(name: str, answer: Answer = ...) -> bool:

@@ -5,7 +5,6 @@ up.
 from __future__ import annotations
 
 import difflib
-import inspect
 import linecache
 import re
 from types import TracebackType
@@ -47,6 +46,12 @@ OF_TAPES = {
     r"Passed.in.object": (
         "Only tensors and variables can be watched, and this is none. Which of them does the function use?"
     ),
+    r"custom_gradient.function.expected.to.return": (
+        "A rule gives back one amount for each input of its function. How many does yours?"
+    ),
+    r"cannot.be.interpreted.as.an.integer|attribute.'__index__'$": (
+        "Steps and places are counted with whole numbers. Which value is none here?"
+    ),
 }
 OF_VALUES = {
     r"type_value": (
@@ -55,6 +60,7 @@ OF_VALUES = {
     r"Cannot.convert.*.to.EagerTensor.of.dtype.int": (
         "The variable or tensor holds whole numbers, and this is none. Begin with a decimal number, such as 0.0."
     ),
+    r"TypeError.*context.manager": "A tape must be made first: brackets are missing, as in tf.GradientTape().",
     r"TypeError.*not.callable": (
         "There are brackets after a value that is no function. Is a * missing, or is one name used for two things?"
     ),
@@ -69,6 +75,7 @@ OF_VALUES = {
     r"slice.scalar": "A single number has no parts, and no order. Leave the square brackets out.",
     r"RecursionError": "Your function calls itself, and does not stop. Which function should it call?",
     r"IndexError": "A list or table has no such place. Counting starts with 0.",
+    r"ZeroDivisionError": "Your program divides by 0. Which number is that, and when is it 0?",
 }
 
 
@@ -93,25 +100,28 @@ def slip_in(error: BaseException, function: Function) -> str:
             )
         near = _nearest(name, ["True", "False", "None", *_names_near(error.__traceback__, function)])
         known = say("Python does not know the name {name}.", name=repr(name))
-        return paragraph(known, near or say("Is it misspelled, or is it made in a cell that has not run?"))
+        if near:
+            return paragraph(known, say("Did you mean {near}?", near=repr(near)))
+        return paragraph(known, say("Is it misspelled, or is it made in a cell that has not run?"))
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None and isinstance(error.name, str):
         return _no_such_attribute(error.name, error.obj)
+    if isinstance(error, TypeError) and (name := _quoted(r"unexpected keyword argument '(\w+)'", said)):
+        return say("There is no argument {name} here.", name=repr(name))
     return ""
 
 
 def _no_such_attribute(name: str, owner: object) -> str:
     """What to say of a name after a dot that is not there, where it is near one that is, or belongs elsewhere."""
     missing = say("There is no {name} here.", name=repr("." + name))
+    of_tf, own = _public(tf()), _public(owner)
     of_math = f"math.{name}" if name in _public(tf().math) else ""
-    if inspect.ismodule(owner) and of_math:
-        return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{of_math}(...)"))
-    if full := _word_in(name, _public(owner)):
-        return paragraph(missing, say("Did you mean {near}?", near=repr(full)))
-    near = _nearest(name, _public(owner))
-    full = name if name in _public(tf()) else of_math or ("" if near else _word_in(name, _public(tf())))
-    if full and owner is not tf() and not isinstance(owner, (list, tuple)):
-        return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{full}(...)"))
-    return paragraph(missing, near) if near else ""
+    near = "" if owner is tf() and of_math else _word_in(name, own)
+    if not near:
+        near = _nearest(name, own)
+        full = name if name in of_tf else of_math or ("" if near else _word_in(name, of_tf))
+        if full and (owner is not tf() or of_math) and not isinstance(owner, (list, tuple)):
+            return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{full}(...)"))
+    return paragraph(missing, say("Did you mean {near}?", near=repr(near))) if near else ""
 
 
 def _word_in(name: str, names: list[str]) -> str:
@@ -215,8 +225,7 @@ def tf() -> Answer:
 
 
 def _nearest(name: str, names: list[str]) -> str:
-    near = difflib.get_close_matches(name, [other for other in names if other != name], n=1, cutoff=0.7)
-    return say("Did you mean {near}?", near=repr(near[0])) if near else ""
+    return next(iter(difflib.get_close_matches(name, [other for other in names if other != name], 1, 0.7)), "")
 
 
 def _names_near(traceback: TracebackType | None, function: Function) -> list[str]:

@@ -92,10 +92,12 @@ def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
 
 
 def of_one_part(given: Answer, expected: Answer) -> str:
-    """What is wrong with one place of a list that is right in others; "" where it is no list, or all wrong."""
+    """Which place of a list is wrong that is right in others; "" where it is no list, or all wrong."""
     places, wanted = parts_of(content_of(given)), parts_of(content_of(expected))
-    right = [place for place in wanted if place in places and _same(places[place], wanted[place])]
-    return of_value(places, wanted) if right and set(places) == set(wanted) else ""
+    wrong = [place for place in wanted if place not in places or not _same(places[place], wanted[place])]
+    if not 0 < len(wrong) < len(wanted) or set(places) != set(wanted):
+        return ""
+    return say("Place {place} of your list is not right, and others are.", place=wrong[0])
 
 
 def of_value(given: Answer, expected: Answer) -> str:

@@ -97,15 +97,15 @@ def _of_function(f: Polynomial, at: float, formula: str) -> Answer:
 
 def of_first_step(
     expect: Callable[..., Answer],
-    case: tuple[Answer, ...],
-    result: Answer,
+    runs: Runs,
     at: list[np.ndarray],
     same: Callable[[Answer, Answer], bool],
 ) -> str:
-    """Where the first step leads of a loop that calls the function once in each, at these places; or the learning rate
-    that its result is that of.
+    """Where the first step leads of a loop that calls the function once in each, in the first of its `runs` at these
+    places; or the learning rate that the results of all are those of.
     """
     with suppress(Exception), np.errstate(all="ignore"):  # no loop, or another one
+        case, result = runs[0]
         given = inspect.signature(expect).bind(*case)
         given.apply_defaults()
         steps = "times" if "times" in given.arguments else "steps"
@@ -115,9 +115,10 @@ def of_first_step(
         end = at[1] if len(at) > 1 else _number(result)
         share = float(np.vdot(end - start, after - start) / np.vdot(after - start, after - start))
         rate = given.arguments.get("rate", 0.0)
-        found = f"{share * rate:.3g}"
-        if share > 0.0 and rate and same(result, _with_another(expect, "rate", found)(*case)):
-            return say("Your steps are those of the learning rate {found}, and not {rate}.", found=found, rate=rate)
+        others = (_with_another(expect, "rate", formula) for formula in (f"n*{share:.4g}", f"{share * rate:.4g}"))
+        if share > 0.0 and rate and any(all(same(found, other(*one)) for one, found in runs) for other in others):
+            words = "Your steps are those of the learning rate {found}, and not {rate}."
+            return say(words, found=f"{share * rate:.3g}", rate=rate)
         first = say("Your first step leads from {start} to {end}.", start=_in_a_row(start), end=_in_a_row(end))
         return paragraph(first, say(next(FIRST_STEPS[k] for k in FIRST_STEPS if as_formula(k, share=share))))
     return ""

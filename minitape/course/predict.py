@@ -21,6 +21,7 @@ from .progress import change_progress, read_progress
 
 if TYPE_CHECKING:
     from ..engine.types import Object
+    from .choices import Choices
     from .exercise import Answer
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -79,10 +80,13 @@ class PredictionQuestion:
         return say("Last time you predicted: {choice}. What do you say today?", choice=kept)
 
     def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:
+        return live_bundle(self._widget(), repr(self))
+
+    def _widget(self) -> Choices:
+        """The question as a Jupyter widget, with what was chosen in this kernel."""
         from .choices import Choices  # here, because it loads ipywidgets
 
-        widget = Choices(self.text, self.choices, self.commit, self.chosen, self.before(), self._veils)
-        return live_bundle(widget, repr(self))
+        return Choices(self.text, self.choices, self.commit, self.chosen, self.before(), self._veils)
 
 
 def live_bundle(widget: Object, text: str, html: str = "") -> tuple[dict[str, object], dict[str, object]]:
