@@ -166,11 +166,6 @@ PAIRS = ("ash", "maple"), ("birch", "willow"), ("cedar", "pine"), ("elm", "rowan
 """Of each pair one lies in the ward. Those of one pair look alike from afar, or are healthy."""
 
 
-def sayings_of(lesson: str) -> list[str]:
-    """What a doctor says of each patient, whoever lies in the ward."""
-    return [patient.says for patient in PATIENTS.values()] if lesson == "13" else []
-
-
 def _changed(text: str, changes: dict[str, str]) -> str:
     for old, new in changes.items():
         text = text.replace(old, new)

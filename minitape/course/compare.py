@@ -46,23 +46,6 @@ class AnswerComparison:
     quoted: str = ""
 
 
-class Described(dict[str, "Answer"]):
-    """Parts that are compared one by one, and shown as the one thing that they are parts of.
-
-    >>> Described("a variable", "{} that holds {holds}", holds=6.0)
-    a variable that holds 6.0
-    """
-
-    def __init__(self, what: str, words: str, **parts: Answer):
-        super().__init__(parts)
-        self.what, self._words = what, words
-
-    def __repr__(self) -> str:
-        real = (float, np.floating)
-        short = {name: float(f"{part:.6g}") if isinstance(part, real) else part for name, part in self.items()}
-        return self._words.format(self.what, **short)
-
-
 def is_blank(answer: Answer) -> bool:
     """Whether an answer still holds the `...` that stands for "your answer here"."""
     if isinstance(answer, (list, tuple)):
@@ -89,7 +72,7 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
             problem = say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given))
             return AnswerComparison(False, problem=problem)
         parts = [compare(as_truth(given[key], expected[key]), expected[key], rtol, atol) for key in expected]
-        return combined(parts, counted=not isinstance(expected, Described))
+        return combined(parts, counted=True)
     if _is_numeric(expected):
         return _compare_numbers(given, expected, rtol, atol)
     if isinstance(expected, (list, tuple)) and isinstance(given, (list, tuple)) and len(given) == len(expected):
@@ -220,8 +203,6 @@ def shape_of(value: Answer) -> tuple[int, ...]:
 def kind(value: Answer) -> str:
     """What an answer is, in words: "a number", "None", "a list of 3", "a dictionary with the keys 'A', 'B'"."""
     value = as_array(value)
-    if isinstance(value, Described):
-        return value.what
     if isinstance(value, dict):
         return say("a dictionary with the keys {keys}", keys=_keys(value)) if value else say("an empty dictionary")
     if isinstance(value, (list, tuple)):

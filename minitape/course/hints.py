@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import say
-from .compare import MANY, Described, as_array, as_truth, compare, kind, shape_of
+from .compare import MANY, as_array, as_truth, compare, kind, shape_of
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -42,14 +42,12 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     shapes = [(shape_of(one), shape_of(right)) for one, right in zip(given, expected, strict=True)]
     if all(shape == (1, *right) for shape, right in shapes):
         return say("Your result is in brackets of its own. Leave them out.")
-    if all(shape == (*right, 1) for shape, right in shapes):
-        return say("Each of your results is in brackets of its own. Leave them out.")
     return _off(given, expected)
 
 
 def content_of(result: Answer) -> Answer:
-    """What a box holds that is compared part by part; any other result as it is."""
-    return result["holds"] if isinstance(result, Described) and "holds" in result else as_array(result)
+    """The one part that a result is compared by, such as what a variable holds; any other result as it is."""
+    return next(iter(result.values())) if type(result) is dict and len(result) == 1 else as_array(result)
 
 
 def rearranged(given: Answer, expected: Answer) -> str:

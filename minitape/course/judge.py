@@ -17,7 +17,7 @@ import numpy as np
 from ..common.texts import cut, paragraph, say
 from .attempt import Attempt, CheckRun, gives_back, hint_for, holds_dots, run_on, source_of, without_a_tape
 from .call_log import Seen
-from .compare import AnswerComparison, as_asked, combined, compare, in_order, is_blank, kind, with_zero
+from .compare import AnswerComparison, as_asked, compare, in_order, is_blank, kind, with_zero
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
 from .hints import of_collection, of_value, parts_of
@@ -134,7 +134,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
     answer = as_asked(answer, exercise.expect)
     comparison = _compare(exercise, answer)
     if comparison.right:
-        return Verdict(True, _close(comparison))
+        return Verdict(True)
     hint = (
         next((m.hint for m in exercise.mistakes if m.may_be() and _compare(exercise, answer, m.answer).right), "")
         or _hint_of_parts(exercise, answer)
@@ -247,7 +247,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
     )
     if by_hand:
         return Verdict(False, [say("The results are right, the method is not.")], by_hand)
-    return Verdict(True, _close(combined(parts)))
+    return Verdict(True)
 
 
 def _wrong_function(attempt: Attempt, part: AnswerComparison, dots: bool, empty: bool) -> Verdict:
@@ -289,12 +289,6 @@ def _raised(error: Exception, function: Function) -> str:
 def _same_program(source: str, other: str) -> bool:
     """Whether two programs differ in blanks and comments at most."""
     return ast.dump(ast.parse(source)) == ast.dump(ast.parse(other))
-
-
-def _close(comparison: AnswerComparison) -> list[str]:
-    """How far off an answer is that is right, where it is not exactly so."""
-    off = comparison.off or 0.0
-    return [] if off < ROUNDING else [say("Close enough: the largest difference is {off}.", off=f"{off:.2g}")]
 
 
 def _measures(comparison: AnswerComparison, kept_back: bool = False) -> list[str]:

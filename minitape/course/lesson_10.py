@@ -49,12 +49,12 @@ def _traced_once(answer: Function, seen: list[Seen]) -> str:
             "argument, and ask for the gradient of each loss."
         )
     source = inspect.getsource(answer)
-    if re.search(r"(?s)\bfor\b.*(\bdef |\blambda\b)", source):
+    if re.search(r"(?s)\bfor\b.*\b(def|lambda)\b", source):
         return (
             "A new function is traced in each iteration: that is right, and slower than no tracing at all. Trace one "
             "loss, before the loop."
         )
-    if re.search(r"gradient\([^()]*\) *\+|\+ *\w+\.gradient", source):
+    if re.search(r"gradient\([^()]*\)\s*\+|\+\s*\w+\.gradient", source):
         return (
             "The slope of the penalty was added by hand, and the loss does not have it. Let the loss take the "
             "penalty as an argument."

@@ -39,10 +39,6 @@ class AnswerTrial:
         """The hints, from the first try on."""
         return self.hint if isinstance(self.hint, tuple) else (self.hint,)
 
-    def texts(self) -> list[str]:
-        """All that may be said of it."""
-        return [*self.hints, *(text for _, text in self.slips)]
-
     def lines(self) -> list[str]:
         """The whole program."""
         return [*self.before.splitlines(), *self.program.splitlines()]
