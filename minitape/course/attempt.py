@@ -153,8 +153,12 @@ def hint_for(attempt: Attempt) -> str:
 
 
 def _of_questions(attempt: Attempt) -> str:
-    """What was asked of a tape in vain."""
+    """What was asked of a tape the wrong way round, or in vain."""
     asked, failed = [question for run in attempt.runs for question in run.seen.questions], attempt.failed
+    if any(question.turned for question in asked):
+        return say(
+            "You ask how the input changes when the result does. The result comes first, and then what it depends on."
+        )
     if any(question.itself for question in asked):
         return say("A value changes with itself at the rate 1, always. With respect to what does the exercise ask?")
     here = failed.seen.questions

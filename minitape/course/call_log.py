@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -58,14 +58,16 @@ class LoggedQuestion:
     """One question to a tape, such as "gradient" or "jvp": of which order the derivative is, whether a number came out,
     and the tapes that recorded it in turn.
 
-    `itself`: the target is its own source. `why`: of each source what `explain` says, or "" where it got a number.
-    `sweeps`: how many that took. `operations`: what a short tape had recorded.
+    `itself`: the target is its own source. `turned`: the source was computed from the target. `why`: of each source
+    what `explain` says, or "" where it got a number. `sweeps`: how many that took. `operations`: what a short tape had
+    recorded.
     """
 
     order: int
     answered: bool
     tapes: tuple[Answer, ...] = ()
     itself: bool = False
+    turned: bool = False
     why: tuple[str, ...] = ()
     sweeps: int = 1
     operations: tuple[str, ...] = ()
@@ -165,6 +167,7 @@ def _asking(seen: Seen, method: Answer) -> Answer:
         try:
             seen.found = found = method(tape, *given, **named)
             why = () if any(any(one.why) for one in seen.questions) else _why_none(tape, target, source, found)
+            turned = any(why) and _is_connected(tape, source, target)
         finally:
             seen.busy = False
         seen.tapes += [own] if isinstance(own, GradientTape) and own not in seen.tapes else []
@@ -172,7 +175,7 @@ def _asking(seen: Seen, method: Answer) -> Answer:
         sweeps = int(np.size(as_array(target))) if "jacobian" in method.__name__ else 1
         answered = _holds_a_number(found)
         itself = target is source and answered
-        seen.questions.append(LoggedQuestion(order, answered, recording, itself, why, sweeps, operations))
+        seen.questions.append(LoggedQuestion(order, answered, recording, itself, turned, why, sweeps, operations))
         return found
 
     ask.__name__ = method.__name__  # as it is shown where it was handed in and not called
@@ -188,6 +191,12 @@ def _why_none(tape: Answer, target: Answer, source: Answer, found: Answer) -> tu
         # without how much of a long session explain no longer knows
         said.append("" if why is None or why.connected else re.sub(r" ?[(（]\d[^()（）]*[)）]$", "", str(why.message)))
     return tuple(said)
+
+
+def _is_connected(tape: Answer, target: Answer, source: Answer) -> bool:
+    with suppress(Exception):  # one of them is a list
+        return bool(tape.explain(target, [source])[0].connected)
+    return False
 
 
 def _operations(tape: Answer) -> tuple[str, ...]:

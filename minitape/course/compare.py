@@ -75,7 +75,9 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
         return combined(parts, counted=True)
     if _is_numeric(expected):
         return _compare_numbers(given, expected, rtol, atol)
-    if isinstance(expected, (list, tuple)) and isinstance(given, (list, tuple)) and len(given) == len(expected):
+    if isinstance(expected, (list, tuple)):
+        if not isinstance(given, (list, tuple)) or len(given) != len(expected):
+            return _of_another_kind(given, expected)
         return combined([compare(a, b, rtol, atol) for a, b in zip(given, expected, strict=True)], counted=True)
     if given is expected or (type(given) is type(expected) and given == expected):
         return AnswerComparison(True)

@@ -231,6 +231,10 @@ EXERCISES = (
         "12.6",
         expect=_learn,
         cases=CASES,
+        changes={
+            ("rate * ", ""): "Your steps are those of the learning rate 1. Which one is asked for?",
+            ("zip(now, gradients)", "zip(now, gradients[::-1])"): "Each number moves by the gradient of another one.",
+        },
         mistakes=[
             Mistake(
                 lambda Tape, *given: _learn(Honest, *given),
