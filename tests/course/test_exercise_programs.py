@@ -585,7 +585,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("appendix.3", "tf.tensor_scatter_nd_update(x, places, [0.0, 0.0])", "x[1:-1]", "You cut the ends off"),
     ("appendix.3", "[[0], [len(numbers) - 1]]", "[0, len(numbers) - 1]", "Each place is a list of its own"),
     ("appendix.8", "y[:, tf.newaxis] * y[:, tf.newaxis]", "y * y", "make a column of y"),
-    ("appendix.8", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "(x * x)[:, tf.newaxis] - y * y", "got an array of 3 by 2"),
+    ("appendix.8", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "(x * x)[:, tf.newaxis] - y * y", "3 by 2"),
     ("appendix.8", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "y[:, tf.newaxis] ** 2 - x * x", "The sign is wrong"),
     ("02.3", "arrived, -arrived", "arrived * y, -arrived * x", "No values are needed"),
     ("02.3", "arrived, -arrived", "1, -1", "Multiply by what arrived"),
