@@ -17,7 +17,8 @@ from ...explain.reasons.suspects import CheckedRun, Suspicion, steps_said
 from ...explain.reasons.words import left_by
 from ...explain.sentences import fill
 from ...recording.rows import BackwardPass
-from ..rows import exits_of, rows_of
+from ..rows import exits_of
+from .adapter import rows_read
 from .model import asked_for
 from .operations import handle_of, name_of
 
@@ -28,7 +29,7 @@ def run_of(recording: Any) -> CheckedRun:
     given = handles_given(sweeps)
     known = {key: one.variable for key, one in log.variables.items() if one.variable is not None and key in given}
     return CheckedRun(
-        rows_of(recording, lambda entry: lambda: entry.extra.asked),
+        rows_read(recording),
         sweeps,
         exits_of(recording),
         OPERATIONS,
