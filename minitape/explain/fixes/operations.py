@@ -23,7 +23,7 @@ from .site import Spot, is_call, is_index, operand, spelled
 _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may name; None: it does not fit
     "it": lambda spot, node: unparse(node),
     "x": lambda spot, node: _text(rounded(spot, node)),
-    "line": lambda spot, node: str(spot.statement.line),
+    "lines": lambda spot, node: fill("line {line}", line=spot.statement.line),
     "softmax": lambda spot, node: _path(spot, spot.dialect.softmax),
     "sigmoid": lambda spot, node: _path(spot, spot.dialect.sigmoid),
     "through": lambda spot, node: through(spot, node, rounded(spot, node)),
@@ -203,7 +203,7 @@ TABLE = [
     OperationFix(
         "left_jax",
         "joinedstr|print",
-        "A number that is not there yet cannot be written as text: delete line {line}, or write "
+        "A number that is not there yet cannot be written as text: delete {lines}, or write "
         "`jax.debug.print('{{}}', value)` in its place, or return the value and write it outside.",
     ),
     OperationFix(

@@ -96,7 +96,7 @@ def first_fix(spot: Spot) -> Fix | None:
 def offer(question: Question, found: Finding, answer: Explanation) -> None:
     """Adds to an answer what to write on which line, and the patch, where that is enough."""
     breaks = [one for one in found.others if not one.beside]
-    known = all(one.site == found.site and one.cause != "zero_derivative" for one in breaks)
+    known = all(one.site == found.site for one in breaks)
     same = answer.kind == "paused" and all(one.cause == found.cause for one in breaks)  # one block goes
     fixes = [
         _fix(question, one, said) for one, said in zip((found, *found.others), (answer, *answer.others), strict=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterable
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from ...engine.recording.frames import own_file
@@ -65,16 +65,12 @@ def _made_at(q: Question) -> list[Site]:
 
 
 def path_to(q: Question, wanted: Any) -> str:
-    """How the program reaches an object: by a name, by what has it as a part, or by a list of such; last by a name that
-    a loop binds, which holds it by chance, as ``p`` of ``for p in net.parameters()``.
-    """
-    names, loops = list(q.adapter.names()), of_loops(asking_frame())
-    sure = [pair for pair in names if pair[0] not in loops]
-    lists = [pair for pair in sure if isinstance(pair[1], (dict, list, tuple))]
+    """How the program reaches an object: by a name, by what has it as a part, or by a list of such."""
+    names = list(q.adapter.names())
+    lists = [pair for pair in names if isinstance(pair[1], (dict, list, tuple))]
     known = {id(value) for _, value in lists}
-    parts = [pair for pair in sure if id(pair[1]) not in known]
-    found = (reach(level, wanted, q.adapter.handle) for level in (parts, lists, names))
-    return next(filter(None, found), "")
+    parts = [pair for pair in names if id(pair[1]) not in known]
+    return reach(parts, wanted, q.adapter.handle) or reach(lists, wanted, q.adapter.handle)
 
 
 def as_asked() -> str:
@@ -87,20 +83,6 @@ def as_asked() -> str:
         [call for call in at.calls if call.args and text.last_name(call.func) == "explain"] if at is not None else []
     )
     return text.unparse(calls[0].args[-1]) if len(calls) == 1 and isinstance(calls[0].args[-1], ast.Attribute) else ""
-
-
-def of_loops(frame: FrameType | None) -> set[str]:
-    """The names that loops alone bind where the question is asked."""
-    at = None if frame is None else text.at((frame.f_code.co_filename, frame.f_lineno))
-    near = [] if at is None else [s for s in text.statements(at.file) if s.functions[:1] == at.functions[:1]]
-    others = {name for s in near if not isinstance(s.node, text.LOOPS) for name in s.binds}
-    inner = {
-        n.target.id
-        for s in near
-        for n in s.nodes
-        if isinstance(n, ast.comprehension) and isinstance(n.target, ast.Name)
-    }
-    return inner.union(*(s.binds for s in near if isinstance(s.node, text.LOOPS))) - others
 
 
 def reach(names: Iterable[tuple[str, Any]], wanted: Any, handle: Callable[[Any], Any] = lambda value: value) -> str:

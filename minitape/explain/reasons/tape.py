@@ -471,11 +471,10 @@ def unused_layer(q: Question) -> Finding | None:
         return None
     frames = creation_of(owner)
     way = way_of(CodePlace(frames)) if frames else q.adapter.birth(q.source)[1]
-    bound = (at.site for site in reversed(way) if (at := text.at(site)) is not None and keeps(at))
     name = getattr(owner, "name", None)
     return Finding(
         "unused_layer",
-        next(bound, way[-1] if way else NOWHERE),
+        way[-1] if way else NOWHERE,
         what=f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__,
     )
 
@@ -486,15 +485,6 @@ def equal_values(q: Question) -> Finding | None:
     found = None if variable and q.adapter.layer_of(q.source) is not None else checks.equal_values(q)
     row = None if found is None else found.row
     return found if row is not None and variable == (q.rows[row].kind == "variable") else None
-
-
-def keeps(at: text.Statement) -> bool:
-    """Whether a statement binds a name, or an attribute of its own object, that its function does not just return."""
-    returned = {
-        text.unparse(n.value) for f in at.functions[:1] for n in ast.walk(f) if isinstance(n, ast.Return) and n.value
-    }
-    own = all(name.removeprefix("self.").isidentifier() for name in at.binds)
-    return bool(at.binds) and own and returned.isdisjoint(at.binds)
 
 
 def left(q: Question) -> Finding | None:

@@ -214,7 +214,7 @@ def zero_of(q: Question, row: int) -> Finding:
             return at_row(q, "zero_sum", row, "elements")
         # two masks may exclude each other: then the second
         later = (at for at, _ in q.way if at >= row and family(q, at) == cause and is_zero(q, at))
-        return zero_before(q, row) or at_row(q, cause, next(later, row))
+        return at_row(q, cause, next(later, row))
     if cause:
         alone = cause == "zero_cancels" and one.op.lower() == "softmax"
         ones = alone and one.array is not None and bool(np.all(one.array == 1))
@@ -238,7 +238,7 @@ def handed_on(q: Question, row: int) -> Finding:
     if one.op in MOVES:
         return at_row(q, "not_selected", row, "part")
     if any(is_zero(q, at) for at in one.inputs):
-        return zero_before(q, row) or at_row(q, "zero_factor", row)
+        return at_row(q, "zero_factor", row)
     others = numbers(q, [at for at in one.inputs if at not in q.after])
     took = one.array is not None and any(np.isin(one.array, other).all() for other in others)
     return at_row(q, "not_selected" if took else "saturated", row)
@@ -264,31 +264,17 @@ def underflows(q: Question, row: int, others: Iterable[np.ndarray]) -> bool:
     return False
 
 
-def zero_before(q: Question, row: int) -> Finding | None:
-    """Where a factor itself was computed from the source: the operation that made zeros of it."""
-    first = row
-    while zeros := [at for at in q.rows[first].inputs if at in q.after and is_zero(q, at)]:
-        first = zeros[0]
-    if first == row or q.rows[first].op not in CLIPS.union(*q.adapter.zeros.values()):
-        return None
-    found = zero_of(q, first)
-    makes = ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative")
-    return found if found.cause in makes else None
-
-
 def sums_to_zero(q: Question, row: int) -> bool:
     """Whether an input was spread out over a larger result, and what came to its copies cancels."""
     array = received(q, row)
     if array is None:
         return False
     for given in [edge[0] for edge in q.sweep.edges.get(row, ()) if edge[0] in q.after]:
-        wide = (1,) * (array.ndim - len(q.rows[given].shape)) + tuple(q.rows[given].shape)
-        fits = len(wide) == array.ndim and all(a in (1, b) for a, b in zip(wide, array.shape, strict=True))
-        if wide == array.shape or not fits:
-            return False
-        axes = tuple(k for k, size in enumerate(wide) if size == 1)
+        shape = tuple(q.rows[given].shape)
+        wide = (1,) * (array.ndim - len(shape)) + shape
+        axes = tuple(k for k, sizes in enumerate(zip(wide, array.shape, strict=False)) if sizes[0] == 1 < sizes[1])
         most = np.abs(array).sum(axes)
-        if not most.any() or (np.abs(array.sum(axes)) > ROUNDED * most).any():
+        if not axes or not most.any() or (np.abs(array.sum(axes)) > ROUNDED * most).any():
             return False
     return True
 
