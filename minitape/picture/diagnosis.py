@@ -119,7 +119,7 @@ def _words(tape: Object, shown: ResultFields | None, ends: tuple[Object, Object]
     with suppress(Exception):  # the picture goes on without words
         if hasattr(tape, "watch"):
             said = tape.explain(*(ends or tape.last[:2]))
-        else:
+        elif shown:
             said = tape.explain(shown["target"][0]["row"], shown["sources"][0]["rows"][-1])
         answers = said if isinstance(said, list) else [said]
         return next(paragraph(one.message, one.fix) for one in answers if one.kind == "nonfinite")

@@ -57,6 +57,16 @@ def keyword(name: str, value: object, *functions: str) -> Edit:
     return edit
 
 
+def alone(edit: Edit) -> Edit:
+    """An edit that is not offered where another line of the block needs it, too."""
+
+    def once(spot: Spot, node: Any) -> Change | None:
+        near = (n for s in spot.statements if s.block == spot.statement.block for n in s.nodes)
+        return edit(spot, node) if sum(edit(spot, n) is not None for n in near) == 1 else None
+
+    return once
+
+
 def argument(spot: Spot, node: Any, names: tuple[str, ...]) -> ast.expr | None:
     """x of ``name(x)`` and ``x.name()``, of ``a / x`` ("div") and of ``x ** 0.5`` ("pow")."""
     if isinstance(node, ast.BinOp) and type(node.op).__name__.lower() in names:

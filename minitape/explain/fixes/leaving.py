@@ -164,7 +164,7 @@ def _needs_an_array(spot: Spot, node: ast.AST, names: set[str], variable: bool) 
     if isinstance(node, ast.Subscript):
         part: ast.AST = node if isinstance(node.ctx, ast.Store) else node.slice
     elif isinstance(node, ast.Call):
-        anew = is_call(node, *REBUILDS) and (variable or spot.dialect.name != "tf")
+        anew = is_call(node, *REBUILDS, "clamp", "clip") and (variable or spot.dialect.name != "tf")
         part = node if anew or bare(node) is not node or _is_foreign(spot, node) else ast.Pass()
     elif isinstance(node, ast.Attribute) and _is_foreign(spot, node):
         part = node.value

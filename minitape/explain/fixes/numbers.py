@@ -54,8 +54,8 @@ def whole_numbers(spot: Spot, node: Any) -> Change | None:
     """A cast to whole numbers whose gradient passes as if it were not there."""
     if not is_integer(node) or unparse(node.func) == "int" or is_index(spot):
         return None
-    if "int" in str(getattr(spot.question.source, "dtype", "")):
-        return None
+    if "int" in str(getattr(spot.question.source, "dtype", "")) or any(is_call(n, *STEPS) for n in ast.walk(node)):
+        return None  # it is of whole numbers, or another step remains
     back = spelled(spot, "tf.cast") if last_name(node.func) == "cast" else None
     readers = [e.op for e in spot.question.rows if spot.entry is not None and spot.entry.row in e.inputs]
     if back and not all(op.lower() == "cast" for op in readers):
@@ -65,15 +65,16 @@ def whole_numbers(spot: Spot, node: Any) -> Change | None:
 
 
 def at_zero(edit: Edit, given: int = 0) -> Edit:
-    """An edit that is right where what the operation takes is zero somewhere, and nowhere negative, and where no zero
-    is what exp, a product or a root left: its own derivative is zero, or infinite, too.
+    """An edit that is right where what the operation takes was computed from the source, is zero somewhere, and
+    nowhere negative; not where exp, a product or a root left that zero: its own derivative is zero, or infinite, too.
     """
 
     def at(spot: Spot, node: Any) -> Change | None:
         rows = [spot.question.rows[row] for row in (spot.entry.inputs if spot.entry else [])]
         said = " ".join(text for row in rows for text in (row.op, *row.scope)).lower()
         left = re.search("exp|sigmoid|logistic|softmax|prod|sqrt|norm", said)
-        return edit(spot, node) if least(spot, given) == 0 and not left else None
+        computed = bool(rows) and rows[given].row in spot.question.after
+        return edit(spot, node) if computed and least(spot, given) == 0 and not left else None
 
     return at
 

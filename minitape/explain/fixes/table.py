@@ -68,7 +68,7 @@ EDITS: dict[str, list[Edit]] = {  # by cause
         number.at_zero(edit.on_operand("{x} + 1e-06", "pow")),
     ],
     # a gradient that is used further, errors
-    "create_graph": [edit.keyword("create_graph", True, "grad", "backward")],
+    "create_graph": [edit.alone(edit.keyword("create_graph", True, "grad", "backward"))],
     "in_place": [edit.not_in_place],
     "not_scalar": [edit.on_operand("{x}.mean()", "backward")],
 }

@@ -65,12 +65,19 @@ def _made_at(q: Question) -> list[Site]:
 
 
 def path_to(q: Question, wanted: Any) -> str:
-    """How the program reaches an object: by a name, by what has it as a part, or by a list of such."""
-    names = list(q.adapter.names())
-    lists = [pair for pair in names if isinstance(pair[1], (dict, list, tuple))]
+    """How the program reaches an object: by a name, by what has it as a part, or by a list of such; last by a name that
+    a loop binds, which holds it by chance, as ``p`` of ``for p in net.parameters()``.
+    """
+    names, frame = list(q.adapter.names()), asking_frame()
+    nodes = [n for s in text.statements(None if frame is None else frame.f_code.co_filename) for n in s.nodes]
+    targets = [n.target for n in nodes if isinstance(n, (ast.For, ast.comprehension))]
+    loops = text.names_in(n for target in targets for n in ast.walk(target))
+    sure = [pair for pair in names if pair[0] not in loops]
+    lists = [pair for pair in sure if isinstance(pair[1], (dict, list, tuple))]
     known = {id(value) for _, value in lists}
-    parts = [pair for pair in names if id(pair[1]) not in known]
-    return reach(parts, wanted, q.adapter.handle) or reach(lists, wanted, q.adapter.handle)
+    parts = [pair for pair in sure if id(pair[1]) not in known]
+    found = (reach(level, wanted, q.adapter.handle) for level in (parts, lists, names))
+    return next(filter(None, found), "")
 
 
 def as_asked() -> str:

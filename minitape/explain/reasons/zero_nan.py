@@ -214,7 +214,7 @@ def zero_of(q: Question, row: int) -> Finding:
             return at_row(q, "zero_sum", row, "elements")
         # two masks may exclude each other: then the second
         later = (at for at, _ in q.way if at >= row and family(q, at) == cause and is_zero(q, at))
-        return at_row(q, cause, next(later, row))
+        return zero_before(q, row) or at_row(q, cause, next(later, row))
     if cause:
         alone = cause == "zero_cancels" and one.op.lower() == "softmax"
         ones = alone and one.array is not None and bool(np.all(one.array == 1))
@@ -238,7 +238,7 @@ def handed_on(q: Question, row: int) -> Finding:
     if one.op in MOVES:
         return at_row(q, "not_selected", row, "part")
     if any(is_zero(q, at) for at in one.inputs):
-        return at_row(q, "zero_factor", row)
+        return zero_before(q, row) or at_row(q, "zero_factor", row)
     others = numbers(q, [at for at in one.inputs if at not in q.after])
     took = one.array is not None and any(np.isin(one.array, other).all() for other in others)
     return at_row(q, "not_selected" if took else "saturated", row)
@@ -262,6 +262,18 @@ def underflows(q: Question, row: int, others: Iterable[np.ndarray]) -> bool:
         if factor and most * factor < np.finfo(known).smallest_subnormal:
             return True
     return False
+
+
+def zero_before(q: Question, row: int) -> Finding | None:
+    """Where a factor itself was computed from the source: the operation that made zeros of it."""
+    first = row
+    while zeros := [at for at in q.rows[first].inputs if at in q.after and is_zero(q, at)]:
+        first = zeros[0]
+    if first == row or q.rows[first].op not in CLIPS.union(*q.adapter.zeros.values()):
+        return None
+    found = zero_of(q, first)
+    makes = ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative")
+    return found if found.cause in makes else None
 
 
 def sums_to_zero(q: Question, row: int) -> bool:
