@@ -137,7 +137,7 @@ export class View {
     });
     this.minimap = new Minimap(this.camera);
     this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"), options.explain);
-    this.feel = new FeelPanel(store, options.whatIf);
+    this.feel = new FeelPanel(store);
     this.predict = new Predict(store, (position) => {
       this.go(position);
       this.el.focus({ preventScroll: true });
@@ -407,7 +407,7 @@ export class View {
   /** Computes here what follows from other values of these variables; false where that cannot be. */
   imagine(names: string[], values: number[]): boolean {
     const rows = names.map((name) => this.store.rows.filter((row) => row.kind === "variable" && title(row) === name));
-    if (!rows.every((found) => found.length === 1 && this.feel.here(found[0]))) return false;
+    if (!rows.every((found) => found.length === 1 && this.feel.can(found[0]))) return false;
     rows.forEach(([row], k) => this.feel.move(row.row, values[k]));
     return true;
   }
