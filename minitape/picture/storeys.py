@@ -48,7 +48,7 @@ def written_rows(record: Record, expressions: Expressions) -> list[Fields]:
     [('const', '∂y/∂y', 2), ('cos', None, 2), ('×', '∂y/∂(x × x)', 1)]
     """
     found: list[Fields] = []
-    if len(record) > MOST:
+    if not record.writers or len(record) > MOST:
         return found
     ends = [first for first, *_ in record.writers[1:]] + [len(record)]
     for (first, member, targets, sources), end in zip(record.writers, ends, strict=True):

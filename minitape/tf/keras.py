@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.back.tape import _WARNS
 from ..engine.hooks import hooks
 from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.evidence import note_creation
@@ -406,8 +405,6 @@ class Optimizer:
         for gradient, variable in given:
             held = getattr(variable, "_gradient_leaf", lambda v=variable: v)()
             held.assign_sub(self._change(convert_to_tensor(gradient), held))
-        if _WARNS:
-            hooks.warn_of_step([v for _, v in given])
         return self.iterations
 
     def _slots_of(self, variable: ResourceVariable, count: int) -> list[ResourceVariable]:

@@ -44,22 +44,6 @@ class TapeMethods:
         """
         return hooks.explain(self, target, sources)
 
-    def explain_nonfinite(self, target: Structure, sources: Structure) -> Reason:
-        """Where a NaN or an infinity came into the gradients: the first row of the sweep that made one.
-
-        Returns one :class:`minitape.explain.Explanation` whose ``cause`` is "finite", "nonfinite_value" (the forward
-        pass made it), "nonfinite_gradient" (a derivative made it) or "nonfinite_released" (the values are gone).
-
-        >>> import minitape as tf
-        >>> x = tf.Variable(0.0)
-        >>> with tf.GradientTape() as tape:
-        ...     y = tf.sqrt(x)
-        >>> tape.explain_nonfinite(y, x).cause
-        'nonfinite_gradient'
-        """
-        found: Reason = hooks.explain_nonfinite(self, target, sources)
-        return found
-
     def jacobian(
         self,
         target: Structure,
@@ -116,5 +100,5 @@ class TapeMethods:
         )
 
 
-for _method in (TapeMethods.explain, TapeMethods.explain_nonfinite, TapeMethods.jacobian, TapeMethods.batch_jacobian):
+for _method in (TapeMethods.explain, TapeMethods.jacobian, TapeMethods.batch_jacobian):
     _method.__qualname__ = f"GradientTape.{_method.__name__}"  # what Python's own errors call it, as in TensorFlow
