@@ -138,15 +138,6 @@ def holds_dots(source: str) -> bool:
     )
 
 
-def gives_back(source: str) -> bool:
-    """Whether a function may give something back; True also where its source is out of reach."""
-    returns = (
-        isinstance(node, ast.Lambda) or (isinstance(node, ast.Return) and node.value)
-        for node in ast.walk(ast.parse(source))
-    )
-    return not source or any(returns)
-
-
 def hint_for(attempt: Attempt) -> str:
     """What to say of a function that is wrong in a case; "" where only the exercise's hints are left."""
     return next(filter(None, (look(attempt) for look in LOOKS)), "")
