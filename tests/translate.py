@@ -259,7 +259,7 @@ def _of_answers() -> list[tuple[str, str]]:
     """The sentences that `explain` may say of a tape, from its tables."""
     tables = texts.TEXT, value_texts.ARRIVED, value_texts.OF_TENSORFLOW, value_texts.OF_TAPE
     found = [text for table in tables for pair in table.values() for text in pair]
-    found += [*value_texts.FUNCTIONS.values(), value_texts.RELEASED, value_texts.TENSOR]
+    found += [*value_texts.FUNCTIONS.values(), value_texts.TENSOR]
     return [(text, "minitape/explain/texts.py") for text in found if text]
 
 

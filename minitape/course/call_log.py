@@ -19,9 +19,9 @@ from ..common.texts import say
 from ..engine.back.reach import on_tape
 from ..engine.back.tape import GradientTape
 from ..engine.derivatives.forward import ForwardAccumulator
-from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
+from ..recording.nodes import operation_of
 from .compare import as_array
 
 if TYPE_CHECKING:

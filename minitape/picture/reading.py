@@ -20,11 +20,12 @@ from ..engine.back.reach import differentiable, on_tape
 from ..engine.derivatives.custom import CUSTOM
 from ..engine.derivatives.forward import ForwardTape
 from ..engine.recording.array_spec import ArraySpec
-from ..engine.recording.frames import lines_of, place_of
 from ..engine.recording.record import Record
-from ..engine.recording.rows import CALL, LEAF, REALS, operation_of
+from ..engine.recording.rows import CALL, LEAF, REALS
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import as_dtype
+from ..recording.nodes import operation_of
+from ..recording.sites import lines_of, place_of
 from .events import events_of
 from .readable import of_arrays
 from .replay import is_small, missing_bytes, recomputed, values_of
@@ -94,6 +95,22 @@ def reader_of(tape: Object, namespaces: Iterable[dict[str, object]], who: str) -
     return Reader(tape, namespaces)
 
 
+def replaced_rows(record: Record) -> list[int]:
+    """The operations inside of functions with a gradient of their own, which takes the place of theirs; but for those
+    that another row reads.
+    """
+    inside: set[int] = set()
+    for call in record.calls:
+        if call.primitive is CUSTOM and (scope := last_of(record.scopes, call.row, ())):
+            others = [k for k, (row, one) in enumerate(record.scopes) if row <= call.row and one[: len(scope)] != scope]
+            begin = record.scopes[others[-1] + 1 if others else 0][0]
+            inside.update(row for row in range(begin, call.row) if record.cell(row)[0] != LEAF)
+    for row in range(len(record) - 1 if inside else -1, -1, -1):
+        if row not in inside:
+            inside.difference_update(operation_of(record, row)[1])
+    return sorted(inside)
+
+
 class Reader:
     """Reads one tape's recording from row 0 on. ``namespaces`` are dictionaries to find Python names of tensors in."""
 
@@ -117,9 +134,6 @@ class Reader:
         self._watches: list[tuple[int, int, int]] = []  # (from which row on, the watched row, bit of the tape)
         self._borders: list[int] = []
         self._shown: dict[int, _Changing] = {}  # what may still change of rows that were read
-        self._replaced: dict[int, bool] = {}  # operations inside of a function with a gradient of its own: unread?
-        self._unread: set[int] = set()  # those of them reported as unread
-        self._looked = 0  # rows searched for what they read of them
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -204,7 +218,6 @@ class Reader:
             self.record, self.count, self.on, self.tapes = record, 0, [], []
             self.name = f"r{next(_numbers)}"
             self._shown, self._forms, self._versions, self._noted = {}, {}, {}, 0
-            self._replaced, self._unread, self._looked = {}, set(), 0
         return record
 
     @property
@@ -232,8 +245,6 @@ class Reader:
             call = record.call_at(row)
             assert call is not None
             inputs = call.inputs
-            if call.primitive is CUSTOM and row == call.row:
-                self._replaced |= dict.fromkeys(self._inside_of(row, around.scope), True)
             if call.outputs > 1:
                 own = {"call": call.row, "output": row - call.row}
         elif op != LEAF:
@@ -408,7 +419,7 @@ class Reader:
         key: tuple[CodeType, int] = (code, site if fixed is None else fixed)
         found = self._places.get(key)
         if found is None:
-            found = self._places[key] = place_of(*key)[:2]
+            found = self._places[key] = place_of(*key)
             self.files[found[0]] = None
         return found
 
@@ -429,60 +440,34 @@ class Reader:
             if now != before:
                 self._shown[row] = now
                 changed.append({"row": row, "watched": why, "kind": kind, "tapes": list(tapes)})
-        return changed + self._ghosts()
-
-    def _ghosts(self) -> list[Fields]:
-        """The operations inside of a function with a gradient of its own, which takes the place of theirs; but for
-        those that another row reads.
-        """
-        known, first = self._replaced, self._looked
-        self._looked = self.count
-        if not known:
-            return []
-        for row in [*range(self.count - 1, first - 1, -1), *(row for row in sorted(known)[::-1] if row < first)]:
-            if not known.get(row):
-                known.update((i, False) for i in operation_of(self._known, row)[1] if i in known)
-        before, self._unread = self._unread, {row for row, unread in known.items() if unread}
-        changed = sorted(before ^ self._unread)
-        return [{"row": row, "status": "ghost" if row in self._unread else "recorded"} for row in changed]
-
-    def _inside_of(self, row: int, path: tuple[str, ...]) -> list[int]:
-        """The operations before a row that belong to the same part."""
-        record = self._known
-        scopes = record.scopes
-        first = row
-        for begin, scope in reversed(scopes[: bisect_right(scopes, row, key=first_of)]):
-            if not path or scope[: len(path)] != path:
-                break
-            first = begin
-        return [i for i in range(first, row) if record.cell(i)[0] != LEAF]
+        return changed
 
     def names(self) -> dict[int, str]:
         """Python names of rows, as far as the namespaces hold their tensors or variables."""
-        found: dict[int, str] = {}
         record = self.record
         if record is None:
-            return found
+            return {}
         states = {key: rows for key, (_, rows) in list(record.variables.items())}
-        inside: list[tuple[str, object]] = []
-        value: Object
-        for space in self.namespaces:
-            for name, value in list(space.items()):
-                if not isinstance(name, str) or name.startswith("_"):
-                    continue
-                # a tensor, and not another object of the user's
-                if hasattr(type(value), "_row") and hasattr(value, "_record"):
-                    row = record.find(value)
-                    if row is not None:
-                        found.setdefault(row, name)
-                elif id(value) in states:
-                    for row in states[id(value)]:
-                        found.setdefault(row, name)
-                elif type(value) in (list, tuple) and len(value) <= ITEMS and name != "In":
-                    inside += [(f"{name}[{k}]", item) for k, item in enumerate(value)]
-        for name, value in inside:
-            for row in states.get(id(value), ()):
-                found.setdefault(row, name)
+        known: list[tuple[str, Object]] = [
+            (name, value)
+            for space in self.namespaces
+            for name, value in list(space.items())
+            if isinstance(name, str) and not name.startswith("_")
+        ]
+        known += [
+            (f"{name}[{k}]", item)
+            for name, value in known
+            if type(value) in (list, tuple) and len(value) <= ITEMS and name != "In"
+            for k, item in enumerate(value)
+            if id(item) in states
+        ]
+        found: dict[int, str] = {}
+        for name, value in known:
+            # a tensor, and not another object of the user's
+            is_tensor = hasattr(type(value), "_row") and hasattr(value, "_record")
+            row = record.find(value) if is_tensor else None
+            for one in states.get(id(value), ()) if row is None else (row,):
+                found.setdefault(one, name)
         return found
 
     def name_rows(self, rows: list[PictureRow]) -> list[Fields]:
@@ -499,7 +484,8 @@ class Reader:
 
     def know_the_end(self, rows: list[PictureRow]) -> list[Fields]:
         """Puts into all rows what is known when nothing records any more, and returns these parts of rows: tangents,
-        where a ForwardAccumulator followed, and of rows that a gradient wrote where they are drawn, and their names.
+        where a ForwardAccumulator followed, what a gradient of one's own replaced, and of rows that a gradient wrote
+        where they are drawn, and their names.
         """
         from .expressions import Expressions
         from .storeys import written_rows
@@ -510,7 +496,8 @@ class Reader:
         parts: list[Fields] = [
             {"row": row, "tangent": show_value(value)} for row, value in tangents_of(self.record, self.tapes).items()
         ]
-        if getattr(self.record, "writers", ()):  # that of another framework has none
+        if isinstance(self.record, Record):  # and not that of another framework
+            parts += [{"row": row, "status": "ghost"} for row in replaced_rows(self.record)]
             parts += written_rows(self.record, Expressions(row.full() for row in rows))
         parts = [part for part in parts if part["row"] < len(rows)]
         for part in parts:
