@@ -127,7 +127,7 @@ def _blank(exercise: Exercise, half_done: bool) -> str:
     if not half_done and exercise.start:
         return "\n".join([text, say("Change the program, and run the cell again."), same])
     text += "\n" + say("Replace the ... with your answer, and run the cell again.")
-    return "\n".join([text, *(f"  {line}" for line in lines_of([], exercise.trials, shown))])
+    return "\n".join([text, *(f"  {line}" for line in lines_of([], exercise.trials))])
 
 
 def _right(exercise: Exercise, verdict: Verdict) -> str:

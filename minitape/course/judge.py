@@ -81,7 +81,7 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     if not isinstance(answer, type):
         return Verdict(False, [wrong_kind(exercise.expect, answer)])
     outcomes = try_out(exercise.expect, answer, exercise.trials)
-    lines, last = lines_of(outcomes, exercise.trials, shown), outcomes[-1]
+    lines, last = lines_of(outcomes, exercise.trials), outcomes[-1]
     if not last.passed and any(text and holds_dots(text) for text in map(source_of, vars(answer).values())):
         return Verdict(None)
     method = next((one for one in vars(answer).values() if inspect.isfunction(one)), answer)
@@ -103,7 +103,7 @@ def _step_that_fails(exercise: Exercise, answer: Answer, method: Function) -> st
                 "A test of exercise {name} fails: {program} gives {value}, expected {expected}.",
                 name=step.name,
                 program="; ".join(failed.trial.lines()),
-                value=failed.gave(shown),
+                value=failed.gave(),
                 expected=shown(failed.trial.expect),
             )
             return paragraph(test, _remark_on(failed, method))
