@@ -111,7 +111,7 @@ def slip_in(error: BaseException, function: Function) -> str:
             return paragraph(known, say("Did you mean {near}?", near=repr(near)))
         return paragraph(known, say("Is it misspelled, or is it made in a cell that has not run?"))
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None and isinstance(error.name, str):
-        return _no_such_attribute(error.name, error.obj)
+        return "" if error.name.startswith("assign") else _no_such_attribute(error.name, error.obj)  # told_of knows it
     if isinstance(error, TypeError) and (name := _quoted(r"unexpected keyword argument '(\w+)'", said)):
         return say("There is no argument {name} here.", name=repr(name))
     return ""
