@@ -79,7 +79,7 @@ class Attempt:
 
     def same(self, one: Answer, other: Answer) -> bool:
         """Whether two results are alike, for this exercise."""
-        return compare(one, other, self.exercise.rtol, self.exercise.atol).right
+        return compare(one, other, self.exercise.rtol, self.exercise.rtol).right
 
     def does_as(self, other: Function | None, program: bool = True) -> bool:
         """Whether the function did on every case what another one does. A `program` is run as the learner's is; else it

@@ -48,11 +48,9 @@ class AnswerComparison:
 
 def is_blank(answer: Answer) -> bool:
     """Whether an answer still holds the `...` that stands for "your answer here"."""
-    if isinstance(answer, (list, tuple)):
-        return any(part is ... or (isinstance(part, (list, tuple, dict)) and is_blank(part)) for part in answer)
     if isinstance(answer, dict):
-        return any(is_blank(part) for part in answer.values())
-    return answer is ...
+        answer = list(answer.values())
+    return answer is ... or (isinstance(answer, (list, tuple)) and any(map(is_blank, answer)))
 
 
 class ExactText(str):

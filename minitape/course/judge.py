@@ -218,7 +218,7 @@ def _pointer_to(exercise: Exercise, answer: Answer) -> str:
 
 
 def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> AnswerComparison:
-    return compare(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.atol)
+    return compare(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.rtol)
 
 
 def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:

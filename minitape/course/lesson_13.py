@@ -273,7 +273,6 @@ STANDARDIZE = Exercise(
     ),
     because="Now lengths and masses are of the same size.",
     rtol=1e-4,
-    atol=1e-4,
 )
 
 
