@@ -169,8 +169,7 @@ class Revealed:
             so = say("You predicted {predicted}, and so it is.", predicted=mark(first))
         else:
             so = paragraph(say("You predicted {predicted}.", predicted=mark(first)), answer)
-        stop = "" if said == self.shown else say("Stop here for a moment: which step did you see differently?")
-        return "\n\n".join(filter(None, [so, self.beliefs.get(said, stop), self.explanation]))
+        return "\n\n".join(filter(None, [so, self.beliefs.get(said, ""), self.explanation]))
 
     def __repr__(self) -> str:
         return (
