@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import linecache
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ..common.texts import say
+from .notebook import running_notebook
 from .plot import Plot
 from .progress import forget_tries
 
@@ -322,8 +322,7 @@ class Ward:
         """Put the program of a patient into a new cell below, to be changed; where that cannot be, print it. First its
         diagnosis must be known.
         """
-        ipython = sys.modules.get("IPython")
-        shell = ipython.get_ipython() if ipython else None
+        shell = running_notebook()
         text = f"{self.patient(bed).program}\n\nward.treat({bed}, step)"
         if bed not in self.diagnosed:
             print(say("Bed {bed} has no diagnosis yet: hand it in first, and then cure.", bed=bed))
