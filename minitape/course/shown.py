@@ -36,11 +36,8 @@ def shown(value: Answer) -> str:
 
 
 def shown_call(name: str, case: tuple[Answer, ...]) -> str:
-    """A call as a learner would type it; of arrays in a long one only what they are."""
-    text = f"{name}({', '.join(map(shown, case))})"
-    if len(text) <= LONGEST:
-        return text
-    return f"{name}({', '.join(kind(one) if isinstance(one, np.ndarray) else shown(one) for one in case)})"
+    """A call as a learner would type it, with as much of its arguments as anyone reads."""
+    return f"{name}({cut(', '.join(map(shown, case)), LONGEST)})"
 
 
 def _plainly(value: Answer) -> Answer:
