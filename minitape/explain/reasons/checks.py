@@ -57,18 +57,12 @@ def side_breaks(q: Question, said: list[Finding]) -> list[Finding]:
     mended = {one.row for one in said if one.row is not None}
     after, before = q.forward(q.used, True), q.back(q.ends, True, mended)
     known = {(one.cause, one.site) for one in said}
-    for row in sorted(before):
-        for one in q.rows[row].given:
-            site = q.rows[row].site if one.site is NOWHERE else one.site
-            if (
-                one.why
-                and one.row in after
-                and (one.why, site) not in known
-                and not _chooses(q, row, one.why)
-                and not _on_purpose(q, row)
-            ):
-                known.add((one.why, site))
-                said = [*said, Finding(one.why, site, row, one.what, beside=True)]
+    blocked = ((row, one) for row in sorted(before) for one in q.rows[row].given if one.why and one.row in after)
+    for row, one in blocked:
+        site = q.rows[row].site if one.site is NOWHERE else one.site
+        if (one.why, site) not in known and not _chooses(q, row, one.why) and not _on_purpose(q, row):
+            known.add((one.why, site))
+            said = [*said, Finding(one.why, site, row, one.what, beside=True)]
     return [one for one in said if one.beside]
 
 
