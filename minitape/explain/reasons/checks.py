@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -177,6 +177,17 @@ def on(at: text.Statement, site: Site) -> Site:
     """The first line of a statement, with the place in it that is known."""
     place = getattr(site, "place", None)
     return at.site if place is None else placed(place.at(at.line))
+
+
+def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
+    """The statement at which two ways through calls part."""
+    where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
+    keeps = [
+        site
+        for site in way[:where:-1]
+        if (at := text.at(site)) is not None and any("." in name or "[" in name for name in at.binds)
+    ]
+    return next(iter(keeps), way[where] if way else NOWHERE)
 
 
 def moved_name(q: Question) -> Finding | None:

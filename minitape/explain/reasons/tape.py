@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -294,10 +292,14 @@ class TapeAdapter:
         """Whether a row was watched."""
         return self.rules.was_watched(row.extra)
 
-    def block(self) -> Site:
-        """Where the tape began."""
+    def block_way(self) -> list[Site]:
+        """Where the tape began, with the calls that led there."""
         begins = self.rules.begins
-        return placed(CodePlace(begins[-1][3])) if begins and begins[-1][3] else NOWHERE
+        return way_of(CodePlace(begins[-1][3])) if begins and begins[-1][3] else [NOWHERE]
+
+    def block(self) -> Site:
+        """The line of that."""
+        return self.block_way()[-1]
 
     def in_block(self, when: int) -> bool:
         """Whether something was made after the tape had begun."""
@@ -422,31 +424,7 @@ def broken(q: Question) -> Finding | None:
             found.cause = "recording_paused"
         elif at is not None and set(at.binds) & at.reads and checks.held_variable(q, at):
             return Finding("rebound", at.site, found.row, at.binds[0])
-        found.site = _called_from(q, q.rows[found.row].way) or found.site
-    return found
-
-
-def _called_from(q: Question, way: Sequence[Site]) -> Site | None:
-    """The call beside the block of the tape that returned what was computed on the way."""
-    block, found = text.at(q.adapter.block()), None
-    for outer, inner in reversed(list(pairwise(way))):
-        at, called = text.at(outer), text.at(inner)
-        if (
-            at is None
-            or called is None
-            or called.function in checks.RUN_ONCE
-            or (block is not None and block in at.around)
-        ):
-            break
-        names = {called.function, called.in_class}
-        call = at.node.value if isinstance(at.node, ast.Expr) else None
-        drops = isinstance(call, ast.Call) and text.last_name(call.func) not in text.KEEPS - names
-        calls = called.function in text.CALLED or any(text.last_name(c.func) in names for c in at.calls)
-        if drops or not calls or isinstance(at.node, ast.ClassDef):
-            break
-        found = outer
-        if block is not None and at.functions == block.functions:
-            break
+        found.site = checks.apart(q.rows[found.row].way, q.adapter.block_way()) or found.site
     return found
 
 
