@@ -198,12 +198,6 @@ def test_a_size_in_a_list() -> None:
     assert why.cause == "integer_dtype" and "becomes int32" in why.message
 
 
-def test_what_has_no_derivative_outside_the_block_is_said_as_well() -> None:
-    why = explained("y = h * 2.0", before="h = tf.round(x * 3.0)")
-    assert [other.cause for other in why.others] == ["nondifferentiable_op"]
-    assert str(why).splitlines()[-1].startswith("  Also: tf.round (") and "tf.stop_gradient(tf.round(" in str(why)
-
-
 def test_a_tensor_that_is_not_used_wants_to_be_watched_too() -> None:
     why = explained("y = x * 2.0\nx = t", before="t = tf.ones([2])")
     assert why.cause == "independent" and why.fix.startswith(

@@ -18,7 +18,7 @@ from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, last_return
-from .adapter import TIMES, apart, read
+from .adapter import TIMES, read
 from .calls import open_call, seeds_of, traced_again
 from .inside import has_tapes
 from .model import variables_of
@@ -149,14 +149,16 @@ def not_tracked(q: Question) -> Finding | None:
         return Finding("not_watched", adapter.block(), kind="other")
     if leaf is None:
         return checks.moved_name(q) or at_row(
-            q, "not_watched", q.used[0], "made", site=apart(q.rows[q.used[0]].way, adapter.block_way())
+            q, "not_watched", q.used[0], "made", site=checks.apart(q.rows[q.used[0]].way, adapter.block_way())
         )
     if not variable:
         use, block = text.at(use_of(q)), text.at(adapter.block())
         beside = use is not None and block is not None and block not in use.around and "." not in q.name
         way = next((row.extra.way for row in uses if row.row == records), ())
         span = adapter.block_way()
-        return at_row(q, "not_watched", leaf.row, site=(apart(way, span) if way else span[-1]) if beside else use_of(q))
+        return at_row(
+            q, "not_watched", leaf.row, site=(checks.apart(way, span) if way else span[-1]) if beside else use_of(q)
+        )
     if tape._watch_accessed_variables:
         return _time(q, leaf.row) or at_row(q, "recording_paused", leaf.row, site=use_of(q))
     return at_row(q, "not_accessed_watched", leaf.row, site=adapter.block())
@@ -186,7 +188,7 @@ def _time(q: Question, row: int) -> Finding | None:
     site = (
         since.way[-1]
         if state == "dropped"
-        else apart(way, since.way)
+        else checks.apart(way, since.way)
         if since is not None and way
         else q.rows[row].site
     )

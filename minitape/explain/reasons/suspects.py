@@ -74,7 +74,7 @@ class CheckedRun:
 
     rows: Sequence[RecordedRow]
     sweeps: list  # those that brought an adjoint
-    exits: Iterable[Exit]
+    exits: Sequence[Exit]
     names: OperationNames
     left: Callable[[str], str] = str  # how a value left, in words
     made_up: bool = False  # it ran with stand-ins: its shapes say something, its numbers nothing
@@ -321,9 +321,9 @@ def _unsigned(run: CheckedRun, given: int) -> RecordedRow:
 def in_part(run: CheckedRun) -> Iterator[Suspicion]:
     """A term of the target is a number that was computed by what has no slope, was cut off whole, or left."""
     terms = {row.row: row for row in _terms(run)}
-    for row in terms.values():
+    for row in (row for row in terms.values() if not row.tracked):
         why = next((one.why for one in row.given if one.why), "flat")
-        computed = not row.tracked and (row.kind == "operation" or why in DERIVED)
+        computed = row.kind == "operation" or why in DERIVED
         cut = [one for one in row.inputs if run.rows[one].tracked] if computed else []
         why = why if cut else ""
         flat = why in FLAT or (why and KINDS.get(why) != "paused" and row.dtype in ("bool", "int32", "int64"))
@@ -335,7 +335,8 @@ def in_part(run: CheckedRun) -> Iterator[Suspicion]:
             met = _meets(run, row.row)
             if met and met <= terms.keys():
                 yield Suspicion("in_part", row.site, {"what": run.called(row)}, cut[0], kind="cut")
-    yield from _left_and_added(run, [row for row in terms.values() if not row.shape and _adds_a_number(run, row)])
+    if run.exits:
+        yield from _left_and_added(run, [row for row in terms.values() if not row.shape and _adds_a_number(run, row)])
 
 
 def _left_and_added(run: CheckedRun, adds: list[RecordedRow]) -> Iterator[Suspicion]:

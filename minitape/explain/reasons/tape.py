@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +30,7 @@ from ...recording.origins import Ref, origin_of
 from ...recording.rows import BackwardPass
 from ...recording.sites import NOWHERE, Site, last_return
 from ...recording.tape import TapeRules, handle_of, name_given
-from ...recording.trace import COPIES, Trace
+from ...recording.trace import Trace
 from ...recording.values import ValueSummary
 from ..caller import asking_names
 from ..causes import SHARED
@@ -294,10 +292,14 @@ class TapeAdapter:
         """Whether a row was watched."""
         return self.rules.was_watched(row.extra)
 
-    def block(self) -> Site:
-        """Where the tape began."""
+    def block_way(self) -> list[Site]:
+        """Where the tape began, with the calls that led there."""
         begins = self.rules.begins
-        return placed(CodePlace(begins[-1][3])) if begins and begins[-1][3] else NOWHERE
+        return way_of(CodePlace(begins[-1][3])) if begins and begins[-1][3] else [NOWHERE]
+
+    def block(self) -> Site:
+        """The line of that."""
+        return self.block_way()[-1]
 
     def in_block(self, when: int) -> bool:
         """Whether something was made after the tape had begun."""
@@ -320,10 +322,6 @@ class TapeAdapter:
     def label(self, row: RecordedRow) -> str:
         """What minitape calls the operation of a row."""
         return self.rules.trace.label(row.extra)
-
-    def is_flat(self, row: RecordedRow) -> bool:
-        """Whether the operation of a row has no derivative anywhere."""
-        return isinstance(row, TapeRow) and bool(getattr(row.operation, "flat", False))
 
     def called(self, q: Question, row: int) -> str:
         """What the program knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
@@ -408,7 +406,7 @@ def broken(q: Question) -> Finding | None:
     if found is None or found.row is None:
         return found
     given = next(one for row, one in q.way if row == found.row and one.why)
-    node, origin = q.rows[found.row].extra, q.rows[found.row].extra.origin
+    node = q.rows[found.row].extra
     at = text.at(found.site)
     if (
         found.cause == "nondifferentiable"
@@ -417,55 +415,17 @@ def broken(q: Question) -> Finding | None:
         and at.call_of("gradient")
     ):
         return Finding("independent")
-    if found.cause == "outside_tape":  # what has no derivative either
-        flat = [q.rows[row] for row, one in q.way if one.why == found.cause and q.adapter.is_flat(q.rows[row])]
-        found.others[:0] = [Finding("nondifferentiable_op", row.site, row.row, row.op) for row in flat]
-        if not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own):
-            use = q.first_uses()
-            found.others.append(Finding("not_watched", use[0].site if use else NOWHERE))
+    unwatched = not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own)
+    if found.cause == "outside_tape" and unwatched:
+        use = q.first_uses()
+        found.others.append(Finding("not_watched", use[0].site if use else NOWHERE))
     if found.cause == "outside_tape" and given.what != "reset":
         if node.record is None and _paused(found.site):
             found.cause = "recording_paused"
         elif at is not None and set(at.binds) & at.reads and checks.held_variable(q, at):
             return Finding("rebound", at.site, found.row, at.binds[0])
-        found.site = _called_from(q, q.rows[found.row].way) or found.site
-    copied = (
-        found.cause == "state" and origin is not None and origin.kind == "variable" and q.adapter.is_variable(q.source)
-    )
-    before = [q.rows[row].extra for row, _ in q.way[: [row for row, _ in q.way].index(found.row)]]
-    if copied and not q.adapter.in_block(origin.when) and all(_label(q, one) in COPIES for one in before):
-        found.cause = "wrong_object"
+        found.site = checks.apart(q.rows[found.row].way, q.adapter.block_way()) or found.site
     return found
-
-
-def _called_from(q: Question, way: Sequence[Site]) -> Site | None:
-    """The call beside the block of the tape that returned what was computed on the way."""
-    block, found = text.at(q.adapter.block()), None
-    for outer, inner in reversed(list(pairwise(way))):
-        at, called = text.at(outer), text.at(inner)
-        if (
-            at is None
-            or called is None
-            or called.function in checks.RUN_ONCE
-            or (block is not None and block in at.around)
-        ):
-            break
-        names = {called.function, called.in_class}
-        call = at.node.value if isinstance(at.node, ast.Expr) else None
-        drops = isinstance(call, ast.Call) and text.last_name(call.func) not in text.KEEPS - names
-        calls = called.function in text.CALLED or any(text.last_name(c.func) in names for c in at.calls)
-        if drops or not calls or isinstance(at.node, ast.ClassDef):
-            break
-        found = outer
-        if block is not None and at.functions == block.functions:
-            break
-    return found
-
-
-def _label(q: Question, node: TapeNode) -> str:
-    return q.adapter.rules.trace.label(node) or (
-        node.origin.detail.name if node.origin is not None and node.origin.kind == "op" else ""
-    )
 
 
 def unused_layer(q: Question) -> Finding | None:

@@ -186,6 +186,7 @@ def rebound(b: BlamedPlace) -> Fields:
     """What was bound again, and how it is written as a change of the variable."""
     names = b.at.binds if b.at is not None else []
     said = names[0] if b.found.what == "of the variable" and names else b.found.what
+    said = bound_at(b.found.site) if names[1:] else said
     tensor = not b.q.adapter.is_variable(b.q.source)
     made = b.at is not None and isinstance(b.at.value, ast.Call) and not {*names} & b.at.reads
     name, instead = assignment(b)
