@@ -168,10 +168,11 @@ class FrameworkRecording(Recording, ABC):
         if source is None and asked:
             *asked, source = asked  # type: ignore[assignment]
         target = asked[0] if asked else target
+        checkup = Checkup(self, target)
         if isinstance(source, (list, tuple)):
             models = [self.model_parts(part) for part in source]
             if not any(models):
-                return page([answer_of(self, target, s) for s in source])
+                return page([checkup.examined(self.why(target, s), s) for s in source])
             known: Mapping[str, Any] | None = merged(
                 [
                     self._parts_of(iter([part])) or {} if one is None else one
@@ -180,7 +181,7 @@ class FrameworkRecording(Recording, ABC):
             )
         else:
             known = self._parts_of(source)
-        return answer_of(self, target, source) if known is None else Checkup(self, target).page(known)
+        return checkup.examined(self.why(target, source), source) if known is None else checkup.page(known)
 
     def why(self, target: Any, source: Any) -> Any:
         """Why no gradient arrives at one source; of several targets, whose gradients are added, at none or from one."""
@@ -248,11 +249,6 @@ class FrameworkRecording(Recording, ABC):
     def last_target(self) -> Number | None:
         """From where the last backward pass went; None where none ran."""
         return Number(self.sweeps[-1].target[-1]) if self.sweeps and self.sweeps[-1].target else None
-
-
-def answer_of(recording: FrameworkRecording, target: Any, source: Any) -> Explanation:
-    """Why no gradient arrives at one source, or what is wrong with one that is there."""
-    return Checkup(recording, target).examined(recording.why(target, source), source)
 
 
 def merged(models: Sequence[Mapping[str, Any]]) -> dict:

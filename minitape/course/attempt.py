@@ -19,15 +19,15 @@ import numpy as np
 
 from ..common.texts import say
 from .call_log import Seen, watching
-from .compare import as_array, compare, is_blank, kind
+from .compare import as_array, compare, is_blank
 from .error_hints import told_of
 from .hints import (
     content_of,
     in_common,
-    in_reverse,
+    of_one_part,
     parts_of,
+    rearranged,
     returns_in_loop,
-    without_return,
 )
 from .loop_hints import of_calls, of_first_step
 from .playback import solution_of
@@ -80,7 +80,7 @@ class Attempt:
 
     def same(self, one: Answer, other: Answer) -> bool:
         """Whether two results are alike, for this exercise."""
-        return compare(one, other, self.exercise.rtol, self.exercise.atol).approximate
+        return compare(one, other, self.exercise.rtol, self.exercise.atol).right
 
     def does_as(self, other: Function | None, program: bool = True) -> bool:
         """Whether the function did on every case what another one does. A `program` is run as the learner's is; else it
@@ -185,24 +185,17 @@ def _of_this_exercise(attempt: Attempt) -> str:
 
 
 def _of_gradients(attempt: Attempt) -> str:
-    """That a rule gives nothing back, why a gradient is None, what an error means, that a slope is measured, or that a
+    """Why a gradient is None, what an error means, that a slope is measured, or that a
     list is in reverse.
     """
     failed, wanted, runs = attempt.failed, attempt.wanted, attempt.runs
     said = str(failed.error or "")
-    inner = without_return(attempt.source)
-    if inner and (failed.value is None or "None" in said):
-        return say("The function {name} gives nothing back: write return before its result.", name=repr(inner))
     why = next(filter(None, (_why(question.why, wanted) for run in runs for question in run.seen.questions)), "")
     if failed.error:
         return (why if "None" in said else "") or told_of(failed.error)
-    near = compare(failed.value, wanted, NEAR, NEAR).approximate  # as differences give it
+    near = compare(failed.value, wanted, NEAR, NEAR).right  # as differences give it
     by_hand = without_a_tape(attempt.exercise, [run.seen for run in runs]) if near else ""
-    return (
-        by_hand
-        or in_reverse(attempt.results, attempt.expected)
-        or (why if _lacks_a_number(failed.value, wanted) else "")
-    )
+    return by_hand or rearranged(failed.value, wanted) or (why if _lacks_a_number(failed.value, wanted) else "")
 
 
 def _why(said: tuple[str, ...], wanted: Answer) -> str:
@@ -229,40 +222,18 @@ def _of_results(attempt: Attempt) -> str:
     at = [np.array(one.at) for one in failed.seen.calls]
     return (
         of_calls(exercise.expect, pairs, attempt.same)
-        or _of_another_sort(failed.value, attempt.wanted)
         or _of_the_function(attempt)
         or in_common(attempt.results, attempt.expected)
-        or of_first_step(exercise.expect, exercise.cases[attempt.at], failed.value, at, attempt.same)
+        or of_one_part(failed.value, attempt.wanted)
+        or of_first_step(exercise.expect, [*pairs[attempt.at :], *pairs[: attempt.at]], at, attempt.same)
     )
 
 
-def _of_another_sort(value: Answer, wanted: Answer) -> str:
-    """What to say of a result that is no number and no list of them."""
-    if isinstance(value, (list, tuple)) and len(value) > 1 and kind(wanted) == kind(0):
-        if isinstance(value, list):
-            return say("Your function gives back several results, and one is asked for. Which is it?")
-        return say(
-            "A comma makes a tuple of several results, and one is asked for. Which is it? Or is a comma in place of a "
-            "decimal point?"
-        )
-    if inspect.isgenerator(value):
-        return say("That is a generator, which has not run yet. Write square brackets around it: it is a list then.")
-    if isinstance(value, (set, frozenset)):
-        return say("A set has no order. Write a list, in square brackets.")
-    if hasattr(value, "watched_variables"):
-        return say("You gave back the tape itself. Give back what it answers.")
-    if inspect.isroutine(value):
-        return say("You gave back a function itself. Are the brackets missing that call it?")
-    if type(value) is dict:
-        if kind(wanted) != kind(0):
-            return say("The function returns a dictionary. Return a list, in square brackets.")
-        return say("The function returns a dictionary. For which of its values does the exercise ask?")
-    return ""
-
-
 def _of_the_function(attempt: Attempt) -> str:
-    """What was done with the function that is handed in: not watched, not called, given back, or called in a chain."""
+    """What was done with the function that is handed in: not watched, not called, or given back."""
     calls, runs = attempt.failed.seen.calls, attempt.runs
+    if inspect.isroutine(attempt.failed.value):
+        return say("You gave back a function itself. Are the brackets missing that call it?")
     if unwatched := _nothing_watched(attempt.failed.seen):
         return unwatched
     if not calls and any(map(_has_unknown, attempt.exercise.cases)):
@@ -270,13 +241,11 @@ def _of_the_function(attempt: Attempt) -> str:
     found = [(run.value, run.seen.results) for run in runs]
     if all(gave and (_is_it(value, gave[-1]) or _is_it(value, gave)) for value, gave in found):
         return say("You gave back what the function itself gave, its value. What does the exercise ask for?")
-    if all(any(one.chained for one in run.seen.calls) for run in runs):
-        return say("Your program hands what the function gave to another call. Is that asked for?")
     return ""
 
 
 def _of_other_cases(attempt: Attempt) -> str:
-    """That the function is right in another case; that the tape's answer is right, or was given back as it is."""
+    """That the function is right in another case, or that it gave back the tape's answer as it is."""
     if attempt.failed.error:
         return ""
     runs, expected = attempt.runs, attempt.expected
@@ -284,11 +253,7 @@ def _of_other_cases(attempt: Attempt) -> str:
         if not run.error and attempt.same(run.value, wanted):
             given = ", ".join(map(shown, case))
             return say("With {given} your function is right. What is different here?", given=given)
-    if any(run.seen.found is None for run in runs):
-        return ""
-    if all(_is_it(run.seen.found, wanted) for run, wanted in zip(runs, expected, strict=True)):
-        return say("What the tape answered is right. What does your program do with it?")
-    if all(_is_it(run.value, run.seen.found) for run in runs):
+    if all(run.seen.found is not None and _is_it(run.value, run.seen.found) for run in runs):
         return say(
             "You gave back what the tape answered last. Does the exercise ask for that, and was the tape asked about "
             "the right thing?"
@@ -308,7 +273,7 @@ LOOKS: tuple[Callable[[Attempt], str], ...] = (
 def _is_it(value: Answer, other: Answer) -> bool:
     """Whether a result is this value, also where it was made a number, or put into a box."""
     try:
-        return compare(content_of(value), as_array(other), 0.0, 0.0).approximate
+        return compare(content_of(value), as_array(other), 0.0, 0.0).right
     except TypeError:  # a tensor of a traced function has no value outside of it
         return False
 

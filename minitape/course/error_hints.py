@@ -5,16 +5,13 @@ up.
 from __future__ import annotations
 
 import difflib
-import inspect
 import linecache
 import re
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..common.texts import paragraph, say
-from ..engine.tensor.variable import ResourceVariable
+from .compare import kind
 from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
@@ -71,12 +68,8 @@ OF_VALUES = {
         "One computes with numbers, not with a whole list or tuple of Python. Compute with each of its parts."
     ),
     r"TypeError.*for.\^": "In Python ^ is not a power. Write **, as in x ** 2.",
-    r"TypeError.*item.assignment": "A tensor cannot be changed. Compute a new one, with the other number in its place.",
     r"TypeError.*(not.subscriptable|not.iterable|an.iterable|iterate.over)": (
         "A single value is used as if it were a list. Where does it come from?"
-    ),
-    r"Cannot.update.variable.with.shape": (
-        "The variable has another shape than what is put in. Is that a whole list, in place of one number?"
     ),
     r"ValueError.*to.unpack": "A line that takes a list or tuple apart got another number of parts. What does it get?",
     r"slice.scalar": "A single number has no parts, and no order. Leave the square brackets out.",
@@ -107,30 +100,28 @@ def slip_in(error: BaseException, function: Function) -> str:
             )
         near = _nearest(name, ["True", "False", "None", *_names_near(error.__traceback__, function)])
         known = say("Python does not know the name {name}.", name=repr(name))
-        return paragraph(known, near or say("Is it misspelled, or is it made in a cell that has not run?"))
+        if near:
+            return paragraph(known, say("Did you mean {near}?", near=repr(near)))
+        return paragraph(known, say("Is it misspelled, or is it made in a cell that has not run?"))
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None and isinstance(error.name, str):
         return _no_such_attribute(error.name, error.obj)
     if isinstance(error, TypeError) and (name := _quoted(r"unexpected keyword argument '(\w+)'", said)):
-        near = _nearest(name, _arguments_of(said))
-        return paragraph(say("There is no argument {name} here.", name=repr(name)), near) if near else ""
+        return say("There is no argument {name} here.", name=repr(name))
     return ""
 
 
 def _no_such_attribute(name: str, owner: object) -> str:
     """What to say of a name after a dot that is not there, where it is near one that is, or belongs elsewhere."""
     missing = say("There is no {name} here.", name=repr("." + name))
-    if name in _public(tf().GradientTape):
-        return paragraph(missing, say("It is a method of a tape, as in {example}.", example=f"tape.{name}(...)"))
+    of_tf, own = _public(tf()), _public(owner)
     of_math = f"math.{name}" if name in _public(tf().math) else ""
-    if inspect.ismodule(owner) and of_math:
-        return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{of_math}(...)"))
-    if full := _word_in(name, _public(owner)):
-        return paragraph(missing, say("Did you mean {near}?", near=repr(full)))
-    near = _nearest(name, _public(owner))
-    full = name if name in _public(tf()) else of_math or ("" if near else _word_in(name, _public(tf())))
-    if full and owner is not tf() and not isinstance(owner, (list, tuple)):
-        return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{full}(...)"))
-    return paragraph(missing, near) if near else ""
+    near = "" if owner is tf() and of_math else _word_in(name, own)
+    if not near:
+        near = _nearest(name, own)
+        full = name if name in of_tf else of_math or ("" if near else _word_in(name, of_tf))
+        if full and (owner is not tf() or of_math) and not isinstance(owner, (list, tuple)):
+            return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{full}(...)"))
+    return paragraph(missing, say("Did you mean {near}?", near=repr(near))) if near else ""
 
 
 def _word_in(name: str, names: list[str]) -> str:
@@ -153,7 +144,7 @@ def told_of(error: BaseException) -> str:
     nothing back?'
     """
     said = str(error)
-    whole = f"{' '.join(kind.__name__ for kind in type(error).__mro__)}: {said}"
+    whole = f"{' '.join(one.__name__ for one in type(error).__mro__)}: {said}"
     if pattern := _found(OF_TAPES, whole):
         return say(OF_TAPES[pattern])
     if isinstance(error, AttributeError) and isinstance(error.name, str):
@@ -162,14 +153,6 @@ def told_of(error: BaseException) -> str:
         return say(NONE)
     if not _function_names().isdisjoint(re.findall(r"'(?:[\w.]+\.)?(\w+)'", said)) or "`type_value`: <f" in said:
         return say("A function is used as if it were a number. Are the brackets missing that call it?")
-    if name := _quoted(r"doesn't define __(\w+)__", said):
-        return say(
-            "Python's {name} takes plain numbers. For what a tape records there is {full}.",
-            name=name,
-            full=f"tf.{name}",
-        )
-    if len(dtypes := re.findall(r"(?:was expected to be an?|but is an?|has type|not match type) (\w+)", said)) == 2:
-        return say("Two dtypes meet here, {one} and {other}: both must be the same.", one=dtypes[0], other=dtypes[1])
     if say("this function takes tensors: values that a tape can follow") in said:
         return say(
             "The function got a value that no tape can follow, such as a plain number. Hand it a tensor or a variable."
@@ -194,32 +177,19 @@ def _attribute_error(name: str, owner: object) -> str:
         )
     if owner is None:
         return say(NONE)
-    number = isinstance(owner, (bool, int, float, np.generic, np.ndarray))
-    if number and not hasattr(ResourceVariable, name):
-        return say("A plain number has no {name}. Which value belongs there?", name=repr("." + name))
-    if number:
-        return say(
-            "A plain number of Python or NumPy has no {name}, and no tape can follow it. Which tensor or variable "
-            "belongs there?",
-            name=repr("." + name),
-        )
-    if inspect.ismodule(owner):
-        return say("The module {module} has no {name}.", module=repr(owner.__name__), name=repr("." + name))
-    if isinstance(owner, list) and not hasattr(ResourceVariable, name):
-        return say("A list has no {name}. It has append; or is one of its parts meant?", name=repr("." + name))
-    if isinstance(owner, (list, tuple)):
-        return say("A list has no {name}. Which of its parts do you need?", name=repr("." + name))
-    if callable(owner):
-        return say("A function has no {name}. Are brackets missing, which call it?", name=repr("." + name))
-    return say("What is before the dot has no {name}. Which value belongs there?", name=repr("." + name))
+    return say(
+        "What is before the dot is {kind}, and has no {name}. Which value belongs there?",
+        kind=kind(owner),
+        name=repr("." + name),
+    )
 
 
 def _function_names() -> set[str]:
     """How messages name what has to be called: Python's functions, and those that exercises hand in."""
-    kinds, unknown = {"function", "method", "builtin_function_or_method"}, [UnknownFunction]
-    for kind in unknown:
-        unknown += kind.__subclasses__()
-    return kinds | {kind.__name__ for kind in unknown}
+    unknown = [UnknownFunction]
+    for one in unknown:
+        unknown += one.__subclasses__()
+    return {"function", "method", "builtin_function_or_method", *(one.__name__ for one in unknown)}
 
 
 def _of_a_call(error: TypeError) -> str:
@@ -254,21 +224,8 @@ def tf() -> Answer:
     return minitape
 
 
-def _arguments_of(said: str) -> list[str]:
-    """The names of the arguments of what was called, by the message that one of them is unknown."""
-    names = said.partition("(")[0].split(".")
-    called = getattr(tf(), names[0], None)
-    for name in names[1:]:
-        called = getattr(called, name, None)
-    try:
-        return [*inspect.signature(called).parameters] if callable(called) else []
-    except ValueError:
-        return []
-
-
 def _nearest(name: str, names: list[str]) -> str:
-    near = difflib.get_close_matches(name, [other for other in names if other != name], n=1, cutoff=0.7)
-    return say("Did you mean {near}?", near=repr(near[0])) if near else ""
+    return next(iter(difflib.get_close_matches(name, [other for other in names if other != name], 1, 0.7)), "")
 
 
 def _names_near(traceback: TracebackType | None, function: Function) -> list[str]:

@@ -72,8 +72,6 @@ class Exercise:
         says what the answer did, or "".
     view: turns what the learner hands in (a tape, say), or what the learner's function gives, into the value that is
         compared.
-    dtype: the dtype's name that the answer must have; None where any will do.
-    blank: for an exercise that asks to change a program, without a `...`: what the untouched cell hands in.
     start: for an exercise that asks to change a function, without a `...`: its source as it is in the lesson.
     asks: what kind of answer is expected, in words, where the kind of `expect` would tell too much, or too little.
     program: the program that the exercise asks about, with `tf`, persistent tapes and names of single numbers, or one
@@ -95,8 +93,6 @@ class Exercise:
     also: Callable[[Answer, list[Seen]], str] | None = field(default=None, repr=False)
     of_wrong: Callable[..., str] | None = field(default=None, repr=False)
     view: Callable[[Answer], Answer] | None = field(default=None, repr=False)
-    dtype: str | None = None
-    blank: Answer = ...
     start: str = ""
     asks: str = ""
     program: str | dict[str, str] = field(default="", repr=False)

@@ -12,11 +12,7 @@ from .exercise import Exercise, Mistake, raises
 from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
-    from .call_log import Seen
-    from .exercise import Answer
-
-F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
-G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
+    pass
 
 TILTED = UnknownFunction(
     "(x[0] - 2 * x[1]) ** 2 + x[0]",
@@ -34,10 +30,6 @@ The gradient for `x` is
 the value of `y`, as before. In the picture, `x` and `y` are rows of the tape, because the multiplication needs both \
 numbers. But `y` is grey
 inside: in the backward sweep, nothing is passed on to it.""",
-    "04.p5": """\
-To be watched is one thing, to be [connected](glossary.ipynb#cell-id=connected) is another. A gradient needs a recorded
-[path](glossary.ipynb#cell-id=path) from the source to the target. Watching only makes sure that such a path would be \
-recorded, if there is one.""",
 }
 
 BELIEFS = {
@@ -45,10 +37,6 @@ BELIEFS = {
         "4.0 and 3.0": "3.0 is right for a y that is trainable. This one is not, and so it is not watched.",
         "4.0 and 0.0": "0.0 would say that z does not change with y. It does; the tape only did not look.",
         "None and None": "x is trainable and is read, so the tape watches it, whatever y is.",
-    },
-    "04.p5": {
-        "0.0": "As mathematics that is true: z does not change with t. But where a tape has no path, it says None.",
-        "1.0": "1.0 is the gradient of t with respect to itself. The target here is z.",
     },
 }
 
@@ -66,21 +54,6 @@ def _fooling_input(f: UnknownFunction, x: Sequence[float], step: float) -> np.nd
     """Where an input goes that moves by `step` in each number, up the slope of `f`."""
     assert f.slopes
     return np.array(x) + step * np.sign(f.slopes(x))
-
-
-def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
-    """Whether the tape left `a` alone, so that its None is not one that was typed in."""
-    if not all(call.trainable[0] for run in seen for call in run.calls):
-        return (
-            "f should get the variable a itself, and a should stay trainable. Which setting keeps the tape from "
-            "watching a?"
-        )
-    if any(call.on[0] for run in seen for call in run.calls):
-        return (
-            "Your tape watched a as well, so the None is not what it says. Which setting keeps it from watching "
-            "every variable?"
-        )
-    return ""
 
 
 EXERCISES = (
@@ -134,34 +107,6 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "04.3",
-        expect=lambda f, a, b: [None, f.slopes(a, b)[1]],
-        cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
-        also=_none_from_the_tape,
-        mistakes=[
-            Mistake(
-                lambda f, a, b: [None, None],
-                "Now no variable is watched: call tape.watch(b) before y is computed.",
-                where=r"(?s)\A(?!.*watch\(\[?b)",
-            )
-        ],
-        changes={
-            ("watch_accessed_variables=False", ""): (
-                "a is watched, too: the tape watches every trainable variable that it reads, unless it is told not to."
-            ),
-            ("watch(b)", "watch(a)"): ("This tape watches a instead of b."),
-            ("[a, b]", "b"): ("Ask for both gradients, in a list: [a, b]."),
-            ("[a, b]", '[a, b], unconnected_gradients="zero"'): ("What is not watched gives None. A zero hides that."),
-        },
-        hint=(
-            "How can a tape be kept from watching every trainable variable that it reads?",
-            "Two things: the tape must watch nothing automatically, and then it must be told to watch b.",
-            "with tf.GradientTape(watch_accessed_variables=False) as tape: and as the first line of the block "
-            "tape.watch(b).",
-        ),
-        because="Only b is watched, so only its path is recorded.",
-    ),
-    Exercise(
-        "04.4",
         expect=_fooling_input,
         cases=[(TILTED, [1.0, 2.0], 0.1), (TILTED, [3.0, -1.0], 0.5), (CURVED, [0.5, -1.0, 2.0], 0.25)],
         mistakes=[

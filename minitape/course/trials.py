@@ -39,10 +39,6 @@ class AnswerTrial:
         """The hints, from the first try on."""
         return self.hint if isinstance(self.hint, tuple) else (self.hint,)
 
-    def texts(self) -> list[str]:
-        """All that may be said of it."""
-        return [*self.hints, *(text for _, text in self.slips)]
-
     def lines(self) -> list[str]:
         """The whole program."""
         return [*self.before.splitlines(), *self.program.splitlines()]
@@ -67,7 +63,7 @@ class Outcome:
     def _is(self, slip: Answer) -> bool:
         if isinstance(slip, str):
             return self.error is not None and slip in f"{type(self.error).__name__}: {self.error}"
-        return self.error is None and compare(self.value, slip, RTOL, ATOL).approximate
+        return self.error is None and compare(self.value, slip, RTOL, ATOL).right
 
     def gave(self, show: Callable[[Answer], str]) -> str:
         """What it gave, in words."""
@@ -117,7 +113,7 @@ def _outcome(trial: AnswerTrial, names: dict[str, Answer]) -> Outcome:
         exec("\n".join(lines), names)
         value = eval(last, names)
         # now: the value may change later
-        return Outcome(trial, value, passed=compare(value, trial.expect, RTOL, ATOL).approximate)
+        return Outcome(trial, value, passed=compare(value, trial.expect, RTOL, ATOL).right)
     except Exception as error:
         return Outcome(trial, error=error)
 

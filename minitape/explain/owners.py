@@ -25,7 +25,9 @@ _MANY = 10_000  # what a container has at most that is looked into
 
 def living(*kinds: type) -> Iterator[Object]:
     """The living objects of some classes. It reads their type: some objects warn when their ``__class__`` is read."""
-    return (one for one in gc.get_objects() if issubclass(type(one), kinds))
+    objects = gc.get_objects()
+    own = {kind for kind in set(map(type, objects)) if issubclass(kind, kinds)}  # once for each class, not each object
+    return (one for one in objects if type(one) in own)
 
 
 class Owners:

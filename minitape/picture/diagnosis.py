@@ -108,11 +108,12 @@ def _name(value: Shown | None) -> str:
 def _words(tape: Object, shown: ResultFields | None, ends: tuple[Object, Object] | None) -> str:
     """What ``explain`` says of it."""
     with suppress(Exception):  # the picture goes on without words
-        if hasattr(tape, "explain_nonfinite"):
-            found = tape.explain_nonfinite(*(ends or tape.last[:2]))
-        elif shown is not None:
-            found = tape.explain(shown["target"][0]["row"], shown["sources"][0]["rows"][-1])
-        return paragraph(found.message, found.fix) if found.cause not in ("finite", "connected") else ""
+        if hasattr(tape, "watch"):
+            said = tape.explain(*(ends or tape.last[:2]))
+        elif shown:
+            said = tape.explain(shown["target"][0]["row"], shown["sources"][0]["rows"][-1])
+        answers = said if isinstance(said, list) else [said]
+        return next(paragraph(one.message, one.fix) for one in answers if one.kind == "nonfinite")
     return ""
 
 

@@ -20,11 +20,12 @@ from ..engine.back.reach import differentiable, on_tape
 from ..engine.derivatives.custom import CUSTOM
 from ..engine.derivatives.forward import ForwardTape
 from ..engine.recording.array_spec import ArraySpec
-from ..engine.recording.frames import lines_of, place_of
 from ..engine.recording.record import Record
-from ..engine.recording.rows import CALL, LEAF, REALS, operation_of
+from ..engine.recording.rows import CALL, LEAF, REALS
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import as_dtype
+from ..recording.nodes import operation_of
+from ..recording.sites import lines_of, place_of
 from .events import events_of
 from .readable import of_arrays
 from .replay import is_small, missing_bytes, recomputed, values_of
@@ -404,7 +405,7 @@ class Reader:
         key: tuple[CodeType, int] = (code, site if fixed is None else fixed)
         found = self._places.get(key)
         if found is None:
-            found = self._places[key] = place_of(*key)[:2]
+            found = self._places[key] = place_of(*key)
             self.files[found[0]] = None
         return found
 

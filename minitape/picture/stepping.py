@@ -12,12 +12,12 @@ from ..engine.back.backward import rows_of
 from ..engine.back.endpoints import ends_of, first_adjoint
 from ..engine.back.reach import reachable_rows
 from ..engine.back.sweep import Sweep
-from ..engine.derivatives.pyfunction import look_only
 from ..engine.recording.array_spec import ArraySpec
 from ..engine.recording.record import Record
-from ..engine.recording.rows import CHUNK, operation_of
+from ..engine.recording.rows import CHUNK
 from ..engine.table.primitives.elementwise import FIRST_CODE, form_of
 from ..engine.values.errors import OpError
+from ..recording.nodes import operation_of
 from .values import show_value
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Stepper:
         steps: list[SnapshotStep] = []
         if not self.rest:
             return steps
-        with look_only(), np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
             if self._sweep is None:
                 self._sweep = Sweep(self.record, self._starts, self._wanted, self.reachable, held=self.held)
                 self._rows = self._sweep.steps()

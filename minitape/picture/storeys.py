@@ -17,10 +17,9 @@ import numpy as np
 from ..engine.back.reach import propagate
 from ..engine.back.sweep import Sweep
 from ..engine.back.tape import GradientTape
-from ..engine.derivatives.pyfunction import look_only
 from ..engine.recording.block import no_tapes
-from ..engine.recording.rows import operation_of
 from ..engine.tensor.tensor import new_tensor
+from ..recording.nodes import operation_of
 from .expressions import Expressions, circled
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def _matched(
     for first, end in spans:
         propagate(record, reachable, max(first, min(sources) + 1), min(end, rows.start))
     below: dict[int, int] = {}  # of the rows that the sweep writes now
-    with no_tapes(), look_only(), np.errstate(all="ignore"), GradientTape() as now:
+    with no_tapes(), np.errstate(all="ignore"), GradientTape() as now:
         adjoints = {row: new_tensor(np.ones(*record.shape_dtype(row))[()]) for row in targets}
         sweep = Sweep(record, adjoints, set(sources), reachable, recorded=True)
         for step in sweep.steps():

@@ -19,7 +19,7 @@ from . import blocks
 
 
 class Speed(Accelerator):
-    """What the engine asks for, in the fast form."""
+    """The accelerator that the engine asks, in the fast form."""
 
     large = blocks.LARGE
     buffer = staticmethod(blocks.buffer)
@@ -32,7 +32,7 @@ class Speed(Accelerator):
         self.functions: list[tuple[Any, Any, Any, dict[str, Any]]] = []
 
     def _instead(self, module: str, plain: Any) -> Any:
-        """What the function of a module of this package, called as ``plain`` is, makes of it."""
+        """The fast form of ``plain``, which a function of that name in a module of this package makes."""
         made = getattr(_module(module), plain.__name__)(plain)
         self.pairs[plain.__name__] = plain, made
         return made

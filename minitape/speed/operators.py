@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from ..engine.recording.evidence import origin_of_result
+from ..engine.recording.evidence import frames, origin_of_new
 from ..engine.recording.frames import _OWN
 from ..engine.recording.rows import FULL, REALS, WIDTH
 from ..engine.recording.state import state
@@ -52,7 +52,7 @@ def {name}({signature}):
     made = EagerTensor()
     made._value, made._record = value, None
     if record is None:
-        made._origin = origin_of_result(primitive, frame, {inputs})
+        made._origin = origin_of_new("op", {inputs}, primitive, frames(frame))
     else:
         made._origin = None
         record.write(primitive, ({operands}), NONE, (made,), frame)
@@ -108,7 +108,7 @@ _OF_ONE = {
     "second": "",
     "convert": "",
     "entered": "",
-    "inputs": "a",
+    "inputs": "(a,)",
     "operands": "a,",
     "rows": "a._row, a._row",
     "constant": "a._row in record.untracked",
@@ -119,7 +119,7 @@ _OF_ONE = {
 
 
 def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
-    """What differs where there are two operands: the arrays of ``a`` and of the other one have these names."""
+    """The texts that differ where there are two operands: the arrays of ``a`` and of the other one have these names."""
 
     def has(condition: str, bound: str) -> str:
         return condition.format(x=first, other=second, bound=bound)
@@ -139,7 +139,7 @@ def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
         "second": _SECOND.format(y=second, arguments="a, b"),
         "convert": _CONVERT.format(y=second, first=first),
         "entered": " and (other._record is record or entered(record, other, site))",
-        "inputs": "a, other",
+        "inputs": "(a,) if other is None else (a, other)",
         "operands": "other, a" if reflected else "a, other",
         "rows": "other._row, a._row" if reflected else "a._row, other._row",
         "constant": "a._row in record.untracked and other._row in record.untracked",
@@ -220,7 +220,8 @@ def function_of(
         "run_number": run_number,
         "state": state,
         "_getframe": _getframe,
-        "origin_of_result": origin_of_result,
+        "frames": frames,
+        "origin_of_new": origin_of_new,
         "EagerTensor": EagerTensor,
         "FULL": FULL,
         "WIDTH": WIDTH,

@@ -130,7 +130,7 @@ def _array_sweep(
 
 
 def _cells(record: Any, low: int, high: int) -> Iterable[Cells]:
-    """What :func:`minitape.engine.back.values.operations` gives, off the list of cells at once."""
+    """The rows of :func:`minitape.engine.back.values.operations`, off the list of cells at once."""
     if record.base:
         return operations(record, low, high)
     rows, at = record.rows, WIDTH * high

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from fnmatch import fnmatch
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -13,7 +14,25 @@ import pytest
 from .make_pyodide import make
 
 
-class _Quiet(SimpleHTTPRequestHandler):
+class _Server(SimpleHTTPRequestHandler):
+    """Serves the site; files that are ``missing`` are ``refused``, ``gone`` or ``late``, that is, not before the event.
+
+    A route of the browser's would not see what workers ask for through the page's service worker.
+    """
+
+    missing, way, late = (), "", threading.Event()
+
+    def send_head(self):
+        name = self.path.rpartition("/")[2].partition("?")[0]
+        if not any(fnmatch(name, one) for one in self.missing):
+            return super().send_head()
+        if self.way == "gone":
+            return self.send_error(404)
+        if self.way == "late":
+            self.late.wait()
+        self.close_connection = True  # without a word
+        return None
+
     def log_message(self, *_):
         """Nothing is said of requests."""
 
@@ -33,12 +52,24 @@ def site(tmp_path_factory):
     command = [sys.executable, "-m", "minitape", "site", str(scratch / "site"), "--lite", "--offline"]
     command += ["--pyodide", str(pyodide), "--language", "en", "--language", "zh"]
     subprocess.run(command, check=True, timeout=300)
-    handler = functools.partial(_Quiet, directory=str(scratch / "site"))
+    handler = functools.partial(_Server, directory=str(scratch / "site"))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture
+def missing():
+    """Takes files from the site, in one of three ways; ``missing()`` gives them back."""
+
+    def take(*names, way=""):
+        _Server.missing, _Server.way = names, way
+        _Server.late.set() if way != "late" else _Server.late.clear()
+
+    yield take
+    take()
 
 
 def _guarded(browser, site):

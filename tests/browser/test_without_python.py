@@ -5,11 +5,7 @@ import time
 import pytest
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.lite]
-WAYS = {
-    "refused": lambda route: route.abort(),
-    "late": lambda route: None,
-    "gone": lambda route: route.fulfill(status=404),
-}
+PYTHON = "pyodide.*"
 SECONDS = 5  # from the page, or from Run; what a busy machine takes to draw a page comes on top
 
 
@@ -18,9 +14,9 @@ SECONDS = 5  # from the page, or from Run; what a busy machine takes to draw a p
     ("late", "zh", "Python 加载不了", "再试一次"),
     ("gone", "en", "Python cannot be loaded", "Try again"),
 ])  # fmt: skip
-def test_a_lesson_says_that_no_cell_will_run(fresh, site, way, code, said, again):
+def test_a_lesson_says_that_no_cell_will_run(fresh, site, missing, way, code, said, again):
+    missing(PYTHON, way=way)
     page = fresh.new_page()
-    page.route("**/pyodide/pyodide.*", WAYS[way])
     page.goto(f"{site}/lab/index.html?path={code}/01_the_first_tape.ipynb", wait_until="commit")
     began = time.monotonic()
     told = page.get_by_role("alert").filter(has_text=said)
@@ -34,10 +30,10 @@ def test_a_lesson_says_that_no_cell_will_run(fresh, site, way, code, said, again
         cell.locator(".jp-InputPrompt", has_text="[ ]").wait_for()
 
 
-def test_one_file_that_is_missing_is_enough(fresh, site):
+def test_one_file_that_is_missing_is_enough(fresh, site, missing):
     """Pyodide itself waits for it for ever."""
+    missing("pyodide.asm.wasm", way="gone")
     page = fresh.new_page()
-    page.route("**/pyodide.asm.wasm", WAYS["gone"])
     page.goto(f"{site}/lab/index.html?path=en/01_the_first_tape.ipynb")
     page.get_by_role("alert").filter(has_text="Python cannot be loaded").wait_for()
 
@@ -45,16 +41,16 @@ def test_one_file_that_is_missing_is_enough(fresh, site):
 @pytest.mark.parametrize(
     ("way", "name", "said"), [("refused", "zh", "加载不了 Python"), ("late", "index", "Python cannot be loaded")]
 )
-def test_the_playground_says_it_and_tries_again(fresh, site, way, name, said):
+def test_the_playground_says_it_and_tries_again(fresh, site, missing, way, name, said):
+    missing(PYTHON, way=way)
     page = fresh.new_page()
-    page.route("**/pyodide/pyodide.*", WAYS[way])
     page.goto(f"{site}/playground/{name}.html")
     page.locator("#run").click()
     page.locator("#output", has_text=said).wait_for()
     if way == "refused":
         return  # what comes then is the same
-    page.unroute("**/pyodide/pyodide.*")
     page.locator("#stop").click()  # so far it was only late
+    missing()
     page.locator("#run").click()
     page.wait_for_function("document.documentElement.dataset.running === 'false'")
     assert "0.077" in page.locator("#output").inner_text()

@@ -298,12 +298,6 @@ def test_a_text_is_right_in_capitals_too():
     assert "right: 1 of 2" in feedback("test.10", {"A": "Dense", "B": "strings"})
 
 
-def test_a_dtype_can_be_asked_for():
-    add_exercise(Exercise("test.5", expect=2.0, dtype="float64"))
-    assert "expected dtype float64, got dtype float32" in feedback("test.5", tf.constant(2.0))
-    assert "correct" in feedback("test.5", tf.constant(2.0, tf.float64))
-
-
 def test_a_view_looks_at_an_object():
     add_exercise(Exercise("test.6", expect=["x"], view=lambda tape: [v.name[0] for v in tape.watched_variables()]))
     x = tf.Variable(1.0, name="x")

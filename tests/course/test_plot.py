@@ -34,13 +34,13 @@ def test_a_tensor_is_drawn_as_its_numbers():
 
 
 def test_each_shade_of_a_map_covers_about_the_same_area():
-    plot = Plot("a slope", x=(0, 1), y=(0, 1)).heights(lambda x, y: np.exp(9 * x) + 0 * y, levels=4)
+    plot = Plot("a slope", x=(0, 1), y=(0, 1)).heights(lambda x, y: np.exp(9 * x) + 0 * y)
     areas: dict[str, float] = {}
     for shape in parts(plot, "path"):
         boxes = re.findall(r"h([\d.]+)v([\d.]+)h-", shape.get("d"))
         if boxes:
             areas[shape.get("fill")] = sum(float(wide) * float(high) for wide, high in boxes)
-    assert len(areas) == 4
+    assert len(areas) == 14
     assert max(areas.values()) < 1.2 * min(areas.values())
 
 
@@ -73,7 +73,7 @@ def test_words_stand_in_for_the_picture():
     [image] = xml.fromstring(f"<p>{bundle['text/html'].replace('>', '/>', 1)}</p>")
     assert image.get("alt") == 'y < "x" & more'
     assert "a & b" in {text.text for text in parts(plot, "text")}
-    assert "<b>" in {text.text for text in parts(plot, "text")}
+    assert "━ <b>" in {text.text for text in parts(plot, "tspan")}
 
 
 def test_a_plot_is_read_on_a_light_page_and_on_a_dark_one():
@@ -95,10 +95,13 @@ def test_a_plot_is_read_on_a_light_page_and_on_a_dark_one():
         assert 1.05 / light > 4 and light / (luminance("#111111") + 0.05) > 4, colour
 
 
-def test_the_legend_is_where_nothing_is_drawn():
+def test_the_legend_is_above_what_is_drawn_with_the_sign_of_each():
     plot = Plot("a line that falls", x=(0, 1), y=(0, 1)).curve(lambda x: 1 - x, name="falls")
-    [name] = [text for text in parts(plot, "text") if text.text == "falls"]
-    assert float(name.get("x")) > 400 and float(name.get("y")) < 100, "at the right, and at the top"
+    plot.points([0.5], [0.5], name="half").line([0, 1], [1, 1], name="top", dashed=True)
+    [legend] = [text for text in parts(plot, "text") if len(text)]
+    assert [name.text for name in legend] == ["━ falls", "● half", "╌╌ top"]
+    [ground] = parts(plot, "rect")
+    assert float(legend.get("y")) < float(ground.get("y")) and legend.get("text-anchor") == "end"
 
 
 def test_a_moving_picture_can_be_seen_without_moving():

@@ -46,7 +46,6 @@ BY_HAND = {
 exercise's function."""
 TWO = "a, b = tf.Variable(value_of_a), tf.Variable(value_of_b)\n    with tf.GradientTape() as tape: y = "
 TYPED_NONE = {
-    "04.3": f"{TWO}f(a, b)\n    return [None, tape.gradient(y, b)]",
     "06.3": f"{TWO}distance(a, b)\n    return [tape.gradient(y, a), None]",
 }
 WAYS = programs(
@@ -149,14 +148,6 @@ def smooth(numbers, rate):
     average = tf.Variable(numbers[0])
     return [average.assign((1 - rate) * average + rate * number).numpy() for number in numbers]
 #@ 04.3
-def only_b(f, value_of_a, value_of_b):
-    a, b = tf.Variable(value_of_a), tf.Variable(value_of_b)
-    tape = tf.GradientTape(False, False)
-    with tape:
-        tape.watch([b])
-        y = f(a, b)
-    return tape.gradient(y, (a, b))
-#@ 04.4
 def fooled(loss_of, x, step):
     start = tf.Variable(x)
     with tf.GradientTape() as tape:

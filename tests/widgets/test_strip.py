@@ -117,7 +117,7 @@ def test_what_is_meant_is_no_alarm(program):
 def test_the_words_are_those_of_explain():
     tape, y, x = root_of_zero()
     tape.gradient(y, x)
-    why = tape.explain_nonfinite(y, x)
+    why = tape.explain(y, x)
     assert tf.snapshot(tape)["alarms"][0]["text"] == f"{why.message} {why.fix}"
     tape, y, (x, k) = through_numpy()
     tape.gradient(y, [x, k])

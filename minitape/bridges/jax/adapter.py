@@ -22,9 +22,14 @@ SIGNS = set("add sub mul div pow integer_pow neg dot_general rem gt ge lt le eq 
 WHOLE = {"softmax", "log_softmax", "logsumexp"}  # functions of shares, whose steps no question is about
 
 
+def rows_read(recording: Any) -> list[RecordedRow]:
+    """The rows of a recording, whose arrays are gone."""
+    return rows_of(recording, lambda entry: lambda: None)
+
+
 def read(recording: Any, target: Any, source: Any, own: list[int]) -> Question:
-    """The rows of a recording."""
-    rows = rows_of(recording, lambda entry: lambda: None)
+    """A question about the rows of a recording."""
+    rows = rows_read(recording)
     end = recording.row_of(recording.target if target is None or target is recording.value else target)
     sweep = next((s for s in reversed(recording.sweeps) if end in s.target), None)
     return Question(

@@ -34,6 +34,11 @@ TIMES = {
 }
 
 
+def rows_read(recording: Any) -> list[RecordedRow]:
+    """The rows of a recording, each with what the program asked about."""
+    return rows_of(recording, lambda entry: partial(getattr, entry.extra, "asked"))
+
+
 def read(recording: Any, target: Any, source: Any) -> Question:
     """A question about the rows of a recording: what a tape did not record breaks by its time."""
     log, end = recording.log, recording.row_of(target)
@@ -41,7 +46,7 @@ def read(recording: Any, target: Any, source: Any) -> Question:
     if isinstance(variable, tf.Variable) and not log.rows_of(variable):
         log.adopt([variable], watched=False)
     adapter, own = TensorFlowAdapter(recording, end, source), log.rows_of(source)
-    rows = [_timed(adapter, row) for row in rows_of(recording, lambda e: partial(getattr, e.extra, "asked"))]
+    rows = [_timed(adapter, row) for row in rows_read(recording)]
     for handle, stored, site, when in log.stores:
         for row in rows[when:]:
             if stored is not None and row.kind == "variable" and id(row.thing()) == handle and row.row not in own:

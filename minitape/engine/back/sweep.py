@@ -100,7 +100,7 @@ class Sweep:
         return True
 
     def shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], wanted: list[int]) -> dict[int, Adjoint]:
-        """What an adjoint hands on to those inputs of its call that are wanted. ``values`` are the output and the
+        """The shares of an adjoint that go to the wanted inputs of its call. ``values`` are the output and the
         inputs.
         """
         primitive = call.primitive

@@ -19,7 +19,7 @@ from weakref import ref
 from ..hooks import hooks
 from ..recording.arrays import free, release
 from ..recording.block import InterruptSafeExit, leave_ended
-from ..recording.evidence import clock, note_gradients, site, weak, with_first_use
+from ..recording.evidence import clock, note_gradients, stack, weak, with_first_use
 from ..recording.frames import _OWN, user_frame
 from ..recording.logs import log_first_n, warn_not_watchable
 from ..recording.pause import Pause
@@ -195,7 +195,7 @@ class GradientTape(TapeMethods):
         assert self._record is not None
         self._start = now = len(self._record)
         if len(self.notes) < NOTES:
-            self.notes.append(("reset", now, None, site()))
+            self.notes.append(("reset", now, None, stack(most=1)))
         self._forget()
         self._record.token = object()  # variables are watched anew when they are read
 
@@ -303,9 +303,7 @@ class GradientTape(TapeMethods):
     def __repr__(self) -> str:
         open_rows = len(self._record or ()) - self._start if self._recording else 0
         rows = sum(end - start for start, end in self.spans) + open_rows
-        words = [f"{rows:,} rows", f"{len(self.watched):,} watched", *["persistent"] * self._persistent]
-        words += ["recording"] * self._recording + ["used up"] * self._used
-        return f"<{type(self).__name__}: {', '.join(words)}>"
+        return f"<GradientTape: {rows:,} rows, {len(self.watched):,} watched>"
 
     # -- gradients ---------------------------------------------------------------------------------
 
@@ -325,14 +323,6 @@ class GradientTape(TapeMethods):
         output_gradients: Structure = None,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
     ) -> list[Tensor | None]: ...
-    @overload
-    def gradient(
-        self,
-        target: Structure,
-        sources: tuple[AnySource, ...],
-        output_gradients: Structure = None,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-    ) -> tuple[Tensor | None, ...]: ...
     @overload
     def gradient(
         self,

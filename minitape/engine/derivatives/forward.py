@@ -26,7 +26,6 @@ from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor
 from ..tensor.tensor import Tensor
 from ..values import nest
-from .pyfunction import look_only
 
 if TYPE_CHECKING:
     from ..types import End, Leaving, Structure
@@ -100,7 +99,7 @@ class ForwardAccumulator:
         values = nest.flatten(primals)
         given = {id(p): t for p, t in zip(self._primals, self._tangents, strict=True)}
         rows = [self._tape._rows_of(v)[-1:] if id(v) not in given and v.dtype.differentiable else () for v in values]
-        with self._as_inside(), look_only():  # a Python function may be asked for its gradient again
+        with self._as_inside():
             pushed = self._push({row: v for v, states in zip(values, rows, strict=True) for row in states})
         found = [pushed.get(states[0]) if states else given.get(id(v)) for v, states in zip(values, rows, strict=True)]
         if zero:

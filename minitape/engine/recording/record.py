@@ -30,7 +30,7 @@ from ..table.primitives.elementwise import STOP_CODE
 from .array_spec import ArraySpec
 from .arrays import SMALL, hold
 from .block import leave_ended
-from .frames import _OWN, place_of, user_frame
+from .frames import _OWN, user_frame
 from .rows import CALL, FLOATS, FULL, LEAF, WIDTH, Call, Event, Leaf, Subject, number_leaf
 from .state import appended, state
 
@@ -344,11 +344,6 @@ class Record:
         last = self.segments[-1] if self.segments else None
         if last is None or last[1] is not code or last[2] != fixed:
             self.segments.append((len(self), code, fixed))
-
-    def place_of(self, row: int) -> tuple[str, int, CodeType] | None:
-        """(file name, line, code) of the user's statement that wrote ``row``."""
-        site = self.site_of(row)
-        return None if site is None else place_of(*site)
 
     def site_of(self, row: int) -> tuple[CodeType, int] | None:
         """(code, bytecode offset) of the user's statement that wrote ``row``."""

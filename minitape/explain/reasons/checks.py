@@ -45,17 +45,7 @@ def broken(q: Question) -> Finding | None:
             found.append(Finding(one.why, site, row, one.what))
     if found:
         found[0].others = [*found[1:], *side_breaks(q, found)]
-        found[0].others += steps_left(q, found[0])
     return next(iter(found), None)
-
-
-def steps_left(q: Question, found: Finding) -> list[Finding]:
-    """The step function on the way that passes zeros alone, which only shows when the break is mended."""
-    blamed, steps = {found.row, *(one.row for one in found.others)}, q.adapter.zeros["zero_derivative"]
-    said = {found.site, *(one.site for one in found.others)}
-    rows = [q.rows[row] for row, one in q.way if q.rows[row].op in steps and not one.why and row not in blamed]
-    left = (row for row in rows if row.site not in said or found.row not in [one.row for one in rows])
-    return [Finding("zero_derivative", row.site, row.row) for row in left][:1]
 
 
 ADDS = {"add", "__add__", "__radd__", "AddV2"}

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from ...engine.recording.frames import cells, lines_of, own_file, without_syntax_warnings
-from ...recording.sites import NOWHERE, Site
+from ...engine.recording.frames import own_file
+from ...recording.sites import NOWHERE, Site, cells, lines_of, without_syntax_warnings
 
 unparse = lru_cache(10_000)(ast.unparse)
 

@@ -105,7 +105,7 @@ class Form:
 
 
 def _in_blocks(texts: tuple[str, ...], plain: Form) -> Form:
-    """The same for large arrays, block by block."""
+    """The form for large arrays, which are computed block by block."""
     form = Form.__new__(Form)
     form.forward = fast.by_formula(texts[0], "xy", plain.forward)
     form.rules = tuple(
@@ -159,7 +159,7 @@ def as_calls(rule: str, *first: str) -> str:
 
 
 def form_of(code: int, value: Array) -> Form:
-    """What computes an elementwise operation, and its derivatives, for a value of this kind: a number, a large array,
+    """The form of an elementwise operation and its derivatives for a value of this kind: a number, a large array,
     any other.
     """
     kind = type(value)
