@@ -170,8 +170,8 @@ TEXT: Texts = (
         ),
         "rebound copied": (
             "{x} was not used, and a deep copy of it{line} was.",
-            "Use the object itself, or ask about the copy and give its parameters to the optimizer. Where a copy is the "
-            "method, as in meta-learning, give its gradients back (p.grad = copy.grad), or compute with "
+            "Use the object itself, or ask about the copy and give its parameters to the optimizer. Where a copy is "
+            "the method, as in meta-learning, give its gradients back (p.grad = copy.grad), or compute with "
             "torch.func.functional_call.",
         ),
         "rebound replaced": (
