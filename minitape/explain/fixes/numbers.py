@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..reasons.text import bound_by, last_name, parsed, rewritten, unparse
+from .dialects import TENSORFLOW
 from .site import SIMPLE, Change, Edit, Spot, is_call, is_index, is_module, operand, spelled
 
 _DRAWS = set("rand randn randint normal uniform bernoulli sample rsample dropout".split())
@@ -104,6 +105,18 @@ def power(spot: Spot, node: Any) -> Change | None:
     pair = list(node.args) if is_call(node, "pow", "power") and is_module(spot, node.func) else pair
     whole = len(pair) == 2 and re.fullmatch(r"[1-9][\d.]*", unparse(pair[1]))
     return None if len(pair) != 2 or whole or least(spot) < 0 else (pair[0], f"({unparse(pair[0])}) + 1e-06")
+
+
+def under_root(spot: Spot, node: Any) -> Change | None:
+    """The root of the sum of squares and a small number, for ``tf.norm(x)``. In ``tf.norm(a - b + 1e-12)`` a compiled
+    function of TensorFlow may add the number to ``b`` first, where it is lost.
+    """
+    x, root = operand(spot, node) if is_call(node, "norm") else None, spelled(spot, "tf.sqrt")
+    known = x is not None and len(node.args) == 1 and all(k.arg in ("axis", "keepdims") for k in node.keywords)
+    if spot.dialect is not TENSORFLOW or root is None or not known:
+        return None
+    tf, more = root.removesuffix(".sqrt"), "".join(f", {k.arg}={unparse(k.value)}" for k in node.keywords)
+    return f"{tf}.sqrt({tf}.reduce_sum({tf}.square({unparse(x)}){more}) + 1e-12)"
 
 
 def divided(spot: Spot, node: Any) -> Change | None:

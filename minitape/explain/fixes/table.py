@@ -63,6 +63,7 @@ EDITS: dict[str, list[Edit]] = {  # by cause
         number.written_out,
         number.masked_before,
         number.not_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")),
+        number.under_root,
         edit.on_operand("{x} + 1e-12", "norm", "vector_norm"),
         edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
         number.power,
