@@ -422,8 +422,6 @@ def broken(q: Question) -> Finding | None:
     if found.cause == "outside_tape" and given.what != "reset":
         if node.record is None and _paused(found.site):
             found.cause = "recording_paused"
-        elif at is not None and set(at.binds) & at.reads and checks.held_variable(q, at):
-            return Finding("rebound", at.site, found.row, at.binds[0])
         found.site = checks.apart(q.rows[found.row].way, q.adapter.block_way()) or found.site
     return found
 
