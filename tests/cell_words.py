@@ -120,6 +120,8 @@ def names_in(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
                     yield from zip(map(name_of, target.elts), node.value.elts, strict=False)
                 else:
                     yield name_of(target), node.value
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            yield name_of(node.target), node.value
         elif isinstance(node, (ast.For, ast.comprehension)):
             yield from ((name_of(name), node.iter) for name in ast.walk(node.target))
         elif isinstance(node, ast.arguments):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -90,8 +89,9 @@ def example(path: Path, code: str = ENGLISH) -> Fields:
     """A program of the playground in the language of a code, with its title and the picture that is shown before Python
     has come.
     """
-    known = table(TEXTS, code)
-    program = re.sub("(?<=^# ).*", lambda found: known.get(found[0], found[0]), read_text(path), flags=re.MULTILINE)
+    program = read_text(path)
+    for words, translated in table(TEXTS, code).items():
+        program = program.replace(f"# {words}\n", f"# {translated}\n")
     with _speaking(code):
         picture = import_module("minitape_widgets.playground").picture(program)
     return {"title": program.partition("\n")[0].lstrip("# "), "program": program, "snapshot": picture}

@@ -1,7 +1,7 @@
 """A learner's function: how it is run on the cases of an exercise, and what it did where a result is wrong.
 
-Each look takes the whole `Attempt` and says one thing of it, or ""; the first that says something is told. All of them
-hold for every exercise; what is known of one alone, its mistakes and changes, stands in the lesson's answers.
+`hint_for` has the looks in their order: each says one thing, or "", and the first that says something is told. All of
+them hold for every exercise; what is known of one alone, its mistakes and changes, stands in the lesson's answers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from copy import copy
 from dataclasses import dataclass, field
@@ -80,7 +79,7 @@ class Attempt:
 
     def same(self, one: Answer, other: Answer) -> bool:
         """Whether two results are alike, for this exercise."""
-        return compare(one, other, self.exercise.rtol, self.exercise.atol).right
+        return compare(one, other, self.exercise.rtol, self.exercise.rtol).right
 
     def does_as(self, other: Function | None, program: bool = True) -> bool:
         """Whether the function did on every case what another one does. A `program` is run as the learner's is; else it
@@ -138,18 +137,30 @@ def holds_dots(source: str) -> bool:
     )
 
 
-def gives_back(source: str) -> bool:
-    """Whether a function may give something back; True also where its source is out of reach."""
-    returns = (
-        isinstance(node, ast.Lambda) or (isinstance(node, ast.Return) and node.value)
-        for node in ast.walk(ast.parse(source))
-    )
-    return not source or any(returns)
-
-
 def hint_for(attempt: Attempt) -> str:
     """What to say of a function that is wrong in a case; "" where only the exercise's hints are left."""
-    return next(filter(None, (look(attempt) for look in LOOKS)), "")
+    exercise, failed, wanted = attempt.exercise, attempt.failed, attempt.wanted
+    told = _of_questions(attempt) or _of_this_exercise(attempt)
+    questions = (question for run in attempt.runs for question in run.seen.questions)
+    why = next(filter(None, (_why(question.why, wanted) for question in questions)), "")
+    if failed.error:
+        return told or (why if "None" in str(failed.error) else "") or told_of(failed.error)
+    near = compare(failed.value, wanted, NEAR, NEAR).right  # as differences give it
+    pairs = [*zip(exercise.cases, attempt.results, strict=True)]
+    from_failed = [*pairs[attempt.at :], *pairs[: attempt.at]]
+    places = [np.array(one.at) for one in failed.seen.calls]
+    return (
+        told
+        or (without_a_tape(exercise, [run.seen for run in attempt.runs]) if near else "")
+        or rearranged(failed.value, wanted)
+        or (why if _lacks_a_number(failed.value, wanted) else "")
+        or of_calls(exercise.expect, pairs, attempt.same)
+        or _of_the_function(attempt)
+        or in_common(attempt.results, attempt.expected)
+        or of_one_part(failed.value, wanted)
+        or of_first_step(exercise.expect, from_failed, places, attempt.same)
+        or _of_other_cases(attempt)
+    )
 
 
 def _of_questions(attempt: Attempt) -> str:
@@ -184,20 +195,6 @@ def _of_this_exercise(attempt: Attempt) -> str:
     return ""
 
 
-def _of_gradients(attempt: Attempt) -> str:
-    """Why a gradient is None, what an error means, that a slope is measured, or that a
-    list is in reverse.
-    """
-    failed, wanted, runs = attempt.failed, attempt.wanted, attempt.runs
-    said = str(failed.error or "")
-    why = next(filter(None, (_why(question.why, wanted) for run in runs for question in run.seen.questions)), "")
-    if failed.error:
-        return (why if "None" in said else "") or told_of(failed.error)
-    near = compare(failed.value, wanted, NEAR, NEAR).right  # as differences give it
-    by_hand = without_a_tape(attempt.exercise, [run.seen for run in runs]) if near else ""
-    return by_hand or rearranged(failed.value, wanted) or (why if _lacks_a_number(failed.value, wanted) else "")
-
-
 def _why(said: tuple[str, ...], wanted: Answer) -> str:
     """What `explain` says of the first source that got None, where a number is wanted of it."""
     right = parts_of(wanted)
@@ -210,22 +207,6 @@ def _lacks_a_number(value: Answer, wanted: Answer) -> bool:
     right = parts_of(wanted)
     return any(
         part is None and right.get(place, None if place else ...) is not None for place, part in parts_of(value).items()
-    )
-
-
-def _of_results(attempt: Attempt) -> str:
-    """What the results of the solution have to do with these, where the program ended without an error."""
-    failed, exercise = attempt.failed, attempt.exercise
-    if failed.error:
-        return ""
-    pairs = [*zip(exercise.cases, attempt.results, strict=True)]
-    at = [np.array(one.at) for one in failed.seen.calls]
-    return (
-        of_calls(exercise.expect, pairs, attempt.same)
-        or _of_the_function(attempt)
-        or in_common(attempt.results, attempt.expected)
-        or of_one_part(failed.value, attempt.wanted)
-        or of_first_step(exercise.expect, [*pairs[attempt.at :], *pairs[: attempt.at]], at, attempt.same)
     )
 
 
@@ -246,10 +227,8 @@ def _of_the_function(attempt: Attempt) -> str:
 
 def _of_other_cases(attempt: Attempt) -> str:
     """That the function is right in another case, or that it gave back the tape's answer as it is."""
-    if attempt.failed.error:
-        return ""
-    runs, expected = attempt.runs, attempt.expected
-    for case, run, wanted in zip(attempt.exercise.cases, runs, expected, strict=True):
+    runs = attempt.runs
+    for case, run, wanted in zip(attempt.exercise.cases, runs, attempt.expected, strict=True):
         if not run.error and attempt.same(run.value, wanted):
             given = ", ".join(map(shown, case))
             return say("With {given} your function is right. What is different here?", given=given)
@@ -259,15 +238,6 @@ def _of_other_cases(attempt: Attempt) -> str:
             "the right thing?"
         )
     return ""
-
-
-LOOKS: tuple[Callable[[Attempt], str], ...] = (
-    _of_questions,
-    _of_this_exercise,
-    _of_gradients,
-    _of_results,
-    _of_other_cases,
-)
 
 
 def _is_it(value: Answer, other: Answer) -> bool:

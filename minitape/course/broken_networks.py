@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import linecache
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ..common.texts import say
+from .notebook import running_notebook
 from .plot import Plot
 from .progress import forget_tries
 
@@ -55,17 +55,14 @@ def layer(x, w, b):
 
 @dataclass(frozen=True)
 class Patient:
-    """A program: what is changed in the healthy one (old -> new), its diseases, what a doctor says of it, and how it is
-    cured.
+    """A program: what is changed in the healthy one (old -> new), its diseases, and what a doctor says of it.
 
-    `cure` changes the sick program back (new -> old); where it is empty, the changes are undone. `same` are diagnoses
-    that are as right: a disease that begins in one line and shows in the next.
+    `same` are diagnoses that are as right: a disease that begins in one line and shows in the next.
     """
 
     changes: dict[str, str]
     diseases: tuple[tuple[str, int], ...]
     says: str
-    cure: dict[str, str] = field(default_factory=dict)
     same: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
 
     @property
@@ -76,7 +73,7 @@ class Patient:
     @property
     def cured(self) -> str:
         """The text of the program that is cured."""
-        return _changed(self.program, self.cure or {new: old for old, new in self.changes.items()})
+        return _changed(self.program, {new: old for old, new in self.changes.items()})
 
 
 PATIENTS = {
@@ -325,8 +322,7 @@ class Ward:
         """Put the program of a patient into a new cell below, to be changed; where that cannot be, print it. First its
         diagnosis must be known.
         """
-        ipython = sys.modules.get("IPython")
-        shell = ipython.get_ipython() if ipython else None
+        shell = running_notebook()
         text = f"{self.patient(bed).program}\n\nward.treat({bed}, step)"
         if bed not in self.diagnosed:
             print(say("Bed {bed} has no diagnosis yet: hand it in first, and then cure.", bed=bed))

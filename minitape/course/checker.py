@@ -10,6 +10,7 @@ from ..common.texts import paragraph, say
 from .compare import kind
 from .exercise import Exercise, exercises_of
 from .judge import Verdict, judge, keys_in_words
+from .notebook import running_notebook
 from .playback import Playback
 from .progress import hints_at, note_try, tries_at
 from .shown import shown
@@ -46,8 +47,7 @@ def check(name: str, answer: Answer = ...) -> None:
 
 
 def _in_notebook() -> bool:
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
+    return type(running_notebook()).__name__ == "ZMQInteractiveShell"
 
 
 def _in_colour(text: str, name: str) -> str:
@@ -127,7 +127,7 @@ def _blank(exercise: Exercise, half_done: bool) -> str:
     if not half_done and exercise.start:
         return "\n".join([text, say("Change the program, and run the cell again."), same])
     text += "\n" + say("Replace the ... with your answer, and run the cell again.")
-    return "\n".join([text, *(f"  {line}" for line in lines_of([], exercise.trials, shown))])
+    return "\n".join([text, *(f"  {line}" for line in lines_of([], exercise.trials))])
 
 
 def _right(exercise: Exercise, verdict: Verdict) -> str:

@@ -48,17 +48,9 @@ class AnswerComparison:
 
 def is_blank(answer: Answer) -> bool:
     """Whether an answer still holds the `...` that stands for "your answer here"."""
-    if isinstance(answer, (list, tuple)):
-        return any(part is ... or (isinstance(part, (list, tuple, dict)) and is_blank(part)) for part in answer)
     if isinstance(answer, dict):
-        return any(is_blank(part) for part in answer.values())
-    return answer is ...
-
-
-class ExactText(str):
-    """A text in which capital letters count, such as the name of a variable."""
-
-    __slots__ = ()
+        answer = list(answer.values())
+    return answer is ... or (isinstance(answer, (list, tuple)) and any(map(is_blank, answer)))
 
 
 def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
@@ -84,7 +76,7 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
     if isinstance(given, type) and issubclass(given, BaseException):
         given = given.__name__
     if isinstance(given, str) and isinstance(expected, str):
-        same = given.strip() == expected if isinstance(expected, ExactText) else _plain(given) == _plain(expected)
+        same = given.strip() == expected if ":" in expected else _plain(given) == _plain(expected)  # a name is exact
         return AnswerComparison(same)
     return AnswerComparison(False) if kind(given) == kind(expected) else _of_another_kind(given, expected)
 
@@ -162,10 +154,7 @@ def with_zero(names: Answer) -> Answer:
     """
     if not isinstance(names, (list, tuple)):
         return names
-    return [
-        ExactText(name.strip() if ":" in name else f"{name.strip()}:0") if isinstance(name, str) else name
-        for name in names
-    ]
+    return [f"{name.strip().removesuffix(':0')}:0" if isinstance(name, str) else name for name in names]
 
 
 def as_array(value: Answer) -> Answer:

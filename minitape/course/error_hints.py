@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph, say
 from .compare import kind
-from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
     from ..engine.types import Function
@@ -23,8 +22,9 @@ NONE = (
     "Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function "
     "give nothing back?"
 )
-# In the patterns a dot is a blank: what has blanks is a text to translate.
-OF_TAPES = {
+# The first pattern that is in the classes of an error, or in its message. A dot in it is a blank: what has blanks is a
+# text to translate.
+OF_ERRORS = {
     r"non-persistent.GradientTape": (
         "tape.gradient was called a second time, and this tape answers once. Which of the calls needs a tape of its "
         "own?"
@@ -52,8 +52,15 @@ OF_TAPES = {
     r"cannot.be.interpreted.as.an.integer|attribute.'__index__'$": (
         "Steps and places are counted with whole numbers. Which value is none here?"
     ),
-}
-OF_VALUES = {
+    r"AttributeError.*attribute.'assign": (
+        "Only a variable can be assigned to, and this is none. Make a variable, or compute a new tensor and give it "
+        "the name: x = x - ..."
+    ),
+    r"(AttributeError|TypeError).*NoneType": NONE,
+    r"AttributeError": "",  # see told_of
+    r"'[\w.]*(function|method|Function|Polynomial|TracedNumber|Distance)(_or_method)?'|`type_value`:.<f": (
+        "A function is used as if it were a number. Are the brackets missing that call it?"
+    ),
     r"type_value": (
         "tape.gradient got something that is no tensor. Is it a function, without the brackets that call it?"
     ),
@@ -104,7 +111,7 @@ def slip_in(error: BaseException, function: Function) -> str:
             return paragraph(known, say("Did you mean {near}?", near=repr(near)))
         return paragraph(known, say("Is it misspelled, or is it made in a cell that has not run?"))
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None and isinstance(error.name, str):
-        return _no_such_attribute(error.name, error.obj)
+        return "" if error.name.startswith("assign") else _no_such_attribute(error.name, error.obj)  # told_of knows it
     if isinstance(error, TypeError) and (name := _quoted(r"unexpected keyword argument '(\w+)'", said)):
         return say("There is no argument {name} here.", name=repr(name))
     return ""
@@ -143,53 +150,16 @@ def told_of(error: BaseException) -> str:
     'Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function give
     nothing back?'
     """
-    said = str(error)
-    whole = f"{' '.join(one.__name__ for one in type(error).__mro__)}: {said}"
-    if pattern := _found(OF_TAPES, whole):
-        return say(OF_TAPES[pattern])
-    if isinstance(error, AttributeError) and isinstance(error.name, str):
-        return _attribute_error(error.name, getattr(error, "obj", None))
-    if isinstance(error, TypeError) and "NoneType" in said:
-        return say(NONE)
-    if not _function_names().isdisjoint(re.findall(r"'(?:[\w.]+\.)?(\w+)'", said)) or "`type_value`: <f" in said:
-        return say("A function is used as if it were a number. Are the brackets missing that call it?")
-    if say("this function takes tensors: values that a tape can follow") in said:
+    if say("this function takes tensors: values that a tape can follow") in str(error):
         return say(
             "The function got a value that no tape can follow, such as a plain number. Hand it a tensor or a variable."
         )
-    if isinstance(error, TypeError) and (told := _of_a_call(error)):
-        return told
-    pattern = _found(OF_VALUES, whole)
-    return say(OF_VALUES[pattern]) if pattern else ""
-
-
-def _found(table: dict[str, str], said: str) -> str:
-    """The first pattern of a table that is in a message."""
-    return next((pattern for pattern in table if re.search(pattern, said, re.DOTALL)), "")
-
-
-def _attribute_error(name: str, owner: object) -> str:
-    """What to say of a name after a dot that is not there."""
-    if name.startswith("assign"):
-        return say(
-            "Only a variable can be assigned to, and this is none. Make a variable, or compute a new tensor and give "
-            "it the name: x = x - ..."
-        )
-    if owner is None:
-        return say(NONE)
-    return say(
-        "What is before the dot is {kind}, and has no {name}. Which value belongs there?",
-        kind=kind(owner),
-        name=repr("." + name),
-    )
-
-
-def _function_names() -> set[str]:
-    """How messages name what has to be called: Python's functions, and those that exercises hand in."""
-    unknown = [UnknownFunction]
-    for one in unknown:
-        unknown += one.__subclasses__()
-    return {"function", "method", "builtin_function_or_method", *(one.__name__ for one in unknown)}
+    whole = f"{' '.join(one.__name__ for one in type(error).__mro__)}: {error}"
+    pattern = next((pattern for pattern in OF_ERRORS if re.search(pattern, whole, re.DOTALL)), "")
+    if pattern == "AttributeError" and isinstance(error, AttributeError) and error.name:
+        words = "What is before the dot is {kind}, and has no {name}. Which value belongs there?"
+        return say(words, kind=kind(getattr(error, "obj", None)), name=repr("." + error.name))
+    return say(OF_ERRORS[pattern]) if pattern else _of_a_call(error) if isinstance(error, TypeError) else ""
 
 
 def _of_a_call(error: TypeError) -> str:

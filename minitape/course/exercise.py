@@ -78,7 +78,7 @@ class Exercise:
         for each part of the answer: a wrong number is told as what it is in there.
     reasons: for a list of names, what to say of each that is wrongly in it, or left out.
     trials: for a class, the programs that try it out; `expect` is the name by which they know it.
-    rtol, atol: how far a number may be off: atol + rtol * abs(expected), and only atol between two whole numbers.
+    rtol: how far a number may be off: rtol * (1 + abs(expected)), and only rtol between two whole numbers.
     """
 
     name: str
@@ -99,7 +99,6 @@ class Exercise:
     reasons: dict[str, str] = field(default_factory=dict, repr=False)
     trials: Sequence[AnswerTrial] = ()
     rtol: float = 1e-5
-    atol: float = 1e-6
 
     def __post_init__(self) -> None:
         """A mistake in one of several parts is right in the others, which it need not name."""

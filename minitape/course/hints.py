@@ -168,8 +168,6 @@ def _same(one: Answer, other: Answer) -> bool:
 
 def _of_kind(given: Answer, expected: Answer) -> str:
     """What to say of an answer that has other parts than are expected, or none."""
-    if isinstance(given, (list, tuple)) and len(given) == 1 and not isinstance(expected, (dict, list, tuple)):
-        return say("Your answer is in brackets of its own. Leave them out.")
     if isinstance(given, dict) and isinstance(expected, dict) and set(given) == set(expected):
         lists = [key for key in expected if isinstance(expected[key], list) and kind(given[key]) != kind(expected[key])]
         if lists:

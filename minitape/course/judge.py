@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import cut, paragraph, say
-from .attempt import Attempt, CheckRun, gives_back, hint_for, holds_dots, run_on, source_of, without_a_tape
+from .attempt import Attempt, CheckRun, hint_for, holds_dots, run_on, source_of, without_a_tape
 from .call_log import Seen
 from .compare import AnswerComparison, as_asked, compare, in_order, is_blank, kind, with_zero
 from .error_hints import line_of, slip_in, told_of
@@ -81,7 +81,7 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     if not isinstance(answer, type):
         return Verdict(False, [wrong_kind(exercise.expect, answer)])
     outcomes = try_out(exercise.expect, answer, exercise.trials)
-    lines, last = lines_of(outcomes, exercise.trials, shown), outcomes[-1]
+    lines, last = lines_of(outcomes, exercise.trials), outcomes[-1]
     if not last.passed and any(text and holds_dots(text) for text in map(source_of, vars(answer).values())):
         return Verdict(None)
     method = next((one for one in vars(answer).values() if inspect.isfunction(one)), answer)
@@ -103,7 +103,7 @@ def _step_that_fails(exercise: Exercise, answer: Answer, method: Function) -> st
                 "A test of exercise {name} fails: {program} gives {value}, expected {expected}.",
                 name=step.name,
                 program="; ".join(failed.trial.lines()),
-                value=failed.gave(shown),
+                value=failed.gave(),
                 expected=shown(failed.trial.expect),
             )
             return paragraph(test, _remark_on(failed, method))
@@ -218,7 +218,7 @@ def _pointer_to(exercise: Exercise, answer: Answer) -> str:
 
 
 def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> AnswerComparison:
-    return compare(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.atol)
+    return compare(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.rtol)
 
 
 def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
@@ -230,17 +230,13 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
         return Verdict(None)
     runs = [run_on(exercise, answer, case) for case in exercise.cases]
     expected = [exercise.expect(*case) for case in exercise.cases]
-    dots = holds_dots(source)
-    empty = all(not run.error and (run.value is None or is_blank(run.value)) for run in runs)
-    if empty and not exercise.start and any(wanted is not None for wanted in expected) and dots:
-        return Verdict(None)
     parts = [
         AnswerComparison(False) if run.error else _compare(exercise, run.value, wanted)
         for run, wanted in zip(runs, expected, strict=True)
     ]
     if not all(part.right for part in parts):
         attempt = Attempt(exercise, answer, source, runs, expected, [part.right for part in parts].index(False))
-        return _wrong_function(attempt, parts[attempt.at], dots, empty)
+        return _wrong_function(attempt, parts[attempt.at])
     seen = [run.seen for run in runs]
     by_hand = without_a_tape(exercise, seen) or (
         say(exercise.also(answer, seen), exercise.lesson) if exercise.also else ""
@@ -250,15 +246,19 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
     return Verdict(True)
 
 
-def _wrong_function(attempt: Attempt, part: AnswerComparison, dots: bool, empty: bool) -> Verdict:
-    """What is said of a function that is wrong in a case, or has a blank left; `empty`, it gives nothing in any."""
+def _wrong_function(attempt: Attempt, part: AnswerComparison) -> Verdict:
+    """What is said of a function that is wrong in a case, or has a blank left."""
     run, answer, case = attempt.failed, attempt.function, attempt.exercise.cases[attempt.at]
     if run.error and (slip := slip_in(run.error, answer)):
         return Verdict(False, [say("your function {did}", did=_raised(run.error, answer))], slip, slip=True)
-    if attempt.source and dots:
-        return Verdict(None, half_done=bool(attempt.exercise.start))
+    begun, empty = (
+        bool(attempt.exercise.start),
+        all(not one.error and (one.value is None or is_blank(one.value)) for one in attempt.runs),
+    )
+    if holds_dots(attempt.source) and (attempt.source or (empty and not begun)):
+        return Verdict(None, half_done=begun)
     hint = say("Your function gives nothing back: write return before its result.")
-    if not empty or gives_back(attempt.source):
+    if not empty or not attempt.source or re.search(r"\breturn\s+\S|\blambda\b", attempt.source):
         hint = hint_for(attempt)
     did = _raised(run.error, answer) if run.error else say("gives {value}", value=shown(run.value))
     playback = _played_back(attempt.exercise, answer, case, run)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .compare import with_zero
-from .exercise import Exercise, Mistake, raises
+from .exercise import Exercise, Mistake
 from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
-    pass
+    from .call_log import Seen
+    from .exercise import Answer
 
-TILTED = UnknownFunction(
-    "(x[0] - 2 * x[1]) ** 2 + x[0]",
-    lambda x: (x[0] - 2.0 * x[1]) ** 2 + x[0],
-    lambda x: [2.0 * (x[0] - 2.0 * x[1]) + 1.0, -4.0 * (x[0] - 2.0 * x[1])],
-)
-CURVED = UnknownFunction(
-    "x[0] * x[1] + x[2] ** 2", lambda x: x[0] * x[1] + x[2] ** 2, lambda x: [x[1], x[0], 2.0 * x[2]]
-)
+F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
+G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
 
 EXPLAINED = {
     "04.p2": """\
@@ -50,10 +42,19 @@ ANEW = {
 }
 
 
-def _fooling_input(f: UnknownFunction, x: Sequence[float], step: float) -> np.ndarray:
-    """Where an input goes that moves by `step` in each number, up the slope of `f`."""
-    assert f.slopes
-    return np.array(x) + step * np.sign(f.slopes(x))
+def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
+    """Whether the tape left `a` alone, so that its None is not one that was typed in."""
+    if not all(call.trainable[0] for run in seen for call in run.calls):
+        return (
+            "f should get the variable a itself, and a should stay trainable. Which setting keeps the tape from "
+            "watching a?"
+        )
+    if any(call.on[0] for run in seen for call in run.calls):
+        return (
+            "Your tape watched a as well, so the None is not what it says. Which setting keeps it from watching "
+            "every variable?"
+        )
+    return ""
 
 
 EXERCISES = (
@@ -107,43 +108,30 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "04.3",
-        expect=_fooling_input,
-        cases=[(TILTED, [1.0, 2.0], 0.1), (TILTED, [3.0, -1.0], 0.5), (CURVED, [0.5, -1.0, 2.0], 0.25)],
+        expect=lambda f, a, b: [None, f.slopes(a, b)[1]],
+        cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
+        also=_none_from_the_tape,
         mistakes=[
             Mistake(
-                raises,
-                "The gradient was None: x is a constant, and no tape watches it by itself.",
-                where=r"(?s)\A(?!.*\.watch\()",
-                error="None",
+                lambda f, a, b: [None, None],
+                "Now no variable is watched: call tape.watch(b) before y is computed.",
+                where=r"(?s)\A(?!.*watch\(\[?b)",
             )
         ],
         changes={
-            ("x + step", "x - step"): (
-                "Down the slope the network gets surer. To fool it, the loss must grow: plus, not minus."
+            ("watch_accessed_variables=False", ""): (
+                "a is watched, too: the tape watches every trainable variable that it reads, unless it is told not to."
             ),
-            ("tf.sign(tape.gradient(loss, x))", "tape.gradient(loss, x)"): (
-                "Each number moves by step times the gradient. It should move by step: only the sign counts."
-            ),
-            ("x + step * ", ""): ("These are the signs. Where does the input go with them?"),
-            ("step * ", ""): "Each number moves by 1. It should move by step.",
-            (
-                "tf.sign(tape.gradient(loss, x))",
-                "1.0",
-            ): "All numbers move up. The sign of its gradient says which way each one moves.",
-            (
-                "tf.sign(",
-                "tf.abs(",
-            ): "Here the direction is lost, and the size is kept. It should be the other way round: tf.sign.",
-            ("x + step", "loss + step"): "You add to the loss. It is the input that moves.",
-            ("x + ", ""): ("This is how each number moves. Add it to x."),
+            ("watch(b)", "watch(a)"): ("This tape watches a instead of b."),
+            ("[a, b]", "b"): ("Ask for both gradients, in a list: [a, b]."),
+            ("[a, b]", '[a, b], unconnected_gradients="zero"'): ("What is not watched gives None. A zero hides that."),
         },
         hint=(
-            "What must the tape know before the loss is computed? And which way does the loss grow?",
-            "Watch x, compute loss_of(x) in the block, and ask for the gradient. Each number of x then moves by step, "
-            "in the direction of the gradient's sign.",
-            "In the block tape.watch(x) and loss = loss_of(x). After it: return x + step * tf.sign(tape.gradient(loss, "
-            "x)).",
+            "How can a tape be kept from watching every trainable variable that it reads?",
+            "Two things: the tape must watch nothing automatically, and then it must be told to watch b.",
+            "with tf.GradientTape(watch_accessed_variables=False) as tape: and as the first line of the block "
+            "tape.watch(b).",
         ),
-        because="The gradient with respect to the input says how to change the input. The weights stay as they are.",
+        because="Only b is watched, so only its path is recorded.",
     ),
 )

@@ -33,7 +33,7 @@ def _pairs(diagnosis: Answer, patient: Patient | None = None) -> set[tuple[str, 
     """A diagnosis as pairs of a disease and a line; where another pair is as right, it is the patient's own."""
     if diagnosis is None or str(diagnosis).strip().casefold() == HEALTHY:
         return set()
-    if isinstance(diagnosis, tuple) and isinstance(diagnosis[0], str):
+    if isinstance(diagnosis, tuple) and diagnosis and isinstance(diagnosis[0], str):
         diagnosis = [diagnosis]
     same = patient.same if patient else {}
     try:
@@ -273,7 +273,6 @@ STANDARDIZE = Exercise(
     ),
     because="Now lengths and masses are of the same size.",
     rtol=1e-4,
-    atol=1e-4,
 )
 
 

@@ -6,7 +6,7 @@ picture. So a picture here is some text with rounded numbers, and cannot be made
 
 from __future__ import annotations
 
-import itertools
+import struct
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from html import escape
@@ -86,35 +86,31 @@ class Plot:
         self._is_map = True
         values = self._over_all(function)
         edges = np.quantile(values, np.linspace(0, 1, SHADES + 1)[1:-1])
-        colours = [bytes((LOW + (HIGH - LOW) * k / (SHADES - 1)).astype(np.uint8)).hex() for k in range(SHADES)]
-        return self._painted(np.searchsorted(edges, values), [f"#{colour}" for colour in colours])
+        return self._painted(np.linspace(LOW, HIGH, SHADES)[np.searchsorted(edges, values)])
 
     def regions(self, function: Callable[[Answer, Answer], Answer], colours: tuple[int, int] = (0, 1)) -> Plot:
         """Where a function of two numbers is above 0, the second colour, elsewhere the first; both are faint."""
-        faint = [f'{COLOURS[colour]}" fill-opacity="0.22' for colour in colours]
-        return self._painted((self._over_all(function) > 0).astype(int), faint)
+        both = np.array([[*bytes.fromhex(COLOURS[colour][1:])] for colour in colours])
+        return self._painted(both[(self._over_all(function) > 0).astype(int)], "0.22")
 
     def _over_all(self, function: Callable[[Answer, Answer], Answer]) -> np.ndarray:
-        """The values of a function in the middle of each cell of the picture, from top to bottom."""
-        across, down = ((np.arange(count) + 0.5) / count for count in CELLS)
-        xs, ys = self.x[0] + (self.x[1] - self.x[0]) * across, self.y[1] - (self.y[1] - self.y[0]) * down
+        """The values of a function in the middle of each cell of the picture, from bottom to top."""
+        across, up = ((np.arange(count) + 0.5) / count for count in CELLS)
+        xs, ys = self.x[0] + (self.x[1] - self.x[0]) * across, self.y[0] + (self.y[1] - self.y[0]) * up
         return np.asarray(as_array(function(*np.meshgrid(xs, ys))), np.float64)
 
-    def _painted(self, shades: np.ndarray, colours: Sequence[str]) -> Plot:
-        """The cells of the picture in these colours, each colour as one shape: so nothing shows between two boxes of
-        it.
-        """
-        across, down = (self.size[0] - LEFT - RIGHT) / CELLS[0], (self.size[1] - TOP - BOTTOM) / CELLS[1]
-        boxes: list[str] = [""] * len(colours)
-        for line, row in enumerate(shades):
-            for start, end in itertools.pairwise([0, *(np.flatnonzero(np.diff(row)) + 1), CELLS[0]]):
-                wide, high = across * (end - start) + 0.4, down + 0.4
-                place = f"M{LEFT + across * start:.1f} {TOP + down * line:.1f}"
-                boxes[row[start]] += f"{place}h{wide:.1f}v{high:.1f}h{-wide:.1f}z"
-        self._parts += [
-            f'<path d="{shape}" fill="{colour}" shape-rendering="crispEdges"/>'
-            for shape, colour in zip(boxes, colours, strict=True)
-        ]
+    def _painted(self, colours: np.ndarray, opacity: str = "1") -> Plot:
+        """The cells of the picture in their colours, as a bitmap: its rows go up."""
+        pixels = colours[..., ::-1].astype(np.uint8).tobytes()
+        head = struct.pack(
+            "<2sIIIIIIHHIIIIII", b"BM", 54 + len(pixels), 0, 54, 40, *CELLS, 1, 24, 0, len(pixels), *[0] * 4
+        )
+        width, height = self.size[0] - LEFT - RIGHT, self.size[1] - TOP - BOTTOM
+        self._parts.append(
+            f'<image x="{LEFT}" y="{TOP}" width="{width}" height="{height}" preserveAspectRatio="none" '
+            f'opacity="{opacity}" style="image-rendering:pixelated" '
+            f'href="data:image/bmp;base64,{b64encode(head + pixels).decode()}"/>'
+        )
         return self
 
     def svg(self) -> str:
@@ -162,7 +158,7 @@ class Plot:
     def _named(self, name: str, colour: int, sign: str) -> Plot:
         """The picture, with a name in its legend."""
         if name:
-            self._legend.append(f'<tspan dx="18" fill="{COLOURS[colour]}">{sign} {escape(name)}</tspan>')
+            self._legend.append(f'<tspan fill="{COLOURS[colour]}">\u2003{sign} {escape(name)}</tspan>')
         return self
 
     def _places(self, xs: Answer, ys: Answer) -> np.ndarray:

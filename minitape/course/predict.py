@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ..common.texts import cut, paragraph, say
 from .compare import as_array, as_written, compare
 from .exercise import beliefs_of, explanations_of
+from .notebook import running_notebook
 from .progress import change_progress, read_progress
 
 if TYPE_CHECKING:
@@ -169,8 +170,7 @@ class Revealed:
             so = say("You predicted {predicted}, and so it is.", predicted=mark(first))
         else:
             so = paragraph(say("You predicted {predicted}.", predicted=mark(first)), answer)
-        stop = "" if said == self.shown else say("Stop here for a moment: which step did you see differently?")
-        return "\n\n".join(filter(None, [so, self.beliefs.get(said, stop), self.explanation]))
+        return "\n\n".join(filter(None, [so, self.beliefs.get(said, ""), self.explanation]))
 
     def __repr__(self) -> str:
         return (
@@ -209,11 +209,10 @@ def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str
     shown = Revealed(name, truth, explanation, beliefs or beliefs_of(lesson).get(name))
     if (asked := _asked.get(name)) is not None:
         asked.told = asked.told or asked.chosen
-    ipython = sys.modules.get("IPython")
-    if ipython is None or ipython.get_ipython() is None:
+    if running_notebook() is None:
         print(shown)
         return
-    handle = ipython.display.display(shown, display_id=True)
+    handle = sys.modules["IPython"].display.display(shown, display_id=True)
     _waiting[name] = lambda: handle.update(shown)
 
 

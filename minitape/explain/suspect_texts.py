@@ -103,7 +103,7 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
     "exploding steps": (
         "Training diverges: the gradient grew from {from_:.2g} to {to:.2g} in {n} steps{line}, and one step changes "
         "the weight by {ratio:.2g} of its length.",
-        "Use a smaller learning rate.",
+        "Use a smaller learning rate, and the mean over the batch where the loss is a sum.",
     ),
     "rounding_only": (
         "What passes {what}{line} is rounding only: {to:.1g} of an adjoint of {from_:.2g}. The same adjoint comes to "

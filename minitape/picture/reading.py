@@ -59,7 +59,6 @@ class _Gone:
 
 
 _Tape: TypeAlias = "GradientTape | _Gone"
-_Changing: TypeAlias = "tuple[str | None, Kind, tuple[int, ...], str | None]"  # watched, kind, tapes and name of a leaf
 
 
 TURNED = ("transpose_a", "transpose_b", "perm")  # arguments that a row's label and formula say
@@ -133,7 +132,7 @@ class Reader:
         self._watched_at: dict[int, int] = {}  # bits of the tapes that watch a row
         self._watches: list[tuple[int, int, int]] = []  # (from which row on, the watched row, bit of the tape)
         self._borders: list[int] = []
-        self._shown: dict[int, _Changing] = {}  # what may still change of rows that were read
+        self._shown: dict[int, Fields] = {}  # what may still change of leaves that were read
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -177,14 +176,12 @@ class Reader:
         if len(record) <= most:
             return self.read()
         rows = self.read(most // 2)
-        self.on = [0] * len(record)
+        self.count = first = len(record) - most // 2
+        self.on = [0] * first
         for bit, tape in enumerate(self.tapes):
             if tape._record is record:
-                self.on = [o | (t << bit) for o, t in zip(self.on, on_tape(tape), strict=True)]
-        first = len(record) - most // 2
-        for row, (op, a, b, _, site, value) in enumerate(zip(*record.columns(first), strict=True), first):
-            rows.append(self._row(row, (op, a, b, site), value, self._around(row), self.on[row]))
-        return rows
+                self.on = [o | (t << bit) for o, t in zip(self.on, on_tape(tape), strict=False)]
+        return rows + self._read(record, record.columns(first), first)
 
     def recompute(self, asked: bool = False) -> bool:
         """Computes the arrays again that the recording released: where they are small, or it was asked for.
@@ -233,45 +230,34 @@ class Reader:
             return False
         return op == LEAF and row not in record.leaves
 
-    def _row(
-        self, row: int, cell: tuple[int, int, int, int], value: Array, around: Around, tapes: int | None = None
-    ) -> PictureRow:
-        """A row that is no scalar operation; ``tapes`` are bits of those that it is on, where they are known."""
+    def _row(self, row: int, cell: tuple[int, int, int, int], value: Array, around: Around) -> PictureRow:
+        """A row that is no operation on numbers alone."""
         record = self._known
-        op, a, b, _ = cell
-        own: Fields | None = None
-        inputs: tuple[int, ...] = ()
-        if op == CALL:
-            call = record.call_at(row)
-            assert call is not None
-            inputs = call.inputs
-            if call.outputs > 1:
-                own = {"call": call.row, "output": row - call.row}
-        elif op != LEAF:
-            inputs = (a, b) if len(BY_CODE[op - FIRST_CODE].texts) > 2 else (a,)
-        if tapes is None:
-            spread = 0
-            for i in inputs:
-                spread |= self.on[i] if i < row else 0
-            tapes = (spread & around.within) | self._watched_at.get(row, 0)
-            self.on.append(tapes if differentiable(record, row) else 0)
+        primitive, inputs = operation_of(record, row)
+        call = record.call_at(row)
+        spread = 0
+        for i in inputs:
+            spread |= self.on[i] if i < row else 0
+        tapes = (spread & around.within) | self._watched_at.get(row, 0)
+        self.on.append(tapes if differentiable(record, row) else 0)
         if type(value) is ArraySpec:
             value = self.held.get(row, value)
         shown = None if type(value) is ArraySpec else pack_value(value)
-        if op == LEAF:
-            form = self._form(row, cell, around, tapes) | {"released": shown is None}
-            self._shown[row] = (form["watched"], form["kind"], tuple(form["tapes"]), form["name"])
-            return PictureRow(row, form, inputs, None, shown, own)
-        what = op if op != CALL else call.primitive
-        turned = [call.attrs.get(name) for name in TURNED] if op == CALL else ()
-        key = (what, *turned, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
+        released: Fields = {"released": shown is None}
+        if primitive is None:
+            form = self._form(row, cell, around, tapes) | released
+            self._shown[row] = self._leaf_state(row)
+            return PictureRow(row, form, inputs, None, shown)
+        own: Fields = {"call": call.row, "output": row - call.row} if call is not None and call.outputs > 1 else {}
+        turned = [call.attrs.get(name) for name in TURNED] if call is not None else ()
+        key = (primitive, *turned, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
         found = around.forms.get(key)
         # the label is the function's name
-        if found is None or what is CUSTOM or getattr(what, "name", "") == "function":
-            found = around.forms[key] = self._form(row, cell, around, tapes) | {"released": shown is None}
+        if found is None or primitive is CUSTOM or primitive.name == "function":
+            found = around.forms[key] = self._form(row, cell, around, tapes) | released
         if inputs and tapes and found["cut"] is None and not any(differentiable(record, i) for i in inputs):
-            own = {**(own or {}), "cut": "integer"}
-        return PictureRow(row, found, inputs, None, shown, own)
+            own["cut"] = "integer"
+        return PictureRow(row, found, inputs, None, shown, own or None)
 
     def _form(self, row: int, cell: tuple[int, int, int, int], around: Around, tapes: int) -> Fields:
         """What a row has in common with those of the same operation at the same place on the same tapes."""
@@ -343,7 +329,7 @@ class Reader:
             return {**result, "kind": "variable", "label": label, "name": name, "version": version}
         if leaf.number is not None:
             return {**result, "kind": "constant", "label": "const", "literal": True}
-        watched = self._watched(row)
+        watched = any(row in tape.watched for tape in self.tapes)
         return {**result, "kind": "source" if watched else "constant", "label": "x" if watched else "const"}
 
     def _first_version(self, leaf: Leaf) -> int:
@@ -400,16 +386,16 @@ class Reader:
         forms = self._forms.setdefault((place, by, scope, within, outside), {})
         return Around(end, place, by, scope, within, outside, forms)
 
-    def _watched(self, row: int) -> bool:
-        return any(row in tape.watched for tape in self.tapes)
+    def _leaf_state(self, row: int) -> Fields:
+        """What may still change of a leaf."""
+        kind = self._leaf(row)["kind"]
+        tapes = [k for k, tape in enumerate(self.tapes) if row in tape.watched]
+        return {"row": row, "kind": kind, "tapes": tapes, "watched": self._why_watched(row, kind)}
 
-    def _why_watched(self, row: int, kind: Kind | None) -> str | None:
+    def _why_watched(self, row: int, kind: Kind) -> str | None:
         tapes = [tape for tape in self.tapes if row in tape.watched]
-        if not tapes:
-            return None
-        if kind == "variable" and any(tape._watch_accessed_variables for tape in tapes):
-            return "automatic"
-        return "explicit"
+        automatic = kind == "variable" and any(tape._watch_accessed_variables for tape in tapes)
+        return "automatic" if automatic else "explicit" if tapes else None
 
     def _place(self, place: tuple[CodeType, int | None] | None, site: int) -> tuple[str | None, int | None]:
         """(file, line) of the statement behind a row; each place in the code is looked up once."""
@@ -426,21 +412,13 @@ class Reader:
     # -- what may change after a row was read ------------------------------------------------------
 
     def changes(self) -> list[Fields]:
-        """Parts of rows read earlier that are different now: leaves that were watched late, names."""
-        changed: list[Fields] = []
+        """Parts of rows read earlier that are different now: leaves that were watched late."""
+        found = []
         for row, before in list(self._shown.items()):
-            watched = self._watched(row)
-            kind = before[1]
-            leaf = self._known.leaves.get(row)
-            if kind in ("source", "constant") and leaf is not None:
-                kind = "source" if watched and leaf.number is None else "constant"
-            tapes = tuple(k for k, tape in enumerate(self.tapes) if row in tape.watched)
-            why = self._why_watched(row, kind)
-            now = (why, kind, tapes, before[3])
-            if now != before:
+            if (now := self._leaf_state(row)) != before:
                 self._shown[row] = now
-                changed.append({"row": row, "watched": why, "kind": kind, "tapes": list(tapes)})
-        return changed
+                found.append(now)
+        return found
 
     def names(self) -> dict[int, str]:
         """Python names of rows, as far as the namespaces hold their tensors or variables."""

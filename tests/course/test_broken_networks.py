@@ -168,6 +168,7 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
     ("larch", [], "41 of 65 numbers got a gradient"),
     ("larch", "healthy", "is every path whole?"),
     ("fir", [], "correct"),
+    ("fir", (), "correct"),
     ("fir", "healthy", "correct"),
     ("fir", [("sign", 3)], "Here the loss falls, from 5.937 to 5.053"),
     ("fir", [("order", 5)], "each variable moved by its own gradient, w2 by 0.41 at most"),

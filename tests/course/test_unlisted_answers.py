@@ -121,7 +121,6 @@ WRONG_PROGRAMS = [
     ("01.5", SOLUTIONS["01.5"].replace("0.1 *", "0.2 *"), "the learning rate 0.2, and not 0.1"),
     ("01.5", SOLUTIONS["01.5"].replace("gradient(y, x)", "gradient(y)"), "lacks what goes there for sources"),
     ("03.2", solved("03.2", "return w", "return w.numpy()"), "it is a plain number"),
-    ("04.3", SOLUTIONS["04.3"].replace("        loss = loss_of(x)", "    loss = loss_of(x)"), "with block had ended"),
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "stop_gradient"), "it belongs to tf"),
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "tape.stop_gradient"), "It belongs to tf"),
     ("05.2", SOLUTIONS["05.2"].replace("persistent=True", "Persistent=True"), "There is no argument 'Persistent'"),

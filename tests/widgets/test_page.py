@@ -342,8 +342,6 @@ def test_a_product_grows_along_a_path_and_ends_in_the_gradient(show, page):
     gradient = float(tape.gradient(d, a).numpy())
     assert "= (-1.164)" not in chain.inner_text() and "= -1.164" in chain.inner_text()
     assert f"{gradient:.7g}, which is what tape.gradient returned" in chain.inner_text()
-    page.locator(".mt-factor").nth(1).hover()
-    page.wait_for_function("document.querySelectorAll('path.mt-edge.mt-on').length === 1")
 
 
 def test_the_bar_of_two_tapes_keeps_its_buttons_in_one_line(show, page):

@@ -20,7 +20,7 @@ from ...explain.reasons import checks, text
 from ...explain.reasons.question import Given, Question, RecordedRow
 from ...explain.value_texts import FUNCTIONS
 from ...picture.reading import spaces
-from ...recording.sites import NOWHERE, Site
+from ...recording.sites import NOWHERE, Site, last_return
 from ...recording.values import numbers_of
 from ..rows import exits_of, rows_of
 from .operations import handle_of, variable_of
@@ -140,6 +140,11 @@ class TensorFlowAdapter:
     def is_number(self, row: RecordedRow) -> bool:
         """Whether it is a number that the program wrote."""
         return False
+
+    def rule(self, row: RecordedRow) -> Site:
+        """Where the program's own gradient function of a call returns."""
+        rule = self.log.rules.get(row.extra.op)
+        return NOWHERE if rule is None else last_return(rule)
 
     def watched(self, row: RecordedRow) -> bool:
         """Whether a row was watched."""

@@ -12,12 +12,12 @@ from ...explain.families import STEPS
 from ...explain.owners import living
 from ...explain.reasons import checks, text, words, zero_nan
 from ...explain.reasons.names import path_to
-from ...explain.reasons.question import Exit, Finding, Question, breaks
+from ...explain.reasons.question import Exit, Finding, Question, RecordedRow, breaks
 from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ...explain.words import Explanation
-from ...recording.sites import NOWHERE, Site, last_return
+from ...recording.sites import NOWHERE, Site
 from .adapter import TIMES, read
 from .calls import open_call, seeds_of, traced_again
 from .inside import has_tapes
@@ -26,6 +26,8 @@ from .numpy_calls import numpy_call, predictions
 from .operations import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
 from .words import OF_KERAS, TEXT
 
+COPIES = ("clone_model", "deepcopy", "from_config", "load_model")
+MAPS = ("map", "interleave", "flat_map", "filter", "scan")  # of a dataset
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
 
 
@@ -255,22 +257,17 @@ def _worded(q: Question, one: Finding) -> None:
     elif one.cause == "variable_assign":
         at = text.at(one.site)
         one.kind = "metric" if at is not None and at.call_of("update_state") else ""
-    elif row.op in PYTHON or is_dataset(row.op):
-        one.cause, one.what, one.kind = (
-            "left_through_numpy",
-            PYTHON.get(row.op, ""),
-            "python" if row.op in PYTHON else "dataset",
-        )
-        if is_dataset(row.op) and (use := text.at(row.site)) is not None:
-            made = [
-                s
-                for name in use.reads
-                for s in text.bound_by(name, use)
-                if s.call_of("map", "interleave", "flat_map", "filter", "scan")
-            ]
-            one.site = made[-1].site if made else one.site
+    elif row.op in PYTHON:
+        one.cause, one.what, one.kind = "left_through_numpy", PYTHON[row.op], "python"
+    elif is_dataset(row.op):
+        use = text.at(row.site)
+        keras = keras_call(use)  # which makes a dataset of what it is given
+        one.cause, one.what = "left_through_numpy", keras and f"{keras}()"
+        one.kind = OF_KERAS.get(keras, "dataset")
+        made = [s for name in use.reads for s in text.bound_by(name, use) if s.call_of(*MAPS)] if use else []
+        one.site = made[-1].site if made and not keras else one.site
     elif is_custom(row.extra.op or ""):
-        one.cause, one.kind, one.site = "custom_rule", "none", last_return(q.adapter.log.rules.get(row.extra.op))
+        one.cause, one.kind, one.site = "custom_rule", "none", q.adapter.rule(row)
     elif one.cause == "integer_dtype":
         one.kind = "inside"
     elif one.cause == "nondifferentiable" and row.kind == "operation":
@@ -405,18 +402,16 @@ def left_by(q: Question, exit: Exit) -> Finding:
     """That a value left, in the words for the function that the line calls."""
     if exit.how == "__bool__":
         return Finding("python_branch", exit.site, exit.row)
-    at = text.at(exit.site)
-    keras = next(
-        (name for call in (at.calls if at is not None else ()) if (name := text.last_name(call.func)) in OF_KERAS), ""
-    )
+    keras = keras_call(text.at(exit.site))
     what = f"{keras}()" if keras else words.left_by(exit.how)
-    return Finding(
-        "left_through_numpy",
-        exit.site,
-        exit.row,
-        what,
-        OF_KERAS.get(keras, "") or "python" * (exit.how == "numpy_function"),
-    )
+    kind = OF_KERAS.get(keras, "") or "python" * (exit.how == "numpy_function")
+    return Finding("left_through_numpy", exit.site, exit.row, what, kind)
+
+
+def keras_call(at: text.Statement | None) -> str:
+    """The function of Keras that a line calls, and that gives arrays of NumPy; empty where it calls none."""
+    names = (text.last_name(call.func) for call in (at.calls if at is not None else ()))
+    return next((name for name in names if name in OF_KERAS), "")
 
 
 # -- another object --------------------------------------------------------------------------------
@@ -465,43 +460,39 @@ def instead(q: Question) -> Finding | None:
 
 def _twin(q: Question) -> Finding | None:
     """A variable of the same name and shape, whose own is gone."""
-    name, last = name_of(q.source) or "", (name_of(q.source) or "").rpartition("/")[2]
-    for row in q.leaves():
-        same = (
-            row.kind == "variable"
-            and tuple(row.shape) == tuple(q.source.shape)
-            and (row.name or "").rpartition("/")[2] == last
-        )
-        if (
-            same
-            and not q.own
-            and (
-                ("/" in name and row.name == name)
-                or not q.adapter.is_kept(row.thing() if q.adapter.is_kept(handle_of(q.source)) else handle_of(q.source))
-            )
-        ):
-            way = q.adapter.birth_of(row)[1]
-            copies = (
-                [
-                    s
-                    for s in text.statements(q.sweep.site[0])
-                    if s.call_of("clone_model", "deepcopy", "from_config", "load_model")
-                ]
-                if q.sweep
-                else []
-            )
-            site = next(
-                (site for site in reversed(way) if any(s.covers(site) for s in copies)),
-                way[-1] if way else copies[0].site if len(copies) == 1 else row.site,
-            )
-            return Finding(
-                "wrong_object",
-                site,
-                row.row,
-                other=row.name or fill("a variable"),
-                kind="cloned" if row.name == name and "/" in name else "",
-            )
+    own, name = handle_of(q.source), name_of(q.source) or ""
+    kept = not q.own and q.adapter.is_kept(own)
+    for row in q.leaves() if not q.own else ():
+        as_large = row.kind == "variable" and tuple(row.shape) == tuple(q.source.shape)
+        if as_large and (row.name or "").rpartition("/")[2] == name.rpartition("/")[2]:
+            copy = "/" in name and row.name == name
+            if copy or not q.adapter.is_kept(row.thing() if kept else own):
+                site, built = made_by(q, row)
+                kind = "cloned" if copy else "built" * built
+                return Finding("wrong_object", site, row.row, other=row.name or fill("a variable"), kind=kind)
     return None
+
+
+def made_by(q: Question, row: RecordedRow) -> tuple[Site, bool]:
+    """The line that copied a model or made the variable of a row; and whether it called a function that builds it."""
+    way = q.adapter.birth_of(row)[1]
+    copies = [s for s in (text.statements(q.sweep.site[0]) if q.sweep else ()) if s.call_of(*COPIES)]
+    copy = next((site for site in reversed(way) if any(s.covers(site) for s in copies)), None)
+    if copy is not None or not way:
+        return copy or (copies[0].site if len(copies) == 1 else row.site), False
+    outer = len(way) - 1
+    while outer and (at := text.at(way[outer])) is not None and _gives_back(at):
+        outer -= 1
+    return way[outer], outer < len(way) - 1
+
+
+def _gives_back(at: text.Statement) -> bool:
+    """Whether the function around a statement returns the object that it makes."""
+    if isinstance(at.node, ast.Return):
+        return text.last_name(getattr(at.node.value, "func", at.node))[:1].isupper()  # a class, of which it makes one
+    around = (s.node for s in text.statements(at.file) if s.functions == at.functions)
+    ends = [node.value for node in around if isinstance(node, ast.Return)]
+    return any(isinstance(value, ast.Name) and value.id in at.binds for value in ends)
 
 
 def unused(q: Question) -> Finding | None:
@@ -560,7 +551,7 @@ def _inner(q: Question, found: Finding | None) -> Finding | None:
         return found
     row = q.rows[found.row]
     if is_custom(row.extra.op or ""):
-        return Finding("custom_rule", last_return(q.adapter.log.rules.get(row.extra.op)), row.row)
+        return Finding("custom_rule", q.adapter.rule(row), row.row)
     if row.op in PYTHON:
         return at_row(q, "left_through_numpy", row.row, "python", PYTHON[row.op])
     if row.extra.function is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,7 @@ def broken(q: Question) -> Finding | None:
     return (copied(q) if found.kind == "hidden" else None) or found
 
 
+PAUSES = ("no_grad", "inference_mode")
 MADE_BY = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}  # what a leaf got its values from
 
 
@@ -183,13 +185,25 @@ def in_torch(q: Question, one: Finding) -> None:
     hides = next((name for name in HIDES if at.call_of(name)), "")
     if hides:
         one.cause, one.kind, one.what = one.cause if one.cause in ("detach", "data") else "no_grad", "hidden", hides
-    elif one.cause == "no_grad":
+    elif one.cause in PAUSES:
+        if not at.within(*PAUSES):
+            at = paused_by(one, row) or at
         if at.call_of("sample") and not at.within("no_grad", "inference_mode"):
             one.kind = "drawn"
         switches = [(s, call.args) for s in at.around if (call := s.call_of("set_grad_enabled")) is not None]
         for switch, given in switches[-1:]:
             if given and not isinstance(given[0], ast.Constant):
                 one.site, one.kind, one.other = switch.site, "switched", text.unparse(given[0])
+
+
+def paused_by(one: Finding, row: RecordedRow) -> text.Statement | None:
+    """Blames the call on the way to a row that stands in a block without gradients, or in a function so decorated."""
+    way = [at for site in row.extra.way if (at := text.at(site)) is not None]
+    for at, inner in reversed([*pairwise(way)]):
+        if at.within(*PAUSES):
+            one.site, one.what = at.site, ".".join(filter(None, (inner.in_class, inner.function)))
+            return at
+    return None
 
 
 def left(q: Question, exit: Exit) -> Finding:
@@ -210,12 +224,30 @@ def outside(q: Question) -> Finding | None:
         if not q.used and q.ends
         else []
     )
-    back.sort(key=lambda e: q.rows[e.row].dtype.startswith(checks.WHOLE))
+    real = [e for e in back if not q.rows[e.row].dtype.startswith(checks.WHOLE)]  # what a gradient could pass
     chose = [e for e in q.exits if e.row in q.after and e.how == "__bool__"] if not q.used and q.ends else []
-    found = [left(q, e) for e in back or chose[:1]]
+    found = list({e.site: left(q, e) for e in reversed(real or back or chose[:1])}.values())[::-1]
     for one in found[:1]:
-        one.others = [other for other in found[1:] if other.site != one.site]
+        again = None if one.cause == "branch" else made_again(q, one)
+        for other in found[1:]:
+            other.beside = True
+        one.others = ([] if again is None else [again]) + found[1:]
     return next(iter(found), None)
+
+
+def made_again(q: Question, left: Finding) -> Finding | None:
+    """The line that makes a tensor of the values that left: it is a break, too."""
+    start = text.at(left.site)
+    made = [(at, row) for row in q.leaves() if (at := text.at(row.site)) is not None and at is not start]
+    reached = text.flow(start, {at.file for at, _ in made}) if start is not None and made else ()
+    taken = q.rows[left.row or 0].array
+    found = list[tuple[bool, Finding]]()
+    for at, row in made:
+        call = at.call_of("tensor", "as_tensor", "from_numpy", "FloatTensor") if at in reached else None
+        if call is not None:
+            differs = taken is None or row.array is None or not np.isin(taken, row.array).all()
+            found.append((differs, Finding("copied", row.site, row.row, text.last_name(call.func))))
+    return min(found, key=lambda one: one[0])[1] if found else None
 
 
 # -- another object --------------------------------------------------------------------------------
@@ -404,4 +436,6 @@ def ask(recording: Any, target: Any, source: Any) -> Explanation:
     q.name = words.path_to(q, source) or as_asked() or recording.log.history.name_of(source)
     order = CHECKS if target is not None else (*ALWAYS, plain_target)
     found = next((finding for check in order if (finding := check(q)) is not None), Finding("connected"))
-    return words.explanation(q, found, TEXT)
+    answer = words.explanation(q, found, TEXT)
+    answer.connected |= found.kind == "zeros"
+    return answer

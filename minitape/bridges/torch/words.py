@@ -111,8 +111,8 @@ TEXT: Texts = (
         ),
         "non_leaf": (
             "{x} is not a leaf: {what}{line} computed it. autograd writes .grad of leaves only.",
-            "Call {x}.retain_grad() before backward(). If {x} is to be trained, make it the leaf: compute first, then "
-            ".requires_grad_().",
+            "If {x} is to be trained, make it the leaf: compute first, then .requires_grad_(). To read the gradient of "
+            "what is computed, call {x}.retain_grad() before backward().",
         ),
         "non_leaf anew": (
             "{x} is computed anew where it is read. This one is no leaf, and was not used.",
@@ -171,7 +171,9 @@ TEXT: Texts = (
         ),
         "rebound copied": (
             "{x} was not used, and a deep copy of it{line} was.",
-            "Use the object itself and not its copy, or ask about the copy and give its parameters to the optimizer.",
+            "Use the object itself, or ask about the copy and give its parameters to the optimizer. Where a copy is "
+            "the method, as in meta-learning, give its gradients back (p.grad = copy.grad), or compute with "
+            "torch.func.functional_call.",
         ),
         "rebound replaced": (
             "{x} was not used: its module was given another in its place{line}.",

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ..types import AnySource, GradientSource, Key, Leaving, Structure
 
 ALONE = {EagerTensor, ResourceVariable}  # sources that are no structure
-_NONES = repeat(None)  # as many as are asked for
+_NONES = repeat(None)  # one for each gradient, which is compared with it
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 ASKED = 64  # gradients of one tape that a picture can show
 _NEVER = (
@@ -77,13 +77,14 @@ class GradientTape(TapeMethods):
     _record: Record | None = None
     _start = 0  # the first row of the open span
     number: int | None = None  # among the recording's members
-    _entered = False  # whether its block is still to be left
+    # of its block, which Ctrl-C may interrupt anywhere, see InterruptSafeExit
+    _held: Callable[[], object] | None = None
+    _entered = False  # whether it is still to be left
     _paused = _within = False  # _within: entered again in its own pause
     late = False  # whether something was watched after its first use, or outside of the block
     last: GradientQuestion | None = None  # the last one that was answered
     questions: Sequence[GradientQuestion] = ()  # each of them, where the tape gives several gradients
     watchers: Sequence[Callable[[], object]] = ()  # live pictures of this tape, told by the recording
-    _held: Callable[[], object] | None = None
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
@@ -108,7 +109,7 @@ class GradientTape(TapeMethods):
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
         if state.tapes:
-            leave_ended()
+            leave_ended()  # tapes that a recursion without end left open
         record, frame = state.record, _getframe(1)
         if _OWN[frame.f_code.co_filename]:
             frame = user_frame(frame) or frame
@@ -366,7 +367,10 @@ class GradientTape(TapeMethods):
             self._begin()
         zero = unconnected_gradients is not NONE and wants_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else targets_of(target)
-        given, flat = ([sources],) * 2 if type(sources) in ALONE else ends_of(sources)
+        if type(sources) in ALONE:
+            given = flat = [sources]
+        else:
+            given, flat = ends_of(sources)
         adjoints = [None] * len(targets)
         if output_gradients is not None:
             adjoints = output_adjoints(output_gradients, len(targets))

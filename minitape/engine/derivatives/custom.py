@@ -240,7 +240,7 @@ def recompute_grad(f: Function) -> Function:
 
         return result, grad
 
-    return functools.wraps(f)(lambda *args, **kwargs: run(*args, **kwargs))
+    return functools.wraps(f)(run)
 
 
 def _recompute(
@@ -286,4 +286,4 @@ def grad_pass_through(f: Function) -> Function:
 
         return f(*args, **kwargs), grad
 
-    return functools.wraps(f)(lambda *args, **kwargs: run(*args, **kwargs))
+    return functools.wraps(f)(run)

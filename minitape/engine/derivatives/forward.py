@@ -17,7 +17,7 @@ import numpy as np
 
 from ..back.backward import gradients_of
 from ..back.endpoints import UnconnectedGradients, unconnected_zeros, wants_zeros, zeros_of
-from ..back.reach import TERMINAL, reachable_rows
+from ..back.reach import ENDS_HERE, reachable_rows
 from ..back.sweep import Sweep
 from ..back.tape import GradientTape
 from ..recording.block import InterruptSafeExit, block
@@ -126,7 +126,7 @@ class ForwardAccumulator:
             return {}
         reachable = reachable_rows(tape, set(tangents))
         for row in tangents:
-            reachable[row] = TERMINAL if reachable[row] else 0  # nothing comes from further back
+            reachable[row] = ENDS_HERE if reachable[row] else 0  # nothing comes from further back
         asked = {row: value for row, value in asked.items() if reachable[row]}
         with GradientTape(watch_accessed_variables=False) as inner:
             adjoints = {row: zeros_of(value) for row, value in asked.items()}

@@ -152,11 +152,11 @@ def origin_of_new(
         origin = tensor._origin
         if tensor._record is not None:
             origin = (tensor._record, tensor._row)
-        elif origin is not None:
-            if origin[5] >= DEPTH:
+        elif origin is not None and (age := origin[5] + step) > depth:
+            if age > DEPTH:
                 origin = None
-            elif origin[5] + step > depth:
-                depth = origin[5] + step
+            else:
+                depth = age
         values += (ref(tensor), origin)
     return clock(), kind, sum(stack(), ()) if place is None else place, values, detail, depth
 

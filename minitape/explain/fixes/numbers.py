@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..reasons.text import bound_by, last_name, parsed, unparse
+from .dialects import TENSORFLOW
 from .site import Change, Edit, Spot, is_call, is_index, operand, spelled
 
 _DRAWS = set("rand randn randint normal uniform bernoulli sample rsample dropout".split())
@@ -88,6 +89,18 @@ def least(spot: Spot, given: int = 0) -> float:
     """The smallest element of the first input of the operation whose elements are known, or of another of them."""
     known = [float(np.min(a)) for a in spot.inputs() if a is not None and a.size]
     return known[given] if known else -np.inf
+
+
+def under_root(spot: Spot, node: Any) -> str | None:
+    """The root of the sum of squares and a small number, for ``tf.norm(x)``. In ``tf.norm(a - b + 1e-12)`` a compiled
+    function of TensorFlow may add the number to ``b`` first, where it is lost.
+    """
+    x, root = operand(spot, node) if is_call(node, "norm") else None, spelled(spot, "tf.sqrt")
+    known = x is not None and len(node.args) == 1 and all(k.arg in ("axis", "keepdims") for k in node.keywords)
+    if spot.dialect is not TENSORFLOW or root is None or not known:
+        return None
+    tf, more = root.removesuffix(".sqrt"), "".join(f", {k.arg}={unparse(k.value)}" for k in node.keywords)
+    return f"{tf}.sqrt({tf}.reduce_sum({tf}.square({unparse(x)}){more}) + 1e-12)"
 
 
 def log_softmax(spot: Spot, node: Any) -> Change | None:

@@ -17,7 +17,7 @@ from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
 from .edits import looked_up
 from .leaving import FLAT, part_inside
-from .numbers import is_integer, least, rounded, through
+from .numbers import is_integer, least, rounded, through, under_root
 from .site import Spot, is_call, is_index, operand, spelled
 
 _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may name; None: it does not fit
@@ -29,6 +29,7 @@ _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may
     "through": lambda spot, node: through(spot, node, rounded(spot, node)),
     "soft": lambda spot, node: soft(spot, node),
     "small": lambda spot, node: "1e-12" if re.search("sqrt|norm|std", called(node)) else "1e-06",
+    "root": lambda spot, node: under_root(spot, node),
     "below": lambda spot, node: _text(node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]),
     "new": lambda spot, node: (found := part_inside(spot)) and (found[1] if found[0] is node else None),
     "code": lambda spot, node: spot.path or spot.question.name,
@@ -232,6 +233,13 @@ TABLE = [
         "`{it}` is not finite where `{x}` is zero: add a small number there, such as {small}. Where a later line masks "
         "such elements, replace them before, too.",
         lambda spot, node: least(spot) == 0 and not is_call(operand(spot, node), "softmax", "sigmoid"),
+    ),
+    OperationFix(
+        "nan_backward",
+        "sqrt|norm",
+        "`{it}` has no finite slope where `{x}` is zero: write `{root}`. Where a later line masks such elements, "
+        "replace them before, too.",
+        lambda spot, node: least(spot) == 0,
     ),
     OperationFix(
         "nan_backward",

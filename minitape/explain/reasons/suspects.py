@@ -195,11 +195,10 @@ def broadcast(run: CheckedRun) -> Iterator[Suspicion]:
     """A column of N values met a row of N: N times N, of which the loss takes the mean."""
     names, found, tables = run.names, list[Suspicion](), set[Site]()
     for row in run.operations({*names.compare, *names.losses, *names.factors, *names.adds}):
-        given = [run.rows[run.operand(run, row, one)] for one in row.inputs[:2]]
-        shapes = [tuple(one.shape) for one in given]
-        column = next((k for k, other in enumerate(shapes[::-1]) if column_and_row(shapes[k], other)), None)
+        given, column = _column_in(run, row)
         if column is None or not _is_summed(run, row):
             continue
+        shapes = [tuple(one.shape) for one in given]
         n = max(*shapes[0], *shapes[1])
         if row.op not in names.losses and tuple(row.shape) != (n, n):
             continue  # the program made the column itself
@@ -217,6 +216,13 @@ def column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
     (True, False, False)
     """
     return len(second) == 1 and second[0] is not None and second[0] > 1 and first == (second[0], 1)
+
+
+def _column_in(run: CheckedRun, row: RecordedRow) -> tuple[list[RecordedRow], int | None]:
+    """The two inputs of an operation, and which is a column where the other is a row of as many."""
+    given = [run.rows[run.operand(run, row, one)] for one in row.inputs[:2]]
+    shapes = [tuple(one.shape) for one in given]
+    return given, next((k for k, other in enumerate(shapes[::-1]) if column_and_row(shapes[k], other)), None)
 
 
 def _is_summed(run: CheckedRun, row: RecordedRow) -> bool:
@@ -237,7 +243,8 @@ def _is_summed(run: CheckedRun, row: RecordedRow) -> bool:
                 table.add(reader.row)
                 waiting.append(reader)
     beside = {one for at in table - {row.row} for one in run.rows[at].inputs} - table
-    tables = (at for at in beside if tuple(run.maker(at).shape) == shape)
+    makers = ((at, run.maker(at)) for at in beside)  # a table that was made by the same mistake is not meant
+    tables = (at for at, by in makers if tuple(by.shape) == shape and _column_in(run, by)[1] is None)
     return whole and not any((values := run.numbers(at)) is None or np.ptp(values) for at in tables)
 
 
