@@ -220,7 +220,7 @@ def _on(exit: Exit, cause: str, what: str = "") -> Finding:
 def outside(q: Question) -> Finding | None:
     """What left and came back; else what chose."""
     back = (
-        [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.came_back(q, e)]
+        [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.flows_back(q, e)]
         if not q.used and q.ends
         else []
     )
