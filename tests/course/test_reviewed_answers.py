@@ -69,6 +69,8 @@ PROGRAMS = [
     ("02.5", solved("02.5", "operation, *inputs =", "operation, *inputs, _ ="), "not yet"),
     ("04.4", solved("04.4", "step * ", ""), "moves by 1"),
     ("04.4", solved("04.4", "tf.sign(tape.gradient(loss, x))", "1.0"), "All numbers move up"),
+    ("05.5", solved("05.5", "step * ", ""), "moves by 1"),
+    ("05.5", solved("05.5", "tf.sign(tape.gradient(loss, x))", "1.0"), "All numbers move up"),
     ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0"), "begins at the last row of the tape"),
     ("12.6", solved("12.6", "gradient(loss, parameters)", "gradient(loss, parameters[0])"), "as if it were a list"),
     ("12.7", solved("12.7", "g, g.sum(axis=0)", "g * b, g.sum(axis=0)"), "x is not multiplied by b"),
