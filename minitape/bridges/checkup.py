@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..explain.page import page
 from ..explain.sentences import fill
 from ..explain.words import Explanation
 from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
-from .model_page import GradientNumbers, ModelPage, names_in
+from .model_page import GradientNumbers, ModelAnswers, ModelPage, names_in
 from .recording import Number, Recording
 from .texts import SHARED
 
@@ -81,7 +80,11 @@ class Checkup:
             known = rf"(?<![\w.\[]){re.escape(answer.name)}(?![\w\[]|\.\w)"
             answer.message = re.sub(known, lambda _: name, answer.message)
         answer.name = name
-        answer.numbers = self._numbers(source, sweep)
+        return self.counted(answer, source)
+
+    def counted(self, answer: Explanation, source: Any) -> Explanation:
+        """The same answer examined, with the numbers of the gradient."""
+        answer.numbers = self._numbers(source, self._reached_by(source))
         return self.examined(answer, source)
 
     def examined(self, answer: Explanation, source: Any) -> Explanation:
@@ -168,10 +171,11 @@ class FrameworkRecording(Recording, ABC):
         if source is None and asked:
             *asked, source = asked  # type: ignore[assignment]
         target = asked[0] if asked else target
+        checkup = Checkup(self, target)
         if isinstance(source, (list, tuple)):
             models = [self.model_parts(part) for part in source]
             if not any(models):
-                return page([answer_of(self, target, s) for s in source])
+                return ModelAnswers(checkup.counted(self.why(target, s), s) for s in source)
             known: Mapping[str, Any] | None = merged(
                 [
                     self._parts_of(iter([part])) or {} if one is None else one
@@ -180,7 +184,7 @@ class FrameworkRecording(Recording, ABC):
             )
         else:
             known = self._parts_of(source)
-        return answer_of(self, target, source) if known is None else Checkup(self, target).page(known)
+        return checkup.examined(self.why(target, source), source) if known is None else checkup.page(known)
 
     def why(self, target: Any, source: Any) -> Any:
         """Why no gradient arrives at one source; of several targets, whose gradients are added, at none or from one."""
@@ -248,11 +252,6 @@ class FrameworkRecording(Recording, ABC):
     def last_target(self) -> Number | None:
         """From where the last backward pass went; None where none ran."""
         return Number(self.sweeps[-1].target[-1]) if self.sweeps and self.sweeps[-1].target else None
-
-
-def answer_of(recording: FrameworkRecording, target: Any, source: Any) -> Explanation:
-    """Why no gradient arrives at one source, or what is wrong with one that is there."""
-    return Checkup(recording, target).examined(recording.why(target, source), source)
 
 
 def merged(models: Sequence[Mapping[str, Any]]) -> dict:

@@ -36,7 +36,7 @@ def run_of(recording: Any) -> CheckedRun:
         left_by,
         recording.made_up,
         recording=recording,
-        checks=(not_applied, not_optimized, sought_by_name),
+        checks=(of_optimizers,),
         key=lambda source: id(handle_of(source)),
         rows_of=recording.rows_of,
         steps_of=lambda source: [step for step in log.optimizer_steps if id(handle_of(source)) in step.handles],
@@ -51,32 +51,42 @@ def handles_given(sweeps: Iterable[BackwardPass]) -> set[int]:
     return {id(handle) for sweep in sweeps for one, there in sweep.gave if there and (handle := one()) is not None}
 
 
-def not_applied(run: CheckedRun) -> Iterator[Suspicion]:
+def of_optimizers(run: CheckedRun) -> Iterator[Suspicion]:
+    """What is wrong between gradients and the optimizers, which are looked for among all objects, once."""
+    optimizers = [*living(tf.keras.optimizers.Optimizer)]
+    own = {id(handle_of(v)) for one in optimizers for v in getattr(one, "_trainable_variables", [])}
+    held = own.union(*(step.handles for step in run.recording.log.optimizer_steps))  # by optimizers that are gone, too
+    yield from not_applied(run, optimizers)
+    yield from not_optimized(run, held)
+    yield from sought_by_name(run, held)
+
+
+def not_applied(run: CheckedRun, optimizers: list) -> Iterator[Suspicion]:
     """Gradients were computed several times, and no optimizer used one, or none changed anything with them."""
     gave = [sweep for sweep in run.sweeps if any(there for _, there in sweep.gave)]
     steps = run.recording.log.optimizer_steps
     still = {key for key, variable in run.with_gradient.items() if _is_unchanged(run, variable)}
     if still and not any(step.handles & (run.with_gradient.keys() - still) for step in steps):
         yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, sources=still, kind="rate")
-    if len(gave) < 2 or steps or not list(living(tf.keras.optimizers.Optimizer)) or run.recording.is_rerun:
+    if len(gave) < 2 or steps or not optimizers or run.recording.is_rerun:
         return
     still = {key for key, variable in run.with_gradient.items() if len(_states(run, variable)) < 2}
     if still:
         yield Suspicion("not_applied", gave[-1].site, {"n": len(gave)}, sources=still)
 
 
-def not_optimized(run: CheckedRun) -> Iterator[Suspicion]:
+def not_optimized(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
     """A gradient was there when a step was taken, and no optimizer has the variable."""
     steps = run.recording.log.optimizer_steps
     in_time = handles_given(sweep for sweep in run.sweeps if steps and sweep.at <= steps[-1].at)
-    left_out = (in_time & run.with_gradient.keys()) - handles_of_optimizers(run)
+    left_out = (in_time & run.with_gradient.keys()) - held
     missing = {key for key in left_out if len(_states(run, run.with_gradient[key])) < 2}
     if missing:
         fields = {"what": fill("an optimizer"), "steps": steps_said(len(steps))}
         yield Suspicion("not_optimized", steps[-1].site, fields, sources=missing)
 
 
-def sought_by_name(run: CheckedRun) -> Iterator[Suspicion]:
+def sought_by_name(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
     """The program chose its variables by names of layers, which Keras has in the path of a variable only."""
     log = run.recording.log
     reached = {row for sweep in run.sweeps for row in sweep.adjoints}
@@ -85,7 +95,7 @@ def sought_by_name(run: CheckedRun) -> Iterator[Suspicion]:
         for key, one in log.variables.items()
         if getattr(one.variable, "trainable", False) and reached.intersection(log.rows_of(one.variable))
     }
-    trained = handles_of_optimizers(run) | handles_given(run.sweeps)
+    trained = held | handles_given(run.sweeps)
     for s in text.statements(log.optimizer_steps[-1].site[0]) if log.optimizer_steps else ():
         for node in s.nodes:
             if isinstance(node, (ast.Compare, ast.Call)) and ".name" in ast.unparse(getattr(node, "func", node)):
@@ -98,13 +108,6 @@ def sought_by_name(run: CheckedRun) -> Iterator[Suspicion]:
                 }
                 if found:
                     yield Suspicion("not_optimized", s.site, {"what": what}, sources=found, kind="name")
-
-
-def handles_of_optimizers(run: CheckedRun) -> set[int]:
-    """The handles of the variables that optimizers have, or changed."""
-    optimizers = living(tf.keras.optimizers.Optimizer)
-    own = {id(handle_of(v)) for one in optimizers for v in getattr(one, "_trainable_variables", [])}
-    return own.union(*(step.handles for step in run.recording.log.optimizer_steps))
 
 
 def _is_unchanged(run: CheckedRun, variable: Any) -> bool:

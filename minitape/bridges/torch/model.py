@@ -11,6 +11,7 @@ import torch
 from ...explain.caller import asking_frame
 from ...explain.reasons.names import reach
 from ...picture.reading import spaces
+from ...recording.sites import NOWHERE
 from ...recording.values import numbers_of
 from .value import array_of
 
@@ -61,7 +62,9 @@ def trained(recording: Any) -> dict:
             take(f"{root}.{path}", parameter)
     if not (found or held or leaves):
         leaves = [e.extra.ref() for e in recording.entries if e.kind == "source" and e.extra.requires]
-    for tensor in [*held, *(leaf for leaf in leaves if leaf is not None)]:
+    # of a parameter that a module lost, the one in its place tells
+    kept = (tensor for tensor in held if log.history.replaced_at(tensor)[0] is NOWHERE)
+    for tensor in [*kept, *(leaf for leaf in leaves if leaf is not None)]:
         take(name_of(tensor) or log.history.name_of(tensor), tensor)
     return found
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import warnings
 import weakref
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -120,6 +121,7 @@ class TorchWatcher:
         self._hook(self._set, modules._global_parameter_registration_hooks)
         self._hook(self._set, modules._global_module_registration_hooks)
         changes.wrap(modules, "RemovableHandle", self._new_hook)
+        changes.wrap(warnings, "showwarning", _shown_at_call)
         for owner, name in TRANSFORMS:
             changes.wrap(owner, name, self.transform, torch.compiler.is_dynamo_compiling)
         changes.note(self._mode.leave)
@@ -421,6 +423,11 @@ class TorchWatcher:
             for tensor in group["params"]:
                 if self.log.rows_of(tensor):
                     self._safely(self.log.assigned, tensor)
+
+
+def _shown_at_call(show: Callable, message: Any, category: Any, filename: str, line: int, *more: Any) -> None:
+    """A warning of PyTorch's about its caller, which is this file in the block, has the program's line."""
+    show(message, category, *(here() if filename == __file__ else (filename, line)), *more)
 
 
 def tensors_in(values: Any) -> Iterable[torch.Tensor]:
