@@ -122,7 +122,7 @@ WRONG_PROGRAMS = [
     ("03.2", solved("03.2", "return w", "return w.numpy()"), "it is a plain number"),
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "stop_gradient"), "it belongs to tf"),
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "tape.stop_gradient"), "It belongs to tf"),
-    ("05.5", SOLUTIONS["05.5"].replace("        loss = loss_of(x)", "    loss = loss_of(x)"), "with block had ended"),
+    ("05.5", SOLUTIONS["05.5"].replace("        loss = loss_of(x)", "    loss = loss_of(x)"), "with block"),
     ("05.2", SOLUTIONS["05.2"].replace("persistent=True", "Persistent=True"), "There is no argument 'Persistent'"),
     ("07.2", solved("07.2", "inner.gradient(y, x)", "inner.gradient(y, x).numpy()"), "gradient of f(x) alone"),
     ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.abs(bend(x))"), "also where it is negative"),
