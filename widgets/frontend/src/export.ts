@@ -1,6 +1,6 @@
 // Saving what is seen: SVG, PNG, a page of its own, an animated GIF of the steps.
 import { Camera } from "./camera";
-import { h } from "./dom";
+import { h, s } from "./dom";
 import { encodeGif } from "./gif";
 import { PAD, stage, type Graph } from "./graph";
 import { Marks } from "./marks";
@@ -94,6 +94,7 @@ class Studio {
     this.scene.setGraph(this.graph);
     const { width, height } = this.camera;
     const svg = inlineStyles(this.scene.svg, width, height);
+    svg.prepend(s("title", {}, this.caption()));
     return { text: new XMLSerializer().serializeToString(svg), width, height };
   }
 
