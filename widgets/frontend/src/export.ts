@@ -190,11 +190,7 @@ function inlineStyles(svg: SVGSVGElement, width: number, height: number): SVGSVG
   const to = copy.querySelectorAll<SVGElement>("path, rect, text, g");
   from.forEach((el, i) => {
     for (const [name, value] of stylesOf(el, known)) to[i].setAttribute(name, value);
-    to[i].removeAttribute("style");
-    to[i].removeAttribute("class");
-    to[i].removeAttribute("role");
-    to[i].removeAttribute("aria-label");
-    to[i].removeAttribute("aria-hidden");
+    for (const name of ["style", "class", "role", "aria-label", "aria-hidden"]) to[i].removeAttribute(name);
   });
   const background = getComputedStyle(svg.closest(".mt-view") ?? svg).backgroundColor;
   const paint = document.createElementNS("http://www.w3.org/2000/svg", "rect");
