@@ -278,10 +278,10 @@ def another(q: Question) -> Finding | None:
         return Finding("rebound", site, kind="replaced")
     if (copy := copied(q)) is not None:
         return copy
-    gone = not any(ref() is source for ref in log.history.alone) and _lost(source)
+    held = any(p is source for root in log.history.roots() for p in root.parameters())
+    gone = not (held or any(ref() is source for ref in log.history.alone)) and _lost(source)
     leaves = [row for row in q.leaves() if row.tracked]
     alike = next((row for row in leaves if tuple(row.shape) == tuple(source.shape)), None)
-    held = any(p is source for root in log.history.roots() for p in root.parameters())
     if alike is not None and (gone or (not held and bool(np.all(alike.array == array_of(source))))):
         return rebound(q, alike)
     before = None if alike is None else alike.thing()
