@@ -25,6 +25,7 @@ from ...recording.sites import NOWHERE, Site, text_of
 from ...recording.values import numbers_of
 from ..rows import exits_of
 from .adapter import rows_read
+from .model import listed
 from .training import SAMPLE, TrainingEvent, equal_samples, numbers
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
@@ -208,21 +209,10 @@ def _why_not_held(run: CheckedRun, parameter: Any, step: TrainingEvent) -> tuple
     if path or not roots:
         site = _given_later(root, path, made_at(step))
         return site, "" if site is NOWHERE else "replaced"
-    for owner in (inner for root in roots for inner in root.modules()):
-        for name, value in vars(owner).items():
-            if isinstance(value, (list, tuple, dict)) and any(p is parameter for p in _parameters_in(value)):
-                return text.attribute_site(owner, name), "model"
+    for owner, name, _, listed_one in (one for root in roots for one in listed(root)):
+        if listed_one is parameter:
+            return text.attribute_site(owner, name), "model"
     return NOWHERE, ""
-
-
-def _parameters_in(value: Any) -> Iterator[torch.Tensor]:
-    for part in value.values() if isinstance(value, dict) else value:
-        if isinstance(part, torch.nn.Module):
-            yield from part.parameters()
-        elif isinstance(part, torch.Tensor):
-            yield part
-        elif isinstance(part, (list, tuple, dict)):
-            yield from _parameters_in(part)
 
 
 def _given_later(root: torch.nn.Module | None, path: str, made: Site) -> Site:
