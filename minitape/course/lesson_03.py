@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..common.texts import say
-from .compare import Described, as_array, with_zero
+from .compare import as_array, with_zero
 from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, descend
 
@@ -91,16 +91,11 @@ def _box(value: Answer) -> Answer:
     """Whether a variable was handed in, or a tensor, and what it holds; anything else as it is."""
     if not hasattr(value, "numpy"):
         return value
-    what = say("a variable") if hasattr(value, "assign") else say("a tensor")
-    return Described(what, say("{} that holds {holds}"), type=what, holds=as_array(value))
+    return {say("a variable") if hasattr(value, "assign") else say("a tensor"): as_array(value)}
 
 
-def _holding(result: Callable[..., Answer], what: str = "a variable") -> Callable[..., Described]:
-    @functools.wraps(result)
-    def holding(*given: Answer, **named: Answer) -> Described:
-        return Described(say(what), say("{} that holds {holds}"), type=say(what), holds=float(result(*given, **named)))
-
-    return holding
+def _holding(result: Callable[..., Answer], what: str = "a variable") -> Callable[..., dict[str, float]]:
+    return functools.wraps(result)(lambda *given, **named: {say(what): float(result(*given, **named))})
 
 
 def _descend(f: Polynomial, start: float, steps: int, rate: float = 0.1) -> float:

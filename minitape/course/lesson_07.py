@@ -301,7 +301,6 @@ def lowest(f, start, steps):
     return x
 """,
         rtol=1e-4,
-        atol=1e-4,
         mistakes=[
             Mistake(
                 partial(_down, halvings=100),

@@ -250,7 +250,6 @@ def gradient_for_y(f, a, b):
         expect=_best_line,
         cases=[(POINTS, X), (OTHERS, OTHER_X)],
         rtol=0.01,
-        atol=0.01,
         of_wrong=_not_there,
         mistakes=[
             Mistake(

@@ -111,12 +111,6 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "Use a result that changes with the input: not the sum or the mean of all that a softmax or a normalization "
         "gives.",
     ),
-    "rounding_only cancels": (
-        "What comes back before {what}{line} on several paths cancels: {to:.1g} of {from_:.2g} is left, which is "
-        "rounding only. The target does not change with what goes into it.",
-        "Use a result that changes with the input: not the sum or the mean of all that a softmax or a normalization "
-        "gives.",
-    ),
     "underflow": (
         "What {what}{line} passes back is too small for {one}: its largest element is {to:.2g}, and {share:.0%} of "
         "what is passed back from there is 0.",

@@ -228,4 +228,12 @@ for step in range(2):
     if grad is not None:
         net.w = net.w - 0.1 * grad #! #- net.w.assign_sub(0.1 * grad)
     w = net.w
+#@ built_at_each_step wrong_object
+def build():
+    return tf.keras.Sequential([tf.keras.layers.Input((3,)), tf.keras.layers.Dense(1)])
+model = build()
+w = model.trainable_variables[0]
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(build()(tf.ones([2, 3])))  #! #- y = tf.reduce_sum(model(tf.ones([2, 3])))
+grad = tape.gradient(y, w)
 """

@@ -203,4 +203,26 @@ with tf.GradientTape() as tape:
     h = norm(w * 2.0) #!
     y = tf.reduce_sum(h) #- y = tf.reduce_sum(h ** 3)
 grad = tape.gradient(y, w)
+#@ rule_of_zeros_in_a_loss_that_chooses custom_rule
+w = tf.Variable([[0.5], [2.0]])
+@tf.custom_gradient
+def reverse(x):
+    def rule(dy):
+        return 0.0 * dy #! #- return -dy
+    return tf.identity(x), rule
+loss = tf.keras.losses.BinaryCrossentropy(from_logits=True)
+with tf.GradientTape() as tape:
+    y = loss(tf.ones([2, 1]), reverse(w * 2.0))
+grad = tape.gradient(y, w)
+#@ equal_rows_in_a_compiled_distance nan_backward
+w = tf.Variable([[1.3, 0.2], [0.7, 2.1]])
+x = tf.constant([[1.5, -2.5], [0.5, 3.5]])
+@tf.function
+def step(x, other):
+    with tf.GradientTape() as tape:
+        far = tf.norm(x @ w - other @ w, axis=1) #! #- far = tf.sqrt(tf.reduce_sum(tf.square(x @ w - other @ w), \
+axis=1) + 1e-12)
+        loss = tf.reduce_mean(far)
+    return loss, tape.gradient(loss, w)
+y, grad = step(x, x * [[1.0], [2.0]])
 """

@@ -215,4 +215,13 @@ for _ in range(2):
     other.apply_gradients(zip(grads, actor.trainable_variables))
     for old, new in zip(slow.variables, fast.variables):
         old.assign(0.9 * old + 0.1 * new)
+#@ two_tables_of_one_loss broadcast
+dense = tf.keras.layers.Dense(1)
+opt = tf.keras.optimizers.SGD(0.01)
+x, time, seen = tf.random.normal([12, 4]), tf.random.uniform([12]), tf.ones([12]) / 2.0
+with tf.GradientTape() as tape:
+    rate = dense(x) #- rate = tf.squeeze(dense(x), -1)
+    loss = tf.reduce_mean(tf.exp(rate) * time - seen * rate) #!
+grads = tape.gradient(loss, dense.trainable_variables)
+opt.apply_gradients(zip(grads, dense.trainable_variables))
 """

@@ -275,3 +275,25 @@ def test_a_layer_whose_gradient_is_not_asked_for_is_not_called_healthy():
     page = recording.explain([first, second])
     assert not page.problems
     assert "Not trained: first.bias, kernel (2 of 4)." in str(page) and "Healthy: second.bias, kernel" in str(page)
+
+
+def test_layers_with_private_names_are_parts_of_a_model():
+    keras = tensorflow.keras
+    given = keras.Input((5, 4))
+    model = keras.Model(given, keras.layers.Dense(1)(keras.layers.MultiHeadAttention(2, 3)(given, given)))
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        loss = tensorflow.reduce_sum(model(tensorflow.random.normal((2, 5, 4))) ** 2)
+        tape.gradient(loss, model.trainable_variables)
+    answers = recording.explain(model)
+    assert len(answers) == len(model.trainable_variables) == 10
+    assert "model.layers[1].query.kernel" in answers
+
+
+def test_what_keras_predicts_left_by_predict():
+    first, second = (tensorflow.keras.Sequential([tensorflow.keras.layers.Dense(2)]) for _ in range(2))
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        loss = tensorflow.reduce_sum(second.predict(first(tensorflow.ones((2, 3))), verbose=0))
+        tape.gradient(loss, first.trainable_variables)
+    answer = recording.explain(first.trainable_variables[0])
+    assert answer.cause == "left_through_numpy"
+    assert "left TensorFlow by predict()" in answer.message and "dataset" not in answer.message

@@ -86,16 +86,6 @@ def test_a_number_that_a_function_of_the_program_brings_back_left_and_one_that_i
     assert recording.explain(loss, v).cause == "unused"
 
 
-def test_a_step_that_remains_when_the_first_break_is_mended_is_said():
-    w = torch.tensor([0.4, 1.6], requires_grad=True)
-    with bridge.record() as recording:
-        steps = torch.round(w * 3)
-        loss = (steps.detach() * 2).sum()
-    why = recording.explain(loss, w)
-    assert why.cause == "detach" and [other.cause for other in why.others] == ["zero_derivative"]
-    assert why.fix.endswith(" That alone is not enough: see line 92, too.") and why.patch is None
-
-
 def test_the_detach_of_a_straight_through_estimator_is_no_second_cause():
     encoder, code = torch.nn.Linear(2, 2), torch.nn.Parameter(torch.ones(2))
     with bridge.record() as recording:

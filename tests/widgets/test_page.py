@@ -342,8 +342,6 @@ def test_a_product_grows_along_a_path_and_ends_in_the_gradient(show, page):
     gradient = float(tape.gradient(d, a).numpy())
     assert "= (-1.164)" not in chain.inner_text() and "= -1.164" in chain.inner_text()
     assert f"{gradient:.7g}, which is what tape.gradient returned" in chain.inner_text()
-    page.locator(".mt-factor").nth(1).hover()
-    page.wait_for_function("document.querySelectorAll('path.mt-edge.mt-on').length === 1")
 
 
 def test_the_bar_of_two_tapes_keeps_its_buttons_in_one_line(show, page):
@@ -433,7 +431,7 @@ def test_tapes_are_lanes_and_frames(show):
     assert page.locator(".mt-lines .mt-line").first.locator(".mt-lanes i").count() == 2
 
 
-EXPORTS = {"svg": b"<svg", "png": b"\x89PNG", "dot": b"digraph", "gif": b"GIF89a", "html": b"<!doc"}
+EXPORTS = {"svg": b"<svg", "png": b"\x89PNG", "gif": b"GIF89a", "html": b"<!doc"}
 
 
 def test_exports(show, tmp_path):

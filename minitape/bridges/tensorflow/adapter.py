@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,11 +16,11 @@ from ...explain.caller import asking_frame
 from ...explain.families import CLASSES, LAYERS, ZEROS
 from ...explain.fixes.dialects import TENSORFLOW
 from ...explain.owners import living
-from ...explain.reasons import text
+from ...explain.reasons import checks, text
 from ...explain.reasons.question import Given, Question, RecordedRow
 from ...explain.value_texts import FUNCTIONS
 from ...picture.reading import spaces
-from ...recording.sites import NOWHERE, Site
+from ...recording.sites import NOWHERE, Site, last_return
 from ...recording.values import numbers_of
 from ..rows import exits_of, rows_of
 from .operations import handle_of, variable_of
@@ -66,20 +66,15 @@ def _timed(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
     why, site, what = TIMES[state] if timed else extra.why, NOWHERE, ""
     if why in TIMES.values():
         dropped = state == "dropped" and since is not None
-        site = since.way[-1] if dropped else NOWHERE if since is None or not extra.way else apart(extra.way, since.way)
+        site = (
+            since.way[-1]
+            if dropped
+            else NOWHERE
+            if since is None or not extra.way
+            else checks.apart(extra.way, since.way)
+        )
         what = "gradient" if extra.at is not None else state
     return replace(row, given=[Given(one.row, why, site, what) for one in row.given], way=list(extra.way) or [row.site])
-
-
-def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
-    """The statement at which two ways through calls part."""
-    where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
-    keeps = [
-        site
-        for site in way[:where:-1]
-        if (at := text.at(site)) is not None and any("." in name or "[" in name for name in at.binds)
-    ]
-    return next(iter(keeps), way[where] if way else NOWHERE)
 
 
 class TensorFlowAdapter:
@@ -145,6 +140,11 @@ class TensorFlowAdapter:
     def is_number(self, row: RecordedRow) -> bool:
         """Whether it is a number that the program wrote."""
         return False
+
+    def rule(self, row: RecordedRow) -> Site:
+        """Where the program's own gradient function of a call returns."""
+        rule = self.log.rules.get(row.extra.op)
+        return NOWHERE if rule is None else last_return(rule)
 
     def watched(self, row: RecordedRow) -> bool:
         """Whether a row was watched."""

@@ -12,12 +12,13 @@ from ...explain.families import STEPS
 from ...explain.owners import living
 from ...explain.reasons import checks, text, words, zero_nan
 from ...explain.reasons.names import path_to
-from ...explain.reasons.question import Exit, Finding, Question, breaks
+from ...explain.reasons.question import Exit, Finding, Question, RecordedRow, breaks
+from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ...explain.words import Explanation
-from ...recording.sites import NOWHERE, Site, last_return
-from .adapter import TIMES, apart, read
+from ...recording.sites import NOWHERE, Site
+from .adapter import TIMES, read
 from .calls import open_call, seeds_of, traced_again
 from .inside import has_tapes
 from .model import variables_of
@@ -25,11 +26,9 @@ from .numpy_calls import numpy_call, predictions
 from .operations import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
 from .words import OF_KERAS, TEXT
 
+COPIES = ("clone_model", "deepcopy", "from_config", "load_model")
+MAPS = ("map", "interleave", "flat_map", "filter", "scan")  # of a dataset
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
-
-
-def _at(q: Question, cause: str, row: int, kind: str = "", what: str = "", site: Site = NOWHERE) -> Finding:
-    return Finding(cause, q.rows[row].site if site is NOWHERE else site, row, what, kind)
 
 
 # -- the source ------------------------------------------------------------------------------------
@@ -115,7 +114,7 @@ def copied(q: Question) -> Finding | None:
     for row, one in q.way:
         born = q.adapter.log.born_at(q.rows[row].thing())[1] if one.why == "variable_assign" else ()
         if [*born][-1:] == [one.site] and (one.row in q.own or q.adapter.state(one.row)[0] == "before"):
-            return _at(q, "wrong_object", row, "copied", site=one.site)
+            return at_row(q, "wrong_object", row, "copied", site=one.site)
     return None
 
 
@@ -130,7 +129,8 @@ def not_tracked(q: Question) -> Finding | None:
     late = next((row for row in q.used if q.rows[row].extra.late), None)
     if late is not None:
         first = next((row.row for row in q.first_uses()), late)
-        return _time(q, first) if adapter.state(first)[0] == "before" else _at(q, "watched_late", late, site=use_of(q))
+        early = adapter.state(first)[0] == "before"
+        return _time(q, first) if early else at_row(q, "watched_late", late, site=use_of(q))
     leaf = next((q.rows[row] for row in q.used if q.rows[row].kind != "operation"), None)
     watchers, trainable = adapter.watchers(q.source), getattr(q.source, "trainable", True)
     for row in map(q.rows.__getitem__, q.used):
@@ -141,7 +141,7 @@ def not_tracked(q: Question) -> Finding | None:
     variable = leaf is not None and leaf.kind == "variable"
     uses = q.first_uses()
     if leaf is not None and variable and not trainable:
-        return _at(q, "not_trainable", leaf.row, site=said(q, "trainable") or use_of(q))
+        return at_row(q, "not_trainable", leaf.row, site=said(q, "trainable") or use_of(q))
     if variable and uses and all(row.extra.why not in ("", "not_recorded") for row in uses):
         return None
     records = next((row.row for row in uses if adapter.state(row.row)[0] == "records"), uses[0].row if uses else None)
@@ -150,18 +150,20 @@ def not_tracked(q: Question) -> Finding | None:
     if watchers:
         return Finding("not_watched", adapter.block(), kind="other")
     if leaf is None:
-        return checks.moved_name(q) or _at(
-            q, "not_watched", q.used[0], "made", site=apart(q.rows[q.used[0]].way, adapter.block_way())
+        return checks.moved_name(q) or at_row(
+            q, "not_watched", q.used[0], "made", site=checks.apart(q.rows[q.used[0]].way, adapter.block_way())
         )
     if not variable:
         use, block = text.at(use_of(q)), text.at(adapter.block())
         beside = use is not None and block is not None and block not in use.around and "." not in q.name
         way = next((row.extra.way for row in uses if row.row == records), ())
         span = adapter.block_way()
-        return _at(q, "not_watched", leaf.row, site=(apart(way, span) if way else span[-1]) if beside else use_of(q))
+        return at_row(
+            q, "not_watched", leaf.row, site=(checks.apart(way, span) if way else span[-1]) if beside else use_of(q)
+        )
     if tape._watch_accessed_variables:
-        return _time(q, leaf.row) or _at(q, "recording_paused", leaf.row, site=use_of(q))
-    return _at(q, "not_accessed_watched", leaf.row, site=adapter.block())
+        return _time(q, leaf.row) or at_row(q, "recording_paused", leaf.row, site=use_of(q))
+    return at_row(q, "not_accessed_watched", leaf.row, site=adapter.block())
 
 
 def _read_of(q: Question) -> Finding | None:
@@ -188,11 +190,11 @@ def _time(q: Question, row: int) -> Finding | None:
     site = (
         since.way[-1]
         if state == "dropped"
-        else apart(way, since.way)
+        else checks.apart(way, since.way)
         if since is not None and way
         else q.rows[row].site
     )
-    return _at(q, TIMES[state], row, "reset" * (state == "dropped"), site=site)
+    return at_row(q, TIMES[state], row, "reset" * (state == "dropped"), site=site)
 
 
 # -- the way ---------------------------------------------------------------------------------------
@@ -255,22 +257,17 @@ def _worded(q: Question, one: Finding) -> None:
     elif one.cause == "variable_assign":
         at = text.at(one.site)
         one.kind = "metric" if at is not None and at.call_of("update_state") else ""
-    elif row.op in PYTHON or is_dataset(row.op):
-        one.cause, one.what, one.kind = (
-            "left_through_numpy",
-            PYTHON.get(row.op, ""),
-            "python" if row.op in PYTHON else "dataset",
-        )
-        if is_dataset(row.op) and (use := text.at(row.site)) is not None:
-            made = [
-                s
-                for name in use.reads
-                for s in text.bound_by(name, use)
-                if s.call_of("map", "interleave", "flat_map", "filter", "scan")
-            ]
-            one.site = made[-1].site if made else one.site
+    elif row.op in PYTHON:
+        one.cause, one.what, one.kind = "left_through_numpy", PYTHON[row.op], "python"
+    elif is_dataset(row.op):
+        use = text.at(row.site)
+        keras = keras_call(use)  # which makes a dataset of what it is given
+        one.cause, one.what = "left_through_numpy", keras and f"{keras}()"
+        one.kind = OF_KERAS.get(keras, "dataset")
+        made = [s for name in use.reads for s in text.bound_by(name, use) if s.call_of(*MAPS)] if use else []
+        one.site = made[-1].site if made and not keras else one.site
     elif is_custom(row.extra.op or ""):
-        one.cause, one.kind, one.site = "custom_rule", "none", last_return(q.adapter.log.rules.get(row.extra.op))
+        one.cause, one.kind, one.site = "custom_rule", "none", q.adapter.rule(row)
     elif one.cause == "integer_dtype":
         one.kind = "inside"
     elif one.cause == "nondifferentiable" and row.kind == "operation":
@@ -293,7 +290,7 @@ def no_rule(q: Question) -> Finding | None:
     if row is None:
         return None
     watched = q.adapter.recording.entries[row].watched == "explicit" and _time(q, row)
-    return watched or _at(q, "nondifferentiable", row)
+    return watched or at_row(q, "nondifferentiable", row)
 
 
 def compiled(q: Question) -> Finding | None:
@@ -303,7 +300,7 @@ def compiled(q: Question) -> Finding | None:
     own = [row for row in calls if {*q.rows[row].inputs} & {*q.used} or _results(q, row)]
     if not own or not (has_tapes(q.rows[own[-1]].extra.function.graph, log.steps) or not log.tapes):
         return None
-    return inside(q, own[-1]) or _at(q, "nondifferentiable", own[-1], "function")
+    return inside(q, own[-1]) or at_row(q, "nondifferentiable", own[-1], "function")
 
 
 def _results(q: Question, row: int) -> list[int]:
@@ -396,7 +393,7 @@ def left_at(q: Question, exit: Exit) -> Finding:
     )
     if one is None or exit.row in q.own:
         return left_by(q, exit)
-    cut = _at(q, one.why, row)
+    cut = at_row(q, one.why, row)
     _worded(q, cut)
     return cut
 
@@ -405,18 +402,16 @@ def left_by(q: Question, exit: Exit) -> Finding:
     """That a value left, in the words for the function that the line calls."""
     if exit.how == "__bool__":
         return Finding("python_branch", exit.site, exit.row)
-    at = text.at(exit.site)
-    keras = next(
-        (name for call in (at.calls if at is not None else ()) if (name := text.last_name(call.func)) in OF_KERAS), ""
-    )
+    keras = keras_call(text.at(exit.site))
     what = f"{keras}()" if keras else words.left_by(exit.how)
-    return Finding(
-        "left_through_numpy",
-        exit.site,
-        exit.row,
-        what,
-        OF_KERAS.get(keras, "") or "python" * (exit.how == "numpy_function"),
-    )
+    kind = OF_KERAS.get(keras, "") or "python" * (exit.how == "numpy_function")
+    return Finding("left_through_numpy", exit.site, exit.row, what, kind)
+
+
+def keras_call(at: text.Statement | None) -> str:
+    """The function of Keras that a line calls, and that gives arrays of NumPy; empty where it calls none."""
+    names = (text.last_name(call.func) for call in (at.calls if at is not None else ()))
+    return next((name for name in names if name in OF_KERAS), "")
 
 
 # -- another object --------------------------------------------------------------------------------
@@ -465,43 +460,39 @@ def instead(q: Question) -> Finding | None:
 
 def _twin(q: Question) -> Finding | None:
     """A variable of the same name and shape, whose own is gone."""
-    name, last = name_of(q.source) or "", (name_of(q.source) or "").rpartition("/")[2]
-    for row in q.leaves():
-        same = (
-            row.kind == "variable"
-            and tuple(row.shape) == tuple(q.source.shape)
-            and (row.name or "").rpartition("/")[2] == last
-        )
-        if (
-            same
-            and not q.own
-            and (
-                ("/" in name and row.name == name)
-                or not q.adapter.is_kept(row.thing() if q.adapter.is_kept(handle_of(q.source)) else handle_of(q.source))
-            )
-        ):
-            way = q.adapter.birth_of(row)[1]
-            copies = (
-                [
-                    s
-                    for s in text.statements(q.sweep.site[0])
-                    if s.call_of("clone_model", "deepcopy", "from_config", "load_model")
-                ]
-                if q.sweep
-                else []
-            )
-            site = next(
-                (site for site in reversed(way) if any(s.covers(site) for s in copies)),
-                way[-1] if way else copies[0].site if len(copies) == 1 else row.site,
-            )
-            return Finding(
-                "wrong_object",
-                site,
-                row.row,
-                other=row.name or fill("a variable"),
-                kind="cloned" if row.name == name and "/" in name else "",
-            )
+    own, name = handle_of(q.source), name_of(q.source) or ""
+    kept = not q.own and q.adapter.is_kept(own)
+    for row in q.leaves() if not q.own else ():
+        as_large = row.kind == "variable" and tuple(row.shape) == tuple(q.source.shape)
+        if as_large and (row.name or "").rpartition("/")[2] == name.rpartition("/")[2]:
+            copy = "/" in name and row.name == name
+            if copy or not q.adapter.is_kept(row.thing() if kept else own):
+                site, built = made_by(q, row)
+                kind = "cloned" if copy else "built" * built
+                return Finding("wrong_object", site, row.row, other=row.name or fill("a variable"), kind=kind)
     return None
+
+
+def made_by(q: Question, row: RecordedRow) -> tuple[Site, bool]:
+    """The line that copied a model or made the variable of a row; and whether it called a function that builds it."""
+    way = q.adapter.birth_of(row)[1]
+    copies = [s for s in (text.statements(q.sweep.site[0]) if q.sweep else ()) if s.call_of(*COPIES)]
+    copy = next((site for site in reversed(way) if any(s.covers(site) for s in copies)), None)
+    if copy is not None or not way:
+        return copy or (copies[0].site if len(copies) == 1 else row.site), False
+    outer = len(way) - 1
+    while outer and (at := text.at(way[outer])) is not None and _gives_back(at):
+        outer -= 1
+    return way[outer], outer < len(way) - 1
+
+
+def _gives_back(at: text.Statement) -> bool:
+    """Whether the function around a statement returns the object that it makes."""
+    if isinstance(at.node, ast.Return):
+        return text.last_name(getattr(at.node.value, "func", at.node))[:1].isupper()  # a class, of which it makes one
+    around = (s.node for s in text.statements(at.file) if s.functions == at.functions)
+    ends = [node.value for node in around if isinstance(node, ast.Return)]
+    return any(isinstance(value, ast.Name) and value.id in at.binds for value in ends)
 
 
 def unused(q: Question) -> Finding | None:
@@ -510,7 +501,7 @@ def unused(q: Question) -> Finding | None:
         return None
     made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
     if made:
-        return _at(q, "independent", max(made), "dropped")
+        return at_row(q, "independent", max(made), "dropped")
     calls = [row for row in sorted(q.behind) if q.rows[row].extra.function is not None]
     for row in calls if not q.adapter.is_variable(q.source) else ():
         found = inside(q, row)
@@ -560,9 +551,9 @@ def _inner(q: Question, found: Finding | None) -> Finding | None:
         return found
     row = q.rows[found.row]
     if is_custom(row.extra.op or ""):
-        return Finding("custom_rule", last_return(q.adapter.log.rules.get(row.extra.op)), row.row)
+        return Finding("custom_rule", q.adapter.rule(row), row.row)
     if row.op in PYTHON:
-        return _at(q, "left_through_numpy", row.row, "python", PYTHON[row.op])
+        return at_row(q, "left_through_numpy", row.row, "python", PYTHON[row.op])
     if row.extra.function is not None:
         deeper = inside(q, row.row)
         return found if deeper is None or deeper.cause == "connected" else deeper

@@ -51,21 +51,20 @@ def variables_of(holder: Any, path: str, deep: int = 0, seen: set[int] | None = 
         for key, part in list(holder.items())[:1000]:
             yield from variables_of(part, f"{path}[{key!r}]", deep + 1, seen)
     elif isinstance(holder, (tf.Module, tf.keras.layers.Layer)):
-        own = {name: value for name, value in vars(holder).items() if name not in SKIPPED}
+        own = {name: value for name, value in vars(holder).items() if name != "optimizer"}
         for name in sorted(own, key=lambda name: name.startswith("_")):  # stable: in the order of the program
             public = name if not name.startswith("_") else name.lstrip("_")
             if name == public or is_variable(own[name]):
                 yield from variables_of(own[name], f"{path}.{public}", deep + 1, seen)
         if isinstance(holder, tf.keras.layers.Layer):
             yield from variables_of(list(getattr(holder, "layers", ())), f"{path}.layers", deep + 1, seen)
+            for layer in getattr(holder, "_layers", ()):  # also what it has private names for, as an attention has
+                yield from variables_of(layer, f"{path}.{layer.name}", deep + 1, seen)
             made = getattr(holder, "_trainable_variables", [])
             for variable in made:
                 if id(variable) not in seen:
                     seen.add(id(variable))
                     yield f"{path}.{variable.name}", variable
-
-
-SKIPPED = {"optimizer", "_optimizer", "_tracker", "_layers", "_metrics", "_operations"}
 
 
 def is_variable(value: Any) -> bool:

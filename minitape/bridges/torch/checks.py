@@ -15,6 +15,7 @@ from ...explain.owners import living
 from ...explain.reasons import checks, text, words, zero_nan
 from ...explain.reasons.names import as_asked
 from ...explain.reasons.question import Exit, Finding, Question, RecordedRow
+from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, last_return, text_of
@@ -40,7 +41,7 @@ def failed(q: Question) -> Finding | None:
         ]
         assigned = [event["line"] for event in q.adapter.recording.events if event["kind"] == "assign"]
         if named or (changed and not assigned):
-            return _at(q, "in_place", [*(after for _, after in changed), *named][-1])
+            return at_row(q, "in_place", [*(after for _, after in changed), *named][-1])
         return Finding("in_place", (q.rows[q.ends[0]].site[0], assigned[-1]) if assigned else NOWHERE, kind="parameter")
     if "leaf Variable" in said:
         return Finding("in_place", site, what=fill("The assignment"), kind="leaf")
@@ -48,7 +49,7 @@ def failed(q: Question) -> Finding | None:
         return Finding("backward_twice", site)
     if "is not implemented" in said:
         row = next((row for row in sorted(q.behind) if q.rows[row].extra.node.endswith("NotImplemented")), None)
-        return None if row is None else _at(q, "no_derivative", row)
+        return None if row is None else at_row(q, "no_derivative", row)
     if "only for scalar outputs" in said:
         return Finding("not_scalar", site, what=str(math.prod(q.rows[q.ends[0]].shape)) if q.ends else fill("several"))
     return None
@@ -56,10 +57,6 @@ def failed(q: Question) -> Finding | None:
 
 def _plain(node: str) -> str:
     return re.sub(r"(Backward)?\d*$", "", node.rpartition("::")[2]).rstrip("0123456789")
-
-
-def _at(q: Question, cause: str, row: int, kind: str = "", what: str = "") -> Finding:
-    return Finding(cause, q.rows[row].site, row, what, kind)
 
 
 # -- the source ------------------------------------------------------------------------------------
@@ -99,7 +96,7 @@ def not_required(q: Question) -> Finding | None:
     made = next((q.rows[row] for row in q.own if q.rows[row].kind == "operation"), None)
     if made is not None and made.extra.why and any(q.rows[row].tracked for row in made.inputs):
         cause = CAUSES.get(made.extra.why, made.extra.why)
-        return _at(q, cause, made.row, "source" if cause == "no_grad" else "")
+        return at_row(q, cause, made.row, "source" if cause == "no_grad" else "")
     holders = [
         m
         for root in log.history.roots()
@@ -331,7 +328,7 @@ def unused(q: Question) -> Finding | None:
     if q.used:
         return None
     made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
-    return _at(q, "unused", max(made), "dropped") if made else uncalled(q) or Finding("unused")
+    return at_row(q, "unused", max(made), "dropped") if made else uncalled(q) or Finding("unused")
 
 
 def uncalled(q: Question) -> Finding | None:
@@ -417,7 +414,7 @@ def zero(q: Question) -> Finding | None:
     if row.extra.custom:
         return own_rule(q, found.row, "zeros")
     if row.op in SAMPLES or (row.op == "grid_sample" and "nearest" in text_of(row.site)):
-        return _at(q, "zero_derivative", found.row, "sampled" if row.op in SAMPLES else "nearest")
+        return at_row(q, "zero_derivative", found.row, "sampled" if row.op in SAMPLES else "nearest")
     return found
 
 

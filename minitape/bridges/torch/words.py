@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ...explain.families import by_cause
 from ...explain.value_texts import Texts
 from ..texts import SHARED
 
@@ -284,11 +285,4 @@ PRODUCTS = set(
 )
 CLASSES = {"cross_entropy"}
 CANCELS = set("softmax log_softmax layer_norm batch_norm group_norm instance_norm normalize std var sub".split())
-ZEROS = {
-    "zero_derivative": STEPS | SAMPLES,
-    "saturated": CLAMPS | CURVES,
-    "dead_relu": RELUS - CLAMPS,
-    "not_selected": CHOICES,
-    "zero_factor": PRODUCTS,
-    "zero_cancels": CANCELS,
-}
+ZEROS = by_cause(STEPS | SAMPLES, RELUS - CLAMPS, CLAMPS | CURVES, CHOICES, PRODUCTS, CANCELS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -45,17 +45,7 @@ def broken(q: Question) -> Finding | None:
             found.append(Finding(one.why, site, row, one.what))
     if found:
         found[0].others = [*found[1:], *side_breaks(q, found)]
-        found[0].others += steps_left(q, found[0])
     return next(iter(found), None)
-
-
-def steps_left(q: Question, found: Finding) -> list[Finding]:
-    """The step function on the way that passes zeros alone, which only shows when the break is mended."""
-    blamed, steps = {found.row, *(one.row for one in found.others)}, q.adapter.zeros["zero_derivative"]
-    said = {found.site, *(one.site for one in found.others)}
-    rows = [q.rows[row] for row, one in q.way if q.rows[row].op in steps and not one.why and row not in blamed]
-    left = (row for row in rows if row.site not in said or found.row not in [one.row for one in rows])
-    return [Finding("zero_derivative", row.site, row.row) for row in left][:1]
 
 
 ADDS = {"add", "__add__", "__radd__", "AddV2"}
@@ -67,18 +57,12 @@ def side_breaks(q: Question, said: list[Finding]) -> list[Finding]:
     mended = {one.row for one in said if one.row is not None}
     after, before = q.forward(q.used, True), q.back(q.ends, True, mended)
     known = {(one.cause, one.site) for one in said}
-    for row in sorted(before):
-        for one in q.rows[row].given:
-            site = q.rows[row].site if one.site is NOWHERE else one.site
-            if (
-                one.why
-                and one.row in after
-                and (one.why, site) not in known
-                and not _chooses(q, row, one.why)
-                and not _on_purpose(q, row)
-            ):
-                known.add((one.why, site))
-                said = [*said, Finding(one.why, site, row, one.what, beside=True)]
+    blocked = ((row, one) for row in sorted(before) for one in q.rows[row].given if one.why and one.row in after)
+    for row, one in blocked:
+        site = q.rows[row].site if one.site is NOWHERE else one.site
+        if (one.why, site) not in known and not _chooses(q, row, one.why) and not _on_purpose(q, row):
+            known.add((one.why, site))
+            said = [*said, Finding(one.why, site, row, one.what, beside=True)]
     return [one for one in said if one.beside]
 
 
@@ -193,6 +177,17 @@ def on(at: text.Statement, site: Site) -> Site:
     """The first line of a statement, with the place in it that is known."""
     place = getattr(site, "place", None)
     return at.site if place is None else placed(place.at(at.line))
+
+
+def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
+    """The statement at which two ways through calls part."""
+    where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
+    keeps = [
+        site
+        for site in way[:where:-1]
+        if (at := text.at(site)) is not None and any("." in name or "[" in name for name in at.binds)
+    ]
+    return next(iter(keeps), way[where] if way else NOWHERE)
 
 
 def moved_name(q: Question) -> Finding | None:

@@ -1,4 +1,4 @@
-// Saving what is seen: SVG, PNG, DOT, a page of its own, an animated GIF of the steps.
+// Saving what is seen: SVG, PNG, a page of its own, an animated GIF of the steps.
 import { Camera } from "./camera";
 import { h } from "./dom";
 import { encodeGif } from "./gif";
@@ -34,7 +34,6 @@ export async function exportAs(kind: string, view: Source, bundle: () => Promise
 
 /** The file's content; null for a kind that is not known. */
 export async function makeFile(kind: string, view: Source, bundle: () => Promise<string>, note: (text: string) => void): Promise<Blob | null> {
-  if (kind === "dot") return new Blob([dotText(view.store)], { type: "text/vnd.graphviz" });
   if (kind === "html") return new Blob([pageText(view.store.snapshot(), await bundle())], { type: "text/html" });
   if (!view.graph) return null;
   const studio = new Studio(view, view.graph);
@@ -203,17 +202,4 @@ function inlineStyles(svg: SVGSVGElement, width: number, height: number): SVGSVG
   for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` })) copy.setAttribute(name, String(value));
   copy.removeAttribute("class");
   return copy;
-}
-
-/** The graph as DOT text. */
-export function dotText(store: Store): string {
-  const quote = (text: string): string => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
-  const shapes = { source: "ellipse", variable: "box", constant: "plaintext", operation: "box" };
-  const lines = ["digraph tape {", "  rankdir=LR;", '  node [fontname="Helvetica" fontsize=11];'];
-  for (const row of store.rows) {
-    const extra = `${row.kind === "variable" ? " peripheries=2" : ""}${row.status === "ghost" ? " style=dashed" : ""}`;
-    lines.push(`  r${row.row} [label=${quote(`${title(row)}\n${brief(row.value, row)}`.trim())} shape=${shapes[row.kind]}${extra}];`);
-    for (const input of row.inputs) lines.push(`  r${input} -> r${row.row}${row.cut ? " [style=dashed]" : ""};`);
-  }
-  return `${lines.join("\n")}\n}\n`;
 }

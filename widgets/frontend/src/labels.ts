@@ -34,7 +34,7 @@ const AWAY = [0, 4, -4, 8, -8, 16, -16, 26, -26, 38, -38, 52, -52, 70, -70, 90, 
 const BESIDE = 38; // further away a label seems to belong to nothing
 const GAP = 3; // between two labels
 const FOREIGN = 300; // what it costs that another edge is nearer
-const COVERED = 150; // and that the label lies over another edge
+const COVERED = 260; // and that the label lies over another edge
 const NEAR = 3; // an edge that is only so much nearer runs beside the own one
 
 /** Tells the edges of a graph apart. */
