@@ -27,8 +27,6 @@ RIGHT = r"""
 04.2 = [[12, None, None], [12, 8, None], [None, None, 6]]
 05.1 = ['error', 12, 16, 'error']
 05.3 = [1, 1, 2, 3]
-05.4 = 'D'
-05.4 = 'd'
 02.3 : return [arrived, -arrived]
 02.3 : return arrived * 1.0, arrived * -1.0
 12.9 = 'bump Bump bump | exp(-x * x) | g * (-2 * x * z)'
@@ -145,15 +143,6 @@ WRONG = r"""
 05.3 = [4000000, 4000000, 8000000, 12000000]
 05.3 = [1, 1, 3, 2]
 05.3 = [1, 1, 2, 4]
-05.4 = ['D']
-05.4 = 'A'
-05.4 = 'B'
-05.4 = 'C'
-05.4 = 'E'
-05.4 = 'tape = None'
-05.4 = 'F'
-05.4 = 4
-05.4 = 'D and E'
 02.3 : return arrived, arrived
 02.3 : return -arrived, arrived
 02.3 : return 1, -1

@@ -220,7 +220,7 @@ def _on(exit: Exit, cause: str, what: str = "") -> Finding:
 def outside(q: Question) -> Finding | None:
     """What left and came back; else what chose."""
     back = (
-        [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.came_back(q, e)]
+        [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.flows_back(q, e)]
         if not q.used and q.ends
         else []
     )
@@ -236,15 +236,15 @@ def outside(q: Question) -> Finding | None:
 
 
 def made_again(q: Question, left: Finding) -> Finding | None:
-    """The line that makes a tensor of the values that left: it is a break, too."""
-    start = text.at(left.site)
-    made = [(at, row) for row in q.leaves() if (at := text.at(row.site)) is not None and at is not start]
-    reached = text.flow(start, {at.file for at, _ in made}) if start is not None and made else ()
-    taken = q.rows[left.row or 0].array
+    """The line that makes a tensor of the values that left, which is a break, too; rather one that has them."""
+    start, taken = text.at(left.site), q.rows[left.row or 0].array
     found = list[tuple[bool, Finding]]()
-    for at, row in made:
-        call = at.call_of("tensor", "as_tensor", "from_numpy", "FloatTensor") if at in reached else None
-        if call is not None:
+    if start is None:
+        return None
+    for row in q.leaves():
+        at = text.at(row.site)
+        call = None if at is None else at.call_of("tensor", "as_tensor", "from_numpy", "FloatTensor")
+        if call is not None and at is not start and at in text.flow(start, [row.site[0]]):
             differs = taken is None or row.array is None or not np.isin(taken, row.array).all()
             found.append((differs, Finding("copied", row.site, row.row, text.last_name(call.func))))
     return min(found, key=lambda one: one[0])[1] if found else None
@@ -275,10 +275,10 @@ def another(q: Question) -> Finding | None:
         return Finding("rebound", site, kind="replaced")
     if (copy := copied(q)) is not None:
         return copy
-    gone = not any(ref() is source for ref in log.history.alone) and _lost(source)
+    held = any(p is source for root in log.history.roots() for p in root.parameters())
+    gone = not (held or any(ref() is source for ref in log.history.alone)) and _lost(source)
     leaves = [row for row in q.leaves() if row.tracked]
     alike = next((row for row in leaves if tuple(row.shape) == tuple(source.shape)), None)
-    held = any(p is source for root in log.history.roots() for p in root.parameters())
     if alike is not None and (gone or (not held and bool(np.all(alike.array == array_of(source))))):
         return rebound(q, alike)
     before = None if alike is None else alike.thing()
@@ -406,7 +406,8 @@ def zero(q: Question) -> Finding | None:
     if found is None or found.row is None:
         return found
     hooks = q.adapter.log.hooks
-    own = [found.row, *q.used] if found.cause in ("hook", "zero_sum") else [found.row]
+    near = [*(row for row in hooks if found.row in q.rows[row].inputs), *q.used]  # a module's hook stands behind it
+    own = [found.row, *near] if found.cause in ("hook", "zero_sum") else [found.row]
     row = q.rows[next((at for at in own if at in hooks), found.row)]
     if row.row in hooks or found.cause == "hook":
         return Finding("hook", hooks.get(row.row, row.site), row.row, _hooked(q, row))

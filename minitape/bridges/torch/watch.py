@@ -191,7 +191,9 @@ class TorchWatcher:
             return func(*args, **kwargs)
         if name in HOOKS:
             self._safely(self.log.hooked, args[0])
-            return func(*args, **kwargs)
+            handle = func(*args, **kwargs)
+            self._safely(self.log.graph.read_last, args[0])
+            return handle
         if name == "__get__" or name == "__set__":
             return self._attribute(func, args, name == "__set__")
         if name == "backward" or (name == "grad" and func is torch.autograd.grad):
