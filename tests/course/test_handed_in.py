@@ -323,7 +323,6 @@ WRONG = r"""
 11.6 ~ < 1.0 ~> < 1.2
 11.6 ~ < 1.0 ~> < 0.6
 09.2 ~ tape.gradient(z, y) ~> 2.0 * tape.gradient(z, total)
-03.2 ~ for _ in range(steps): ~> for _ in range(max(steps, 1)):
 14.7 = {'cause': 'saturated', 'line': 11}
 06.4 ~ tf.round(x) ~> tf.floor(x + 0.5)
 11.4 : return upstream * math.exp(x) / (1.0 + math.exp(x))
