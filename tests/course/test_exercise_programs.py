@@ -433,7 +433,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.1", 'append("watched", [], value)', "append(value, [], value)", "three parts of this row"),
     ("12.1", "(name, inputs, value))", "(name, value))", "The inputs are missing"),
     ("12.1", "[2])", "[1])", "in which row is its value?"),
-    ("12.2", "n.row for", "n.value for", "note the row, n.row"),
+    ("12.2", "n.row for", "n.value for", "already, n.row"),
     ("12.2", "    __radd__", "    other", "Whose method does Python call"),
     ("12.2", 'n if isinstance(n, Number) else self.append("constant", [], n)', "n", "1.0 has no row"),
     ("12.2", 'return self.tape.apply("multiply"', 'self.tape.apply("multiply"', "gives nothing back"),

@@ -36,7 +36,6 @@ RIGHT = r"""
 13.1 = 65
 13.1 = 65.0
 12.5 : return (g * (1.0 - z ** 2),)
-12.5 : return (g * (1 - math.tanh(x) ** 2),)
 12.5 : return [g * (1.0 - z * z)]
 12.7 : return (g, g.sum(axis=0))
 12.7 : return g, np.sum(g, 0)
@@ -54,6 +53,9 @@ RIGHT = r"""
 11.4 : return upstream / (1.0 + tf.exp(-x))
 """
 WRONG = r"""
+12.5 : return (g * (1 - math.tanh(x) ** 2),)
+12.2 ~ (g * y, g * x) ~> (g * x, g * y)
+12.2 ~ (g, g) ~> (1.0, 1.0)
 12.3 ~ share if adjoints[i] is None else adjoints[i] + share ~> (adjoints[i] or 0.0) + share
 02.1 = {1: [0], 2: [1, 0], 3: [2, 1]}
 02.1 = {1: [0, 0], 2: [1, 1], 3: [2, 1]}
