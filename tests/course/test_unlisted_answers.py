@@ -105,9 +105,7 @@ WRONG = [
     ("11.5", {"A": True, "B": True, "C": False, "D": False}, "B gives a number, but is it the right one?"),
 ]
 WRONG_PROGRAMS = [
-    ("02.5",
-     SOLUTIONS["02.5"].replace("        arrived =", '        if operation == "leaf":\n            break\n        arrived ='),
-     "not yet"),
+    ("02.5", SOLUTIONS["02.5"].replace("arrived =", 'if operation == "leaf": break\n        arrived ='), "not yet"),
     ("06.5",
      solved("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x + 0.0").replace("[y, ", "[y, factor * "),
      "the tape gave another gradient"),
