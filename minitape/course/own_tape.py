@@ -145,6 +145,15 @@ OPERATORS = (
         ),
         slips=[("argument", "apply takes the name, and as many things as the operation has inputs: *things.")],
     ),
+    AB(
+        "RULES['add'][1](2.0, 7.0, 3.0, 4.0), RULES['multiply'][1](2.0, 12.0, 3.0, 4.0)",
+        ((2.0, 2.0), (8.0, 6.0)),
+        (
+            "2.0 has arrived at a sum and at a product of 3.0 and 4.0. What does each input get of it?",
+            "A sum hands on g to both. A product hands on g times the value of the other factor.",
+            "lambda g, z, x, y: (g, g) and lambda g, z, x, y: (g * y, g * x)",
+        ),
+    ),
 )
 BACK = (
     AB(
