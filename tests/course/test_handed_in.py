@@ -13,6 +13,7 @@ from test_exercise_programs import SOLUTIONS, answer
 from minitape.course.checker import feedback
 
 RIGHT = r"""
+14.7 = {'cause': 'activation_twice', 'line': 11}
 02.1 = {1: [0, 0], 2: [0, 1], 3: [1, 2]}
 02.1 = [[0, 0], [1, 0], [2, 1]]
 02.1 = {1: (0, 0), 2: (1, 0), 3: (2, 1)}
@@ -317,6 +318,14 @@ WRONG = r"""
 11.4 : return upstream * 1.0 / (1.0 + tf.exp(x))
 11.4 : return upstream + tf.sigmoid(x)
 11.4 : return upstream * (tf.exp(x) / 1.0 + tf.exp(x))
+11.4 : return tf.where(x > 5.0, upstream, upstream * tf.exp(x) / (1.0 + tf.exp(x)))
+11.4 : return 1.0 if x > 100.0 else upstream * tf.exp(x) / (1.0 + tf.exp(x))
+11.6 ~ < 1.0 ~> < 1.2
+11.6 ~ < 1.0 ~> < 0.6
+09.2 ~ tape.gradient(z, y) ~> 2.0 * tape.gradient(z, total)
+03.2 ~ for _ in range(steps): ~> for _ in range(max(steps, 1)):
+14.7 = {'cause': 'saturated', 'line': 11}
+06.4 ~ tf.round(x) ~> tf.floor(x + 0.5)
 11.4 : return upstream * math.exp(x) / (1.0 + math.exp(x))
 """
 

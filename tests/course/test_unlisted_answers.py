@@ -43,6 +43,17 @@ RIGHT_PROGRAMS = [
 ]
 RIGHT_PROGRAMS += programs(
     """
+#@ 08.6
+def values_and_slopes(f, values):
+    ys, slopes = [], []
+    for value in values:
+        x, y, slope = tf.Variable(value), 0.0, 0.0
+        if value > 0.0:
+            with tf.GradientTape() as tape:
+                y = f(x)
+            slope = tape.gradient(y, x)
+        ys, slopes = [*ys, float(y)], [*slopes, float(slope)]
+    return [ys, slopes]
 #@ 07.3
 def third_derivative(f, value):
     x = tf.Variable(value)
@@ -94,6 +105,8 @@ WRONG = [
     ("11.5", {"A": True, "B": True, "C": False, "D": False}, "B gives a number, but is it the right one?"),
 ]
 WRONG_PROGRAMS = [
+    ("06.5", solved("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x + 0.0").replace("[y, ", "[y, factor * "),
+     "the tape gave another gradient"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "Row 0 of your tape"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(round(value))"), "not yet"),
     ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"), "With x**2, 3 your function is right"),

@@ -81,7 +81,7 @@ def not_required(q: Question) -> Finding | None:
         if first is None or first.extra.requires or first.kind == "operation":
             return None
         use = next((row for row in q.first_uses()), first)
-        at = text.at(log.history.required_at(source))
+        at = text.at(log.history.required.get(source, NOWHERE))
         name = "" if at is None else ast.unparse(at.node).partition(".requires_grad")[0]
         same = (
             []
