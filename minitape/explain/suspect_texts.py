@@ -112,8 +112,8 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "gives.",
     ),
     "underflow": (
-        "What {what}{line} passes back is too small for {one}: its largest element is {to:.2g}, and {share:.0%} of "
-        "what is passed back from there is 0.",
+        "What {what}{line} passes back is too small for {one}: its largest element is {to:.2g}, and numbers that small "
+        "are rounded, or become 0.",
         {
             "torch": "Scale the loss: torch.amp.GradScaler; or compute in bfloat16 or float32 there.",
             "tensorflow": "Scale the loss: keras.optimizers.LossScaleOptimizer; or compute in bfloat16 or float32 "
