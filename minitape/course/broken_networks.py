@@ -159,6 +159,8 @@ PATIENTS = {
     ),
 }
 """Their names say nothing."""
+LAST_WEEK = Patient({"tf.tanh(x @ w1 + b1)": "tf.tanh((x @ w1 + b1).numpy())"}, (("cut", 1),), "")
+"""It lies in no bed: the lesson examines and diagnoses it before a learner's eyes."""
 PAIRS = ("ash", "maple"), ("birch", "willow"), ("cedar", "pine"), ("elm", "rowan"), ("fir", "hazel"), ("larch", "oak")
 """Of each pair one lies in the ward. Those of one pair look alike from afar, or are healthy."""
 
@@ -314,8 +316,8 @@ class Ward:
         return self._cases.get(bed) or self.admit(bed)
 
     def visit(self, name: str) -> Case:
-        """A patient by name, who need not lie in a bed."""
-        program = PATIENTS[name].program
+        """A patient by name, who need not lie in a bed; "yew" is the one that the lesson itself examines."""
+        program = {**PATIENTS, "yew": LAST_WEEK}[name].program
         return Case(self, say("a patient of last week"), _step(program, f"{name}.py"), program)
 
     def edit(self, bed: int) -> None:

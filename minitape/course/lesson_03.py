@@ -171,7 +171,7 @@ EXERCISES = (
     Exercise(
         "03.2",
         expect=_holding(_descend),
-        cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
+        cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6), (DENT, 1.5, 0)],
         view=_box,
         mistakes=[
             Mistake(
@@ -213,7 +213,7 @@ EXERCISES = (
         ),
         because="The variable itself changed, so the next tape reads it again, and watches it.",
         also=lambda answer, seen: (
-            "" if all(run.assigned for run in seen) else "The number is right, but no variable was changed."
+            "" if any(run.assigned for run in seen) else "The number is right, but no variable was changed."
         ),
     ),
     Exercise(

@@ -113,11 +113,13 @@ def _refuted(word: str, case: Case) -> str:
     )
     start, *_, end = case.losses
     rise = round(float(np.max(np.diff(case.losses))), 3)
-    if word in ("flat", "late"):
+    if word == "flat":
+        if w1:
+            return say("flat: then w1's gradient would be None or 0. It is {w1}.", w1=w1)
+        return say("flat: w1's gradient is {w1}, but no line has an operation with steps.", w1=w1)
+    if word == "late":
         if w1 is not None:
-            return say("{word}: then w1's gradient would be None. It is {w1}.", word=word, w1=w1)
-        if word == "flat":
-            return say("flat: w1's gradient is None, but no line has an operation with steps.")
+            return say("late: then w1's gradient would be None. It is {w1}.", w1=w1)
         return say("late: w1's gradient is None, but line 1 is inside of the tape's block.")
     if word == "cut":
         if not w1:
@@ -135,8 +137,12 @@ def _refuted(word: str, case: Case) -> str:
         )
     if word == "sign":
         if end < start:
-            ends = {"first": f"{start:.3f}", "last": f"{end:.3f}"}
-            return say("sign: a wrong sign goes up. Here the loss falls, from {first} to {last}.", **ends)
+            return say(
+                "sign: then the loss would rise, or fall below 0, which no cross entropy does. It falls from {first} "
+                "to {last}.",
+                first=f"{start:.3f}",
+                last=f"{end:.3f}",
+            )
         return say("sign: the first gradients point as those of the healthy network do, and line 6 subtracts them.")
     if word == "rate":
         if rise <= 0.0:
@@ -149,7 +155,7 @@ def _refuted(word: str, case: Case) -> str:
         return say("rate: steps that are too long make the loss jump up and down. Here it rises with every step.")
     if word == "broadcast":
         return say("broadcast: the largest table on the tape has 200 rows and 16 columns, as in the healthy network.")
-    return say("order: in the first step each variable moved by its own gradient, w2 by {w2} at most.", w2=w2)
+    return say("order: in the first step w2 moved by its own gradient, by {w2} at most.", w2=w2)
 
 
 def _bed(bed: int, name: str) -> Exercise:
@@ -322,8 +328,8 @@ BELIEFS = {
     },
     "13.p4": {
         "about as large": "That needs a factor near 1 in each layer. The slope of a sigmoid is 1/4 at most.",
-        "about a thirtieth of it": "A thirtieth is left if each layer takes away as much as the others. But "
-        "each layer multiplies what is left.",
+        "about a thirtieth of it": "A thirtieth is what is left if 30 equal parts are taken away one by one. But each "
+        "layer multiplies what is left.",
     },
     "13.p5": {
         "it falls, too, to the end": "So it does as long as the network learns what holds for all birds. Then "

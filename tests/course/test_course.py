@@ -478,7 +478,7 @@ def test_a_question_is_answered_before_the_answer_is_told(capsys, forgetful):
     assert question.commit("None") == "You predicted 6.0."
     reveal("test.p", tf.constant(6.0), "Because.")
     said = capsys.readouterr().out
-    assert said.startswith("You predicted 6.0, and so it is.\n\nStop here"), "the first choice counts"
+    assert said == "You predicted 6.0, and so it is.\n\nBecause.\n", "the first choice counts"
     assert read_progress()["predictions"]["test.p"] == "6.0"
     with pytest.raises(ValueError, match="'7' is not a choice"):
         question.commit("7")

@@ -79,7 +79,8 @@ FORMULAS = {
     "11.3": "lambda f, rest, value: value",
     "01.5": "lambda f, start, steps: 1.0 + (start - 1.0) * 0.8**steps",
     "02.6": "lambda f, places: 1.0 - 6.0 * np.array(places) ** 2 + 5.0 * np.array(places) ** 4",
-    "05.5": "lambda loss_of, starts, steps, rate: [1.0] * len(starts)",
+    "05.4": "lambda loss_of, starts, steps, rate: [1.0] * len(starts)",
+    "05.5": "lambda loss_of, x, step: [number + step for number in x]",
     "06.5": "lambda rest, value, factor: [value, factor * (1.0 + 6.0 * value * value)]",
     "07.6": "lambda f, start, steps: start - f.derivative(start) / 12.0",
     "09.6": "lambda loss_of, x: np.polyfit([-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], [2.9, 2.2, 1.4, 1.2, 0.1, -0.6], 1)",
@@ -399,7 +400,7 @@ WRONG += [
 ]
 WRONG += programs(
     """
-#@ 05.5 | taken after the first one had moved
+#@ 05.4 | taken after the first one had moved
 def fit(loss_of, starts, steps, rate):
     variables = [tf.Variable(start) for start in starts]
     for _ in range(steps):
@@ -516,11 +517,16 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("05.2", "persistent=True", "", "Which setting lets it answer"),
     ("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)", "a list of 2, got a number"),
     ("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "[y, z]", "the function itself gave"),
-    ("05.5", "loss_of(*variables)", "loss_of(variables)", "A * before the list does that"),
-    ("05.5", "return variables", "return [v.numpy() for v in variables]", "Return the variables themselves"),
-    ("05.5", "assign_sub", "assign_add", "Your steps go the other way"),
-    ("05.5", "rate * ", "", "the learning rate 1"),
-    ("05.5", "variable.assign_sub(", "variable = variable - (", "has the value of 'starts'"),
+    ("05.4", "loss_of(*variables)", "loss_of(variables)", "A * before the list does that"),
+    ("05.4", "return variables", "return [v.numpy() for v in variables]", "Return the variables themselves"),
+    ("05.4", "assign_sub", "assign_add", "Your steps go the other way"),
+    ("05.4", "rate * ", "", "the learning rate 1"),
+    ("05.4", "variable.assign_sub(", "variable = variable - (", "has the value of 'starts'"),
+    ("05.5", "x + step", "x - step", "the loss must grow"),
+    ("05.5", "        tape.watch(x)\n", "", "no tape watches it by itself"),
+    ("05.5", "tf.sign(tape.gradient(loss, x))", "tape.gradient(loss, x)", "only the sign counts"),
+    ("05.5", "x + step * ", "", "These are the signs"),
+    ("05.5", "x + step", "step", "how each number moves"),
     ("06.3", "a, tf.stop_gradient(b)", "a, b", "Nothing is stopped yet"),
     ("06.3", "a, tf.stop_gradient(b)", "tf.stop_gradient(a), b", "You stopped a"),
     ("06.3", "distance(a, tf.stop_gradient(b))", "tf.stop_gradient(distance(a, b))", "Now neither of them moves"),
@@ -751,7 +757,6 @@ SLIPS = [  # wrong answers, or what is wrong in them by its name or place: each 
     ("04.2", [{"A": [12.0, 8.0, None]}, {"B": [12.0, None, None]}, {"C": [12.0, None, 6.0]}]),
     ("05.1", [{"C": [4.0, 12.0]}, {"A": 12.0}, {"D": 4.0}, {"D": None}, {"C": 12.0}, {"C": "error"}, {"B": "error"}]),
     ("05.3", [{"A": 2, "B": 2, "C": 3}]),
-    ("05.4", ["B", "C", "A", "E"]),
     ("06.1", [{"B": 0.0}, {"B": 2.0}, {"C": 12.0}, {"C": 4.0}, {"D": 4.0}, {"D": None}, {"A": None}]),
     ("06.2", [{"A inner": None, "B inner": None, "B outer": None}, {"B inner": None, "B outer": None}]),
     ("07.1", [{3: 20.0}, {1: 10.0}, {2: 25.0}, {2: 0.0}]),

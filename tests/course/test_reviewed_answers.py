@@ -67,6 +67,8 @@ PROGRAMS = [
     ("02.5", solved("02.5", "range(len(rows))", "range(1, len(rows) + 1)"), "Counting starts with 0"),
     ("02.5", solved("02.5", '"multiply"', '"mul"'), "No product passes anything on"),
     ("02.5", solved("02.5", "operation, *inputs =", "operation, *inputs, _ ="), "not yet"),
+    ("05.5", solved("05.5", "step * ", ""), "moves by 1"),
+    ("05.5", solved("05.5", "tf.sign(tape.gradient(loss, x))", "1.0"), "All numbers move up"),
     ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0"), "begins at the last row of the tape"),
     ("12.6", solved("12.6", "gradient(loss, parameters)", "gradient(loss, parameters[0])"), "as if it were a list"),
     ("12.7", solved("12.7", "g, g.sum(axis=0)", "g * b, g.sum(axis=0)"), "x is not multiplied by b"),

@@ -43,6 +43,17 @@ RIGHT_PROGRAMS = [
 ]
 RIGHT_PROGRAMS += programs(
     """
+#@ 08.6
+def values_and_slopes(f, values):
+    ys, slopes = [], []
+    for value in values:
+        x, y, slope = tf.Variable(value), 0.0, 0.0
+        if value > 0.0:
+            with tf.GradientTape() as tape:
+                y = f(x)
+            slope = tape.gradient(y, x)
+        ys, slopes = [*ys, float(y)], [*slopes, float(slope)]
+    return [ys, slopes]
 #@ 07.3
 def third_derivative(f, value):
     x = tf.Variable(value)
@@ -85,7 +96,6 @@ WRONG = [
     ("02.2", {"x": 28.0, "u": 6.0, "v": 4.0, "y": 2.0}, "u is used twice"),  # two slips: one of them is listed
     ("05.1", {"A": "no error", "B": 12.0, "C": 16.0, "D": "error"}, "not yet"),
     ("05.1", {"A": "error", "B": 13.0, "C": 16.0, "D": 4.0}, "D: the first call used the tape up"),
-    ("05.4", "tape = None", "One letter is asked for"),
     ("03.5", ["D:0"], "not yet"),
     ("04.1", ["A:0", "d:0"], "not yet"),
     ("03.5", {"a": 1}, "expected: the names of variables, in a list"),
@@ -95,6 +105,8 @@ WRONG = [
     ("11.5", {"A": True, "B": True, "C": False, "D": False}, "B gives a number, but is it the right one?"),
 ]
 WRONG_PROGRAMS = [
+    ("06.5", solved("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x + 0.0").replace("[y, ", "[y, factor * "),
+     "the tape gave another gradient"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "Row 0 of your tape"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(round(value))"), "not yet"),
     ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"), "With x**2, 3 your function is right"),
@@ -106,7 +118,7 @@ WRONG_PROGRAMS = [
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
     ("01.4", NESTED.replace("return outer.gradient(first, x)", "return first**2"), "a power of the first derivative"),
     ("05.2", solved("05.2", "z = g(x)", "z = g(y)"), "Place 2 of your list is not right"),
-    ("05.5", solved("05.5", "return variables", "return starts"), "has the value of 'starts'"),
+    ("05.4", solved("05.4", "return variables", "return starts"), "has the value of 'starts'"),
     ("01.2", DERIVATIVE.replace("gradient(y, x)", "gradient(y, value)"), "got a plain number"),
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
     ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "The tape does not watch x"),
@@ -123,6 +135,7 @@ WRONG_PROGRAMS = [
     ("03.2", solved("03.2", "return w", "return w.numpy()"), "it is a plain number"),
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "stop_gradient"), "it belongs to tf"),
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "tape.stop_gradient"), "It belongs to tf"),
+    ("05.5", SOLUTIONS["05.5"].replace("        loss = loss_of(x)", "    loss = loss_of(x)"), "with block"),
     ("05.2", SOLUTIONS["05.2"].replace("persistent=True", "Persistent=True"), "There is no argument 'Persistent'"),
     ("07.2", solved("07.2", "inner.gradient(y, x)", "inner.gradient(y, x).numpy()"), "gradient of f(x) alone"),
     ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.abs(bend(x))"), "also where it is negative"),
@@ -208,7 +221,7 @@ TOLD = [
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x) * x"), "largest difference: 9.0"),
     ("07.2", solved("07.2", "y + slope", "y - slope"), "gave back what the tape answered last"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "With x**2, 0.5 your function is right"),
-    ("05.5", solved("05.5", "rate * ", "0.1 * "), "the learning rate 0.1, and not 0.2"),
+    ("05.4", solved("05.4", "rate * ", "0.1 * "), "the learning rate 0.1, and not 0.2"),
     ("09.5", solved("09.5", "return w", "return tape.gradient(loss, w)"), "not yet"),
     ("11.3", solved("11.3", "0.5 * upstream", "(upstream, upstream)"), "one amount for each input"),
     ("01.5", solved("01.5", "return x", "return [x]"), "in brackets of its own"),
@@ -238,7 +251,7 @@ TOLD = [
     ("13.9", solved("13.9", "mean(axis=0)", "mean"), "A function is used as if it were a number"),
     ("03.2", solved("03.2", "range(steps)", "range(tf.constant(2.0))"), "counted with whole numbers"),
     ("05.2", solved("05.2", "persistent=True", "persistent=true"), "Did you mean 'True'?"),
-    ("05.5", solved("05.5", "zip(variables, gradients)", "zip(variables, gradients[::-1])"), "the wrong direction"),
+    ("05.4", solved("05.4", "zip(variables, gradients)", "zip(variables, gradients[::-1])"), "the wrong direction"),
     ("08.3", solved("08.3", "tf.reduce_mean(results)", "results.mean()"), "tf.reduce_mean(...)"),
     ("10.4", solved("10.4", "tf.while_loop(", "tf.while_lop("), "Did you mean 'while_loop'?"),
     ("10.2", solved("10.2", "constant(penalty)", "constant(2.0 * penalty)"), "Place 2 of your list is not right"),

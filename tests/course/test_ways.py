@@ -162,6 +162,12 @@ def two_gradients(f, g, value):
     with tf.GradientTape() as one, tf.GradientTape() as two:
         y, z = f(x), g(x)
     return one.gradient(y, x), two.gradient(z, x)
+#@ 05.5
+def fooled(loss_of, x, step):
+    start = tf.Variable(x)
+    with tf.GradientTape() as tape:
+        loss = -loss_of(start)
+    return [number - step * np.sign(slope) for number, slope in zip(x, tape.gradient(loss, start).numpy())]
 #@ 06.3
 def gradients(distance, value_of_a, value_of_b):
     a = tf.Variable(value_of_a)

@@ -436,12 +436,14 @@ EXPORTS = {"svg": b"<svg", "png": b"\x89PNG", "gif": b"GIF89a", "html": b"<!doc"
 
 def test_exports(show, tmp_path):
     page = show(tf.snapshot(*accumulation()))
+    press(page, "End")
     for kind, start in EXPORTS.items():
         with page.expect_download() as download:
             page.get_by_label("Export").select_option(kind)
         download.value.save_as(file := tmp_path / f"out.{kind}")
         assert download.value.suggested_filename == f"tape.{kind}"
         assert file.read_bytes().startswith(start)
+    assert b"<title>backward 4 of 4: " in (tmp_path / "out.svg").read_bytes()
     # one frame for each position, 0 to 9
     assert (tmp_path / "out.gif").read_bytes().count(b"\x21\xf9\x04") == 10
     page.set_content(file.read_text(encoding="utf-8"))

@@ -216,7 +216,7 @@ def broken(q: Question) -> Finding | None:
     ]
     reached = q.forward(q.own, open_only=True)
     exit = next(
-        (e for e in reversed(q.exits) if e.row in reached and e.how != "__bool__" and checks.came_back(q, e)), None
+        (e for e in reversed(q.exits) if e.row in reached and e.how != "__bool__" and checks.flows_back(q, e)), None
     )
     if exit is not None:
         left_ = left_by(q, exit)
@@ -365,7 +365,7 @@ def left(q: Question) -> Finding | None:
         *unseen,
         *[e for e in q.exits if e.how == "__bool__"],
     ]
-    back = [e for e in exits if e.row in q.after and (e.how == "__bool__" or checks.came_back(q, e) or to_keras(e))]
+    back = [e for e in exits if e.row in q.after and (e.how == "__bool__" or checks.flows_back(q, e) or to_keras(e))]
     return left_at(q, back[0]) if back else None
 
 

@@ -216,7 +216,7 @@ def left(exit: Exit) -> Finding:
 def outside(q: Question) -> Finding | None:
     """What left and came back; else what chose."""
     back = (
-        [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.came_back(q, e)]
+        [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.flows_back(q, e)]
         if not q.used and q.ends
         else []
     )

@@ -22,7 +22,7 @@ from .tensor import EagerTensor, Tensor, from_array, new_tensor
 if TYPE_CHECKING:
     from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Value
 
-_PYTHON = {float: np.float32, int: np.int32, bool: np.bool_, complex: np.complex128}
+_PYTHON = {float, int, bool, complex}
 _TEXT = (str, bytes)
 _MIXED = "Can't convert Python sequence with mixed types to Tensor."
 _RAGGED = "Can't convert non-rectangular Python sequence to Tensor."
@@ -152,10 +152,12 @@ def _enter(tensor: EagerTensor, value: Value) -> EagerTensor:
 
 def to_array(value: Value, dtype: DType | None = None) -> Array:
     """``value`` as a NumPy array or scalar of its own (a copy), with TensorFlow's default dtypes."""
+    if type(value) in _PYTHON:  # the usual cases first: a number, and a list of numbers
+        return _convert([value], dtype)[0]
+    if type(value) is list and value and type(value[0]) in _PYTHON:
+        return _convert(value, dtype)
     if isinstance(value, (list, tuple)) and value and {*map(type, value)} == {np.ndarray}:
         value = _rectangular(value, None)
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _from_numpy(value, dtype)
     if not isinstance(value, (list, tuple, *_TEXT)) and hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype)
     nested = _rectangular([*value] if isinstance(value, (range, TensorShape)) else value, object)
@@ -189,8 +191,10 @@ def _from_numpy(value: Array, dtype: DType | None) -> Array:
 
 def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
     """A flat array of the leaves: in the dtype asked for where each of them fits it, else in the one they suggest."""
-    leaves = [leaf[()] if type(leaf) is np.ndarray else leaf for leaf in leaves]  # without axes: single elements
     kinds = {*map(type, leaves)}
+    if np.ndarray in kinds:  # those without axes are single elements
+        leaves = [leaf[()] if type(leaf) is np.ndarray else leaf for leaf in leaves]
+        kinds = {*map(type, leaves)}
     if type(None) in kinds:
         text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
         raise hooks.why_none(ValueError(text))  # often a gradient: a note says why it is None
@@ -218,6 +222,7 @@ def _inferred(leaves: list[Object], kinds: set[type]) -> np.ndarray:
         raise ValueError(
             f"Attempt to convert a value ({first!r}) with an unsupported type ({type(first)}) to a Tensor."
         )
+    # Python's bool is an int, too: one that is first stands beside bools only
     for starts, fits, wanted in _BY_FIRST[:1] if isinstance(first, _BOOLS) else _BY_FIRST[1:]:
         if isinstance(first, starts) and all(issubclass(k, fits) for k in kinds):
             if wanted is np.int64:

@@ -89,9 +89,7 @@ def left(q: Question) -> Finding | None:
     found = (
         sorted((exit for exit in q.exits if exit.row in q.after), key=lambda exit: _rank(q, exit)) if not q.used else []
     )
-    exit = next((exit for exit in found if flows_back(q, exit)), None) or next(
-        (exit for exit in found if equal_leaf(q, exit)), None
-    )
+    exit = next((exit for exit in found if flows_back(q, exit)), None)
     if exit is None:
         return None
     left = Finding(q.adapter.left, exit.site, exit.row, exit.how)
@@ -119,11 +117,6 @@ def way_to_exit(q: Question, exit: Exit) -> list:
     return way_to(Question(q.adapter, q.rows, q.own, [exit.row], q.source), {*q.own})
 
 
-def came_back(q: Question, exit: Exit, branches: bool = True) -> bool:
-    """Whether the text, or the values, bring what left to something that the target was computed from."""
-    return flows_back(q, exit, branches) or equal_leaf(q, exit)
-
-
 def _later(q: Question, exit: Exit) -> list[RecordedRow]:
     return [
         q.rows[row]
@@ -135,7 +128,7 @@ def _later(q: Question, exit: Exit) -> list[RecordedRow]:
 def only_decides(q: Question, found: Finding) -> bool:
     """Whether a value that left came back nowhere, and decided no more than what ran."""
     exits = [exit for exit in q.exits if (exit.row, exit.site) == (found.row, found.site)]
-    return bool(exits) and text.at(exits[0].site) is not None and not came_back(q, exits[0], branches=False)
+    return bool(exits) and text.at(exits[0].site) is not None and not flows_back(q, exits[0], branches=False)
 
 
 def flows_back(q: Question, exit: Exit, branches: bool = True) -> bool:
@@ -147,17 +140,6 @@ def flows_back(q: Question, exit: Exit, branches: bool = True) -> bool:
     reached = text.flow(start, [site[0] for site in sites], branches)
     return any(
         (at := text.at(site)) in reached and (at is not start or not isinstance(at.node, ast.Expr)) for site in sites
-    )
-
-
-def equal_leaf(q: Question, exit: Exit) -> bool:
-    """Whether its elements are those of a leaf."""
-    taken = q.rows[exit.row].array
-    arrays = [row.array for row in _later(q, exit) if row.kind != "operation"]
-    return (
-        taken is not None
-        and taken.size > 1
-        and any(a is not None and a.size > 1 and bool(np.isin(taken, a).all()) for a in arrays)
     )
 
 
@@ -198,16 +180,10 @@ def moved_name(q: Question) -> Finding | None:
         if at is None or not at.binds or row is None:
             continue
         again = bool({*at.binds} & at.reads) or not all(name.isidentifier() for name in at.binds)
-        watched = [q.adapter.birth_of(other)[1][-1:] for other in q.rows if q.adapter.watched(other)]
-        earlier = [s for name in at.binds for s in text.bound_by(name, at) if s is not at]
         around = {ast.unparse(n) for target in at.targets for n in ast.walk(target) if isinstance(n, ast.expr)}
         state = [q.rows[one] for one in _of_line(q, row, at) if q.rows[one].kind in ("variable", "source")]
         from_state = again and any(names_of(q, one).isdisjoint(at.reads.difference(at.binds, around)) for one in state)
-        if (
-            (held_variable(q, at) and not at.call_of("Variable"))
-            or from_state
-            or any(s.covers(way[0]) for way in watched if way for s in earlier)
-        ):
+        if from_state or (held_variable(q, at) and not at.call_of("Variable")):
             return Finding("rebound", on(at, site), row.row, at.binds[0])
         return None
     return None
@@ -235,9 +211,6 @@ def bound_again(q: Question) -> Finding | None:
     when, way = q.adapter.birth(q.adapter.handle(q.source))
     mine = [(at, site) for site in reversed(way) if (at := text.at(site)) is not None and at.binds]
     mine = mine[: next((k + 1 for k, (at, _) in enumerate(mine) if at.function not in RUN_ONCE), len(mine))]
-    if not mine:  # what is called there was made again
-        called = [(at, c) for site in way if (at := text.at(site)) is not None for c in at.calls]
-        mine = [(s, s.site) for at, c in called for s in text.bound_by(text.unparse(c.func), at)]
     for row in q.leaves():
         other, theirs = q.adapter.birth_of(row)
         if q.adapter.is_number(row) or other == when:
@@ -252,9 +225,6 @@ def bound_again(q: Question) -> Finding | None:
                 if (same and q.adapter.anew(q, row, at, when, other)) or named:
                     last = on(s, site) if other > when else on(at, place)
                     return Finding("rebound", last, row.row, at.binds[0], "" if named else "again")
-    statement, place = next(iter(mine), (None, NOWHERE))
-    if statement is not None and {*statement.binds} & statement.reads and related(q):
-        return Finding("rebound", on(statement, place), what=statement.binds[0])
     return None
 
 

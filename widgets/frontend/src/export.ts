@@ -1,6 +1,6 @@
 // Saving what is seen: SVG, PNG, a page of its own, an animated GIF of the steps.
 import { Camera } from "./camera";
-import { h } from "./dom";
+import { h, s } from "./dom";
 import { encodeGif } from "./gif";
 import { PAD, stage, type Graph } from "./graph";
 import { Marks } from "./marks";
@@ -94,6 +94,7 @@ class Studio {
     this.scene.setGraph(this.graph);
     const { width, height } = this.camera;
     const svg = inlineStyles(this.scene.svg, width, height);
+    svg.prepend(s("title", {}, this.caption()));
     return { text: new XMLSerializer().serializeToString(svg), width, height };
   }
 
@@ -189,11 +190,7 @@ function inlineStyles(svg: SVGSVGElement, width: number, height: number): SVGSVG
   const to = copy.querySelectorAll<SVGElement>("path, rect, text, g");
   from.forEach((el, i) => {
     for (const [name, value] of stylesOf(el, known)) to[i].setAttribute(name, value);
-    to[i].removeAttribute("style");
-    to[i].removeAttribute("class");
-    to[i].removeAttribute("role");
-    to[i].removeAttribute("aria-label");
-    to[i].removeAttribute("aria-hidden");
+    for (const name of ["style", "class", "role", "aria-label", "aria-hidden"]) to[i].removeAttribute(name);
   });
   const background = getComputedStyle(svg.closest(".mt-view") ?? svg).backgroundColor;
   const paint = document.createElementNS("http://www.w3.org/2000/svg", "rect");

@@ -33,7 +33,6 @@ import { Table } from "./table";
 import { Timeline } from "./timeline";
 import { Tip } from "./tip";
 import { Toolbar, type FoldMode } from "./toolbar";
-import { title } from "./value";
 import { assignedAt } from "./update";
 import { t } from "./words";
 
@@ -396,14 +395,6 @@ export class View {
     this.drawState();
     this.scene.update();
     this.fitting.reveal(this.graph, Math.max(0, this.timeline.current));
-  }
-
-  /** Computes here what follows from other values of these variables; false where that cannot be. */
-  imagine(names: string[], values: number[]): boolean {
-    const rows = names.map((name) => this.store.rows.filter((row) => row.kind === "variable" && title(row) === name));
-    if (!rows.every((found) => found.length === 1 && this.feel.can(found[0]))) return false;
-    rows.forEach(([row], k) => this.feel.move(row.row, values[k]));
-    return true;
   }
 
   /** To where another view of a like tape is: the same row, or as far back. */

@@ -80,7 +80,7 @@ function attach(el: HTMLElement, store: Store, options: ViewOptions): View {
 /** Shows a widget model's tape in an element; returns what takes it away again. */
 export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<string>): Promise<() => void> {
   await one.ready;
-  const sliders = new Sliders(one.knobs, one.run, (names, values) => view.imagine(names, values));
+  const sliders = new Sliders(one.knobs, one.run);
   one.sliders.add(sliders);
   const view: View = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep, again: one.again, inside: one.inside });
   if (one.place) view.goBack(one.place);
