@@ -72,6 +72,11 @@ class TorchHistory:
         modules = [module for ref in self.modules if (module := ref()) is not None]
         return [module for module in modules if not any(module is not m and module in m.modules() for m in modules)]
 
+    def path_of(self, parameter: torch.Tensor) -> tuple[torch.nn.Module | None, str]:
+        """The module among these that has a parameter, and the path to it there."""
+        paths = ((root, path) for root in self.roots() for path, p in root.named_parameters() if p is parameter)
+        return next(paths, (None, ""))
+
     def name_of(self, tensor: torch.Tensor) -> str:
         """The name that its module has for it, or "tensor"."""
         return self.names.get(tensor, "tensor")
