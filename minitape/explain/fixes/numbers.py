@@ -107,7 +107,7 @@ def power(spot: Spot, node: Any) -> Change | None:
     return None if len(pair) != 2 or whole or least(spot) < 0 else (pair[0], f"({unparse(pair[0])}) + 1e-06")
 
 
-def under_root(spot: Spot, node: Any) -> Change | None:
+def under_root(spot: Spot, node: Any) -> str | None:
     """The root of the sum of squares and a small number, for ``tf.norm(x)``. In ``tf.norm(a - b + 1e-12)`` a compiled
     function of TensorFlow may add the number to ``b`` first, where it is lost.
     """
