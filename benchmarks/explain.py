@@ -23,14 +23,13 @@ from minitape.engine.recording import evidence
 
 NOTES: dict[str, Callable[..., Any]] = {
     "origin_of_new": lambda *given, **named: None,
-    "computed": lambda *given: None,
+    "frames": lambda *given: (),
     "note_escape": lambda *given: None,
     "note_creation": lambda *given: None,
     "note_used_as_size": lambda *given: None,
     "with_influences": lambda value, *given: value,
     "note_gradients": lambda *given: (),
-    "site": tuple,
-    "stack": lambda *given: (),
+    "stack": lambda *given, **named: (),
 }
 WIDTHS = (16, 64, 256)
 TURNS = 120

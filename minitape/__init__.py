@@ -40,8 +40,6 @@ _HOOKS = {
     "tf.api": "wrap_functions",
     "functions.custom": "custom_row",
     "explain.answer": "explain warn_of",
-    "explain.reasons.swapped_gradients": "warn_of_step",
-    "explain.reasons.tape": "explain_nonfinite",
     "explain.warnings": "why_no_tensor why_none why_refused why_some_none",
     "explain.uncaught": "watch_errors",
     "picture.drawing": "draw",

@@ -45,7 +45,7 @@ from minitape.engine.tensor.tensor import (
     Tensor as _Tensor,
 )
 from minitape.engine.tensor.variable import (
-    Variable as Variable,
+    ResourceVariable as _Variable,
 )
 from minitape.engine.values.dtypes import (
     DType as DType,
@@ -173,6 +173,7 @@ from minitape.tf.tensorflow1 import (
 from typing import (
     Any as _Any,
 )
+Variable = _Variable
 print = _print
 __version__: str
 def acos(x: _Any, name: str | None = None) -> _Tensor:

@@ -6,8 +6,7 @@
 command line. They are edited with Poedit, Weblate or any editor, as all the world's ``.po`` files are; the notebooks
 beside them are never edited by hand. This program brings both in step with the English texts: it takes up new texts,
 marks the translation of a changed one *fuzzy* with the English that it was made from, builds the notebooks, and says
-what is left to do. A folder that does not exist is begun. What of a cell is translated, ``minitape/course/translation``
-says.
+what is left to do. A folder that does not exist is begun. What of a cell is translated, ``cell_words.py`` says.
 """
 
 from __future__ import annotations
@@ -24,12 +23,14 @@ from typing import TYPE_CHECKING
 from minitape.common.read_data import NOTEBOOK, read_json
 from minitape.common.texts import CHECK, CODE, ENGLISH, FOLDER, table
 from minitape.common.write_beside import write
-from minitape.course.broken_networks import sayings_of
+from minitape.course.broken_networks import PATIENTS
 from minitape.course.checker import MARKS
 from minitape.course.exercise import anew_of, beliefs_of, exercises_of, explanations_of
-from minitape.course.programs import sentences_of
-from minitape.course.translation import name_of, names_in, pieces_of, texts_in, translated
+from minitape.course.programs import FOLDER as RECORDINGS
+from minitape.course.programs import LESSON, SENTENCES
 from minitape.explain import texts, value_texts
+
+from .cell_words import name_of, names_in, pieces_of, texts_in, translated
 
 if TYPE_CHECKING:
     from babel.messages import Catalog
@@ -200,13 +201,16 @@ def texts_of(lesson: str) -> list[str]:
             *(mistake.hint for mistake in exercise.mistakes), *exercise.hints, exercise.because, exercise.asks,
             *exercise.changes.values(), *exercise.reasons.values(), *_said_by(exercise.also),
         ]  # fmt: skip
-        found += [text for trial in exercise.trials for text in trial.texts()]
+        found += [text for trial in exercise.trials for text in (*trial.hints, *(hint for _, hint in trial.slips))]
     for text, choices, _, reason in anew_of(lesson).values():
         found += [text, reason, *(choice for choice in choices if re.search("[a-z]{2}", choice))]
     found += [belief for beliefs in beliefs_of(lesson).values() for belief in beliefs.values()]
-    return [
-        text for text in [*found, *explanations_of(lesson).values(), *sentences_of(lesson), *sayings_of(lesson)] if text
-    ]
+    found += explanations_of(lesson).values()
+    found += [patient.says for patient in PATIENTS.values()] if lesson == "13" else []
+    kept = [read_json(path)["why"] for path in sorted(RECORDINGS.glob("*.json"))] if lesson == LESSON else []
+    whys = [why for said in kept for why in (said, *said["others"])]
+    found += [sentence for why in whys for part in ("message", "fix") for sentence in SENTENCES.split(why[part])]
+    return list(filter(None, found))
 
 
 def _said_by(look: Function | None) -> list[str]:
@@ -255,7 +259,7 @@ def _of_answers() -> list[tuple[str, str]]:
     """The sentences that `explain` may say of a tape, from its tables."""
     tables = texts.TEXT, value_texts.ARRIVED, value_texts.OF_TENSORFLOW, value_texts.OF_TAPE
     found = [text for table in tables for pair in table.values() for text in pair]
-    found += [*value_texts.FUNCTIONS.values(), value_texts.RELEASED, value_texts.TENSOR]
+    found += [*value_texts.FUNCTIONS.values(), value_texts.TENSOR]
     return [(text, "minitape/explain/texts.py") for text in found if text]
 
 

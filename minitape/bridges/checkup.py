@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..explain.page import page
 from ..explain.sentences import fill
 from ..explain.words import Explanation
 from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
-from .model_page import GradientNumbers, ModelPage, names_in
+from .model_page import GradientNumbers, ModelAnswers, ModelPage, names_in
 from .recording import Number, Recording
 from .texts import SHARED
 
@@ -81,7 +80,11 @@ class Checkup:
             known = rf"(?<![\w.\[]){re.escape(answer.name)}(?![\w\[]|\.\w)"
             answer.message = re.sub(known, lambda _: name, answer.message)
         answer.name = name
-        answer.numbers = self._numbers(source, sweep)
+        return self.counted(answer, source)
+
+    def counted(self, answer: Explanation, source: Any) -> Explanation:
+        """The same answer examined, with the numbers of the gradient."""
+        answer.numbers = self._numbers(source, self._reached_by(source))
         return self.examined(answer, source)
 
     def examined(self, answer: Explanation, source: Any) -> Explanation:
@@ -172,7 +175,7 @@ class FrameworkRecording(Recording, ABC):
         if isinstance(source, (list, tuple)):
             models = [self.model_parts(part) for part in source]
             if not any(models):
-                return page([checkup.examined(self.why(target, s), s) for s in source])
+                return ModelAnswers(checkup.counted(self.why(target, s), s) for s in source)
             known: Mapping[str, Any] | None = merged(
                 [
                     self._parts_of(iter([part])) or {} if one is None else one

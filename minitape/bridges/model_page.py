@@ -124,6 +124,24 @@ class ModelPage(dict[str, Explanation]):
                 yield fill("No gradient for {which}.", which=which), show(first)
 
 
+class ModelAnswers(list[Explanation]):
+    """The answers of a list of sources, in its order; the page of a model when it is printed."""
+
+    @property
+    def page(self) -> ModelPage:
+        """The same by name."""
+        found = ModelPage()
+        for answer in self:
+            found[answer.name if answer.name not in found else f"{answer.name} ({len(found)})"] = answer
+        return found
+
+    def __str__(self) -> str:
+        return str(self.page)
+
+    def _repr_html_(self) -> str:
+        return self.page._repr_html_()
+
+
 def is_problem(answer: Explanation) -> bool:
     """Whether an answer is a finding: what the program has frozen is none."""
     return answer.kind != "connected" and not answer.intended
@@ -133,7 +151,7 @@ def rank(answer: Explanation) -> int:
     """How bad an answer is; 0 is the worst."""
     if not is_problem(answer):
         return 10 if answer.connected else 9
-    return 1 + ORDER.index(answer.kind) if answer.connected or answer.kind in ORDER else 0
+    return 1 + ORDER.index(answer.kind) if answer.kind in ORDER else 0
 
 
 def joined_names(names: Iterable[str]) -> str:

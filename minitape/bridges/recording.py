@@ -13,12 +13,11 @@ from itertools import count
 from time import perf_counter
 from typing import Any, cast
 
-from ..engine.recording.frames import lines_of
 from ..picture.diagnosis import wrong_with
 from ..picture.fields import Kind, ResultFields, SweepFields
 from ..picture.reading import Reader, spaces
 from ..recording.rows import BackwardPass, RowExit
-from ..recording.sites import NOWHERE, Site
+from ..recording.sites import NOWHERE, Site, lines_of
 from .kept_values import as_size, bytes_kept
 from .pictures import RecordingReader, RecordingSteps, results_of, slim
 from .rows import Number as Number

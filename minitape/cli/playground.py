@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from ..common.read_data import read_json, read_text
 from ..common.texts import ENGLISH, VARIABLES, table
 from ..common.write_beside import write
-from ..course.translation import translated
 from .browser_python import LOCK, PLAYGROUND, core_files
 
 HERE = Path(__file__).with_name("playground_page")
@@ -90,7 +89,9 @@ def example(path: Path, code: str = ENGLISH) -> Fields:
     """A program of the playground in the language of a code, with its title and the picture that is shown before Python
     has come.
     """
-    program = translated({"cell_type": "code", "source": read_text(path)}, table(TEXTS, code))
+    program = read_text(path)
+    for words, translated in table(TEXTS, code).items():
+        program = program.replace(f"# {words}\n", f"# {translated}\n")
     with _speaking(code):
         picture = import_module("minitape_widgets.playground").picture(program)
     return {"title": program.partition("\n")[0].lstrip("# "), "program": program, "snapshot": picture}

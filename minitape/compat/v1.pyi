@@ -33,7 +33,7 @@ from minitape.engine.tensor.tensor import (
     Tensor as _Tensor,
 )
 from minitape.engine.tensor.variable import (
-    Variable as Variable,
+    ResourceVariable as _Variable,
 )
 from minitape.engine.values.dtypes import (
     DType as DType,
@@ -161,6 +161,7 @@ from minitape.tf.tensorflow1 import (
 from typing import (
     Any as _Any,
 )
+Variable = _Variable
 global_variables_initializer = _global_variables_initializer
 print = _print
 def acos(x: _Any, name: str | None = None) -> _Tensor:

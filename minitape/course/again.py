@@ -6,6 +6,7 @@ import sys
 
 from ..common.texts import say
 from .exercise import anew_of, beliefs_of, own_lessons
+from .notebook import running_notebook
 from .predict import PredictionQuestion, ask, reveal
 from .progress import read_progress
 
@@ -24,11 +25,10 @@ def again(lesson: str) -> None:
         text, choices, truth, reason = anew_of(before)[name]
         words = {say(choice, before): choice for choice in choices}
         question = ask(PredictionQuestion(f"{name}-again", say(text, before), words, veils=False))
-        ipython = sys.modules.get("IPython")
-        if ipython is None or ipython.get_ipython() is None:
+        if running_notebook() is None:
             print(question)
         else:
-            ipython.display.display(question)
+            sys.modules["IPython"].display.display(question)
         reveal(question.name, truth, reason)
 
 

@@ -1,7 +1,7 @@
 """A learner's function: how it is run on the cases of an exercise, and what it did where a result is wrong.
 
-Each look takes the whole `Attempt` and says one thing of it, or ""; the first that says something is told. All of them
-hold for every exercise; what is known of one alone, its mistakes and changes, stands in the lesson's answers.
+`hint_for` has the looks in their order: each says one thing, or "", and the first that says something is told. All of
+them hold for every exercise; what is known of one alone, its mistakes and changes, stands in the lesson's answers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from copy import copy
 from dataclasses import dataclass, field
@@ -19,15 +18,15 @@ import numpy as np
 
 from ..common.texts import say
 from .call_log import Seen, watching
-from .compare import as_array, compare, is_blank, kind
+from .compare import as_array, compare, is_blank
 from .error_hints import told_of
 from .hints import (
     content_of,
     in_common,
-    in_reverse,
+    of_one_part,
     parts_of,
+    rearranged,
     returns_in_loop,
-    without_return,
 )
 from .loop_hints import of_calls, of_first_step
 from .playback import solution_of
@@ -80,7 +79,7 @@ class Attempt:
 
     def same(self, one: Answer, other: Answer) -> bool:
         """Whether two results are alike, for this exercise."""
-        return compare(one, other, self.exercise.rtol, self.exercise.atol).approximate
+        return compare(one, other, self.exercise.rtol, self.exercise.rtol).right
 
     def does_as(self, other: Function | None, program: bool = True) -> bool:
         """Whether the function did on every case what another one does. A `program` is run as the learner's is; else it
@@ -138,18 +137,30 @@ def holds_dots(source: str) -> bool:
     )
 
 
-def gives_back(source: str) -> bool:
-    """Whether a function may give something back; True also where its source is out of reach."""
-    returns = (
-        isinstance(node, ast.Lambda) or (isinstance(node, ast.Return) and node.value)
-        for node in ast.walk(ast.parse(source))
-    )
-    return not source or any(returns)
-
-
 def hint_for(attempt: Attempt) -> str:
     """What to say of a function that is wrong in a case; "" where only the exercise's hints are left."""
-    return next(filter(None, (look(attempt) for look in LOOKS)), "")
+    exercise, failed, wanted = attempt.exercise, attempt.failed, attempt.wanted
+    told = _of_questions(attempt) or _of_this_exercise(attempt)
+    questions = (question for run in attempt.runs for question in run.seen.questions)
+    why = next(filter(None, (_why(question.why, wanted) for question in questions)), "")
+    if failed.error:
+        return told or (why if "None" in str(failed.error) else "") or told_of(failed.error)
+    near = compare(failed.value, wanted, NEAR, NEAR).right  # as differences give it
+    pairs = [*zip(exercise.cases, attempt.results, strict=True)]
+    from_failed = [*pairs[attempt.at :], *pairs[: attempt.at]]
+    places = [np.array(one.at) for one in failed.seen.calls]
+    return (
+        told
+        or (without_a_tape(exercise, [run.seen for run in attempt.runs]) if near else "")
+        or rearranged(failed.value, wanted)
+        or (why if _lacks_a_number(failed.value, wanted) else "")
+        or of_calls(exercise.expect, pairs, attempt.same)
+        or _of_the_function(attempt)
+        or in_common(attempt.results, attempt.expected)
+        or of_one_part(failed.value, wanted)
+        or of_first_step(exercise.expect, from_failed, places, attempt.same)
+        or _of_other_cases(attempt)
+    )
 
 
 def _of_questions(attempt: Attempt) -> str:
@@ -184,27 +195,6 @@ def _of_this_exercise(attempt: Attempt) -> str:
     return ""
 
 
-def _of_gradients(attempt: Attempt) -> str:
-    """That a rule gives nothing back, why a gradient is None, what an error means, that a slope is measured, or that a
-    list is in reverse.
-    """
-    failed, wanted, runs = attempt.failed, attempt.wanted, attempt.runs
-    said = str(failed.error or "")
-    inner = without_return(attempt.source)
-    if inner and (failed.value is None or "None" in said):
-        return say("The function {name} gives nothing back: write return before its result.", name=repr(inner))
-    why = next(filter(None, (_why(question.why, wanted) for run in runs for question in run.seen.questions)), "")
-    if failed.error:
-        return (why if "None" in said else "") or told_of(failed.error)
-    near = compare(failed.value, wanted, NEAR, NEAR).approximate  # as differences give it
-    by_hand = without_a_tape(attempt.exercise, [run.seen for run in runs]) if near else ""
-    return (
-        by_hand
-        or in_reverse(attempt.results, attempt.expected)
-        or (why if _lacks_a_number(failed.value, wanted) else "")
-    )
-
-
 def _why(said: tuple[str, ...], wanted: Answer) -> str:
     """What `explain` says of the first source that got None, where a number is wanted of it."""
     right = parts_of(wanted)
@@ -220,49 +210,11 @@ def _lacks_a_number(value: Answer, wanted: Answer) -> bool:
     )
 
 
-def _of_results(attempt: Attempt) -> str:
-    """What the results of the solution have to do with these, where the program ended without an error."""
-    failed, exercise = attempt.failed, attempt.exercise
-    if failed.error:
-        return ""
-    pairs = [*zip(exercise.cases, attempt.results, strict=True)]
-    at = [np.array(one.at) for one in failed.seen.calls]
-    return (
-        of_calls(exercise.expect, pairs, attempt.same)
-        or _of_another_sort(failed.value, attempt.wanted)
-        or _of_the_function(attempt)
-        or in_common(attempt.results, attempt.expected)
-        or of_first_step(exercise.expect, exercise.cases[attempt.at], failed.value, at, attempt.same)
-    )
-
-
-def _of_another_sort(value: Answer, wanted: Answer) -> str:
-    """What to say of a result that is no number and no list of them."""
-    if isinstance(value, (list, tuple)) and len(value) > 1 and kind(wanted) == kind(0):
-        if isinstance(value, list):
-            return say("Your function gives back several results, and one is asked for. Which is it?")
-        return say(
-            "A comma makes a tuple of several results, and one is asked for. Which is it? Or is a comma in place of a "
-            "decimal point?"
-        )
-    if inspect.isgenerator(value):
-        return say("That is a generator, which has not run yet. Write square brackets around it: it is a list then.")
-    if isinstance(value, (set, frozenset)):
-        return say("A set has no order. Write a list, in square brackets.")
-    if hasattr(value, "watched_variables"):
-        return say("You gave back the tape itself. Give back what it answers.")
-    if inspect.isroutine(value):
-        return say("You gave back a function itself. Are the brackets missing that call it?")
-    if type(value) is dict:
-        if kind(wanted) != kind(0):
-            return say("The function returns a dictionary. Return a list, in square brackets.")
-        return say("The function returns a dictionary. For which of its values does the exercise ask?")
-    return ""
-
-
 def _of_the_function(attempt: Attempt) -> str:
-    """What was done with the function that is handed in: not watched, not called, given back, or called in a chain."""
+    """What was done with the function that is handed in: not watched, not called, or given back."""
     calls, runs = attempt.failed.seen.calls, attempt.runs
+    if inspect.isroutine(attempt.failed.value):
+        return say("You gave back a function itself. Are the brackets missing that call it?")
     if unwatched := _nothing_watched(attempt.failed.seen):
         return unwatched
     if not calls and any(map(_has_unknown, attempt.exercise.cases)):
@@ -270,45 +222,23 @@ def _of_the_function(attempt: Attempt) -> str:
     found = [(run.value, run.seen.results) for run in runs]
     if all(gave and (_is_it(value, gave[-1]) or _is_it(value, gave)) for value, gave in found):
         return say("You gave back what the function itself gave, its value. What does the exercise ask for?")
-    if all(any(one.chained for one in run.seen.calls) for run in runs):
-        return say("Your program hands what the function gave to another call. Is that asked for?")
     return ""
 
 
 def _of_other_cases(attempt: Attempt) -> str:
-    """That the function is right in another case; that the tape's answer is right, or was given back as it is."""
-    if attempt.failed.error:
-        return ""
-    runs, expected = attempt.runs, attempt.expected
-    for case, run, wanted in zip(attempt.exercise.cases, runs, expected, strict=True):
+    """That the function is right in another case."""
+    runs = attempt.runs
+    for case, run, wanted in zip(attempt.exercise.cases, runs, attempt.expected, strict=True):
         if not run.error and attempt.same(run.value, wanted):
             given = ", ".join(map(shown, case))
             return say("With {given} your function is right. What is different here?", given=given)
-    if any(run.seen.found is None for run in runs):
-        return ""
-    if all(_is_it(run.seen.found, wanted) for run, wanted in zip(runs, expected, strict=True)):
-        return say("What the tape answered is right. What does your program do with it?")
-    if all(_is_it(run.value, run.seen.found) for run in runs):
-        return say(
-            "You gave back what the tape answered last. Does the exercise ask for that, and was the tape asked about "
-            "the right thing?"
-        )
     return ""
-
-
-LOOKS: tuple[Callable[[Attempt], str], ...] = (
-    _of_questions,
-    _of_this_exercise,
-    _of_gradients,
-    _of_results,
-    _of_other_cases,
-)
 
 
 def _is_it(value: Answer, other: Answer) -> bool:
     """Whether a result is this value, also where it was made a number, or put into a box."""
     try:
-        return compare(content_of(value), as_array(other), 0.0, 0.0).approximate
+        return compare(content_of(value), as_array(other), 0.0, 0.0).right
     except TypeError:  # a tensor of a traced function has no value outside of it
         return False
 
@@ -327,11 +257,13 @@ def without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
     for case, seen in zip(exercise.cases, runs, strict=True) if exercise.order else ():
         if not _has_unknown(case):
             continue
-        if not seen.calls:
+        if not any(run.calls for run in runs):
             return say(
                 "Your program never called the function that it was given, so its answer cannot hold for other "
                 "functions."
             )
+        if not seen.calls:  # it need not, as where no number of the case is asked about
+            continue
         if not seen.recorded and not seen.questions:
             if len(seen.calls) == 1:
                 return say(

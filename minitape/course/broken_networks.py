@@ -11,11 +11,13 @@ import hashlib
 import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ..common.texts import say
+from .notebook import running_notebook
 from .plot import Plot
 from .progress import forget_tries
 
@@ -53,17 +55,14 @@ def layer(x, w, b):
 
 @dataclass(frozen=True)
 class Patient:
-    """A program: what is changed in the healthy one (old -> new), its diseases, what a doctor says of it, and how it is
-    cured.
+    """A program: what is changed in the healthy one (old -> new), its diseases, and what a doctor says of it.
 
-    `cure` changes the sick program back (new -> old); where it is empty, the changes are undone. `same` are diagnoses
-    that are as right: a disease that begins in one line and shows in the next.
+    `same` are diagnoses that are as right: a disease that begins in one line and shows in the next.
     """
 
     changes: dict[str, str]
     diseases: tuple[tuple[str, int], ...]
     says: str
-    cure: dict[str, str] = field(default_factory=dict)
     same: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
 
     @property
@@ -74,7 +73,7 @@ class Patient:
     @property
     def cured(self) -> str:
         """The text of the program that is cured."""
-        return _changed(self.program, self.cure or {new: old for old, new in self.changes.items()})
+        return _changed(self.program, {new: old for old, new in self.changes.items()})
 
 
 PATIENTS = {
@@ -160,13 +159,10 @@ PATIENTS = {
     ),
 }
 """Their names say nothing."""
+LAST_WEEK = Patient({"tf.tanh(x @ w1 + b1)": "tf.tanh((x @ w1 + b1).numpy())"}, (("cut", 1),), "")
+"""It lies in no bed: the lesson examines and diagnoses it before a learner's eyes."""
 PAIRS = ("ash", "maple"), ("birch", "willow"), ("cedar", "pine"), ("elm", "rowan"), ("fir", "hazel"), ("larch", "oak")
 """Of each pair one lies in the ward. Those of one pair look alike from afar, or are healthy."""
-
-
-def sayings_of(lesson: str) -> list[str]:
-    """What a doctor says of each patient, whoever lies in the ward."""
-    return [patient.says for patient in PATIENTS.values()] if lesson == "13" else []
 
 
 def _changed(text: str, changes: dict[str, str]) -> str:
@@ -189,62 +185,57 @@ def order_for(name: str) -> tuple[str, ...]:
     return tuple(sorted((min(pair, key=digest) for pair in PAIRS), key=digest))
 
 
-class ExaminedPart:
-    """A part of a case: whoever reads it has examined the patient."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, case: Case, owner: type) -> Answer:
-        case.examined.add(self.name)
-        found = vars(case)[self.name]
-        if self.name != "gradients" and not case.explained():
-            words = say("First hand in a diagnosis of your own. Then explain answers for this bed.")
-            found.explain = lambda *asked: words
-        elif "explain" in getattr(found, "__dict__", ()):
-            del found.explain
-        return found
-
-    def __set__(self, case: Case, value: Answer) -> None:
-        vars(case)[self.name] = value
-
-
 class Case:
     """A patient during its training: what `report`, `explain` and a picture can be asked about.
 
     `right` and `losses` are the part of right answers and the loss after each step; `tape`, `loss` and `gradients`
     those of the last, and `first` the tape of the first. `learning`: how many numbers of the network got a gradient in
     some step, and how many there are. `examined`: which of these parts were read by now. Of a `bed` of the ward,
-    `explain` answers when a first diagnosis was handed in.
+    `explain` answers when a first diagnosis was handed in. Of whom was `treated`, it is told whether it is well now.
     """
 
-    tape, gradients, first = ExaminedPart(), ExaminedPart(), ExaminedPart()
-
-    def __init__(self, ward: Ward, name: str, step: Step, program: str = "", bed: int = 0):
-        self.name, self._program, self._ward, self._bed, self.examined = name, program, ward, bed, set[str]()
+    def __init__(self, ward: Ward, name: str, step: Step, program: str = "", bed: int = 0, treated: bool = False):
+        self.name, self._program, self._ward, self._bed, self.treated = name, program, ward, bed, treated
         self.network, self.right, self.losses = ward.new_network(), [], []
-        first: Answer = None
-        self.at_first: list[Answer] = []
-        reached = [np.zeros(np.shape(variable.numpy()), bool) for variable in self.network]
+        history: list[list[Answer]] = []
         for _ in range(STEPS + 1):
             self.right.append(ward.accuracy(self.network))
-            self.tape, self.loss, self.gradients = _three(step(self.network, ward.x, ward.t, RATE))
+            tape, self.loss, gradients = _three(step(self.network, ward.x, ward.t, RATE))
+            self._parts = {"first": getattr(self, "_parts", {"first": tape})["first"], "tape": tape}
             self.losses.append(float(self.loss))
-            if first is None:
-                first, self.at_first = self.tape, self.gradients
-            for found, gradient in zip(reached, self.gradients, strict=True):
-                found |= False if gradient is None else gradient.numpy() != 0
-        self.first = first
-        self.learning = sum(int(found.sum()) for found in reached), sum(found.size for found in reached)
-        self.examined.clear()
+            history.append([None if gradient is None else gradient.numpy() for gradient in gradients])
+        self._parts["gradients"] = gradients
+        self.at_first, self.at_last = history[0], history[-1]
+        reached = (np.any([one != 0 for one in found if one is not None], 0) for found in zip(*history, strict=True))
+        self.learning = sum(map(int, map(np.sum, reached))), sum(one.numpy().size for one in self.network)
+        self.examined: set[str] = set()
 
-    def explained(self) -> bool:
-        """Whether `explain` answers."""
-        return not self._bed or self._bed in self._ward.tried
+    @property
+    def tape(self) -> Answer:
+        """The tape of the last step."""
+        return self._examine("tape")
 
-    def findings(self) -> tuple[list[Answer], list[Answer]]:
-        """The gradients of the first step and of the last, as `check` reads them, which is no examination."""
-        return self.at_first, vars(self)["gradients"]
+    @property
+    def first(self) -> Answer:
+        """The tape of the first step."""
+        return self._examine("first")
+
+    @property
+    def gradients(self) -> list[Answer]:
+        """The gradients of the last step."""
+        found: list[Answer] = self._examine("gradients")
+        return found
+
+    def _examine(self, part: str) -> Answer:
+        """A part of the case: whoever reads it has examined the patient."""
+        self.examined.add(part)
+        found = self._parts[part]
+        if part != "gradients":
+            vars(found).pop("explain", None)
+            if self._bed and self._bed not in self._ward.tried:
+                words = say("First hand in a diagnosis of your own. Then explain answers for this bed.")
+                found.explain = lambda *asked: words
+        return found
 
     @property
     def program(self) -> str:
@@ -259,52 +250,36 @@ class Case:
         learn, numbers = self.learning
         return self.right[-1] >= GOOD and learn == numbers
 
-    def chart(self, colour: int = ORANGE) -> Plot:
-        """Its right answers per step beside those of the healthy network."""
+    def chart(self) -> Plot:
+        """Its right answers per step beside those of the healthy network; in green, if a treatment made it well."""
         healthy = self._ward.healthy.right if self._ward.healthy else self.right
         ends = {"name": self.name, "end": f"{self.right[-1]:.0%}", "healthy": f"{healthy[-1]:.0%}"}
         words = say("Right answers per step: {name} ends at {end}, the healthy network at {healthy}", **ends)
         plot = Plot(words, x=(0, STEPS), y=(0, 1.05), names=(say("step"), say("right answers")))
         plot.line(range(STEPS + 1), healthy, name=say("healthy"), colour=GREY, dashed=True)
-        return plot.line(range(STEPS + 1), self.right, name=self.name, colour=colour)
+        return plot.line(range(STEPS + 1), self.right, self.name, GREEN if self.treated and self.well else ORANGE)
 
     def _summary(self) -> str:
-        first, middle, last = (f"{self.losses[k]:.3f}" for k in (0, STEPS // 2, STEPS))
-        return say(
-            "loss: {first} at first, {middle} after half of the steps, {last} at the end",
-            first=first,
-            middle=middle,
-            last=last,
-        )
+        lines = []
+        if self.treated:
+            told, (learn, numbers) = say("well") if self.well else say("not well yet"), self.learning
+            lines.append(say("{place}: {told}", place=self.name, told=told))
+            lines.append(say("{learn} of {numbers} numbers got a gradient", learn=learn, numbers=numbers))
+            if learn == numbers and not self.well:
+                other = (
+                    "All of its numbers learn, but its answers are counted with lines 1 and 2 of the healthy network."
+                )
+                lines.append(say(other))
+        words = "loss: {first} at first, {middle} after half of the steps, {last} at the end"
+        steps = {"first": 0, "middle": STEPS // 2, "last": STEPS}
+        lines.append(say(words, **{name: f"{self.losses[step]:.3f}" for name, step in steps.items()}))
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"{self._summary()}\n{self.chart()!r}"
 
     def _repr_mimebundle_(self, **options: Answer) -> dict[str, str]:
-        from html import escape
-
         return {"text/plain": repr(self), "text/html": f"<pre>{escape(self._summary())}</pre>{self.chart().html()}"}
-
-
-class Treated(Case):
-    """A patient after a treatment. Its curve is green if it is well."""
-
-    def chart(self, colour: int = ORANGE) -> Plot:
-        """As that of a case, in green if it is well."""
-        return super().chart(GREEN if self.well else colour)
-
-    def _summary(self) -> str:
-        learn, numbers = self.learning
-        counted = say("{learn} of {numbers} numbers got a gradient", learn=learn, numbers=numbers)
-        verdict = say("well") if self.well else say("not well yet")
-        other = (
-            say("All of its numbers learn, but its answers are counted with lines 1 and 2 of the healthy network.")
-            if learn == numbers and not self.well
-            else ""
-        )
-        return "\n".join(
-            filter(None, [say("{place}: {told}", place=self.name, told=verdict), counted, other, super()._summary()])
-        )
 
 
 class Ward:
@@ -319,12 +294,12 @@ class Ward:
         global _here
         self.beds = order_for(name)
         self.new_network, self.answer, self.x, self.t = new_network, answer, x, t
-        same = _here is not None and _here.beds == self.beds  # the cell may run twice
-        self.cured: list[int] = _here.cured if _here and same else []
-        self.diagnosed: set[int] = _here.diagnosed if _here and same else set()
-        self.tried: set[int] = _here.tried if _here and same else set()
+        before = _here if _here and _here.beds == self.beds else None  # the cell may run twice
+        self.cured: list[int] = before.cured if before else []
+        self.diagnosed: set[int] = before.diagnosed if before else set()
+        self.tried: set[int] = before.tried if before else set()
         self._cases: dict[int, Case] = {}
-        if _here and not same:
+        if _here and not before:
             forget_tries(*(f"13.{number}" for number in range(2, len(self.beds) + 3)))
         self.healthy: Case | None = None
         self.healthy = Case(self, say("healthy"), _step(HEALTHY, "healthy.py"))
@@ -341,33 +316,29 @@ class Ward:
         return self._cases.get(bed) or self.admit(bed)
 
     def visit(self, name: str) -> Case:
-        """A patient by name, who need not lie in a bed."""
-        program = PATIENTS[name].program
+        """A patient by name, who need not lie in a bed; "yew" is the one that the lesson itself examines."""
+        program = {**PATIENTS, "yew": LAST_WEEK}[name].program
         return Case(self, say("a patient of last week"), _step(program, f"{name}.py"), program)
 
     def edit(self, bed: int) -> None:
         """Put the program of a patient into a new cell below, to be changed; where that cannot be, print it. First its
         diagnosis must be known.
         """
-        import sys
-
+        shell = running_notebook()
+        text = f"{self.patient(bed).program}\n\nward.treat({bed}, step)"
         if bed not in self.diagnosed:
             print(say("Bed {bed} has no diagnosis yet: hand it in first, and then cure.", bed=bed))
-            return
-        text = f"{self.patient(bed).program}\n\nward.treat({bed}, step)"
-        ipython = sys.modules.get("IPython")
-        shell = ipython.get_ipython() if ipython else None
-        if shell is None:
+        elif shell is None:
             print(text)
         else:
             shell.set_next_input(text)
 
-    def treat(self, bed: int, step: Step) -> Treated:
+    def treat(self, bed: int, step: Step) -> Case:
         """Train anew with a changed program. Whoever was sick and is well now counts as cured."""
-        treated = Treated(self, _bed(bed), step)
-        if treated.well and self.patient(bed).diseases:
+        case = Case(self, _bed(bed), step, treated=True)
+        if case.well and self.patient(bed).diseases:
             self.cured = sorted({*self.cured, bed})
-        return treated
+        return case
 
     def diagnosis(self, bed: int) -> Diagnosis:
         """The right diagnosis, for who gives up."""
@@ -375,9 +346,9 @@ class Ward:
 
     def cure(self, bed: int) -> Step:
         """The program of a patient, cured; the lines that were changed are printed."""
-        sick, cured = self.patient(bed).program.splitlines(), self.patient(bed).cured.splitlines()
-        print(*(line.strip() for line in cured if line not in sick), sep="\n")
-        return _step(self.patient(bed).cured, f"bed_{bed}_cured.py")
+        patient = self.patient(bed)
+        print(*(line.strip() for line in patient.cured.splitlines() if line not in patient.program), sep="\n")
+        return _step(patient.cured, f"bed_{bed}_cured.py")
 
     def sick(self) -> list[int]:
         """The beds of those who are sick."""

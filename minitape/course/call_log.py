@@ -8,8 +8,8 @@ hand, a fit or a `None` that was typed in is told from what a tape gave.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,9 @@ from ..common.texts import say
 from ..engine.back.reach import on_tape
 from ..engine.back.tape import GradientTape
 from ..engine.derivatives.forward import ForwardAccumulator
-from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
+from ..recording.nodes import operation_of
 from .compare import as_array
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ class LoggedCall:
     variable; None where it is no variable.
 
     `in_function`: whether the call is in a traced function. `tapes`: how many tapes were on. `at`: what the inputs
-    held, where it was computed at once. `chained`: whether an input is what an earlier call gave. `rows`: how many
-    rows the innermost tape had after it.
+    held, where it was computed at once. `rows`: how many rows the innermost tape had after it.
     """
 
     on: tuple[int, ...]
@@ -46,7 +45,6 @@ class LoggedCall:
     trainable: tuple[bool | None, ...] = ()
     tapes: int = 0
     at: tuple[np.ndarray, ...] = ()
-    chained: bool = False
     rows: int = 0
 
     @property
@@ -60,17 +58,16 @@ class LoggedQuestion:
     """One question to a tape, such as "gradient" or "jvp": of which order the derivative is, whether a number came out,
     and the tapes that recorded it in turn.
 
-    `turned`: no number came out, and the target had been there before its source was computed. `itself`: the target is
-    its own source. `why`: of each source what `explain` says, or "" where it got a number. `sweeps`: how many sweeps
-    that took. `operations`: what a short tape had recorded.
+    `itself`: the target is its own source. `turned`: the source was computed from the target. `why`: of each source
+    what `explain` says, or "" where it got a number. `sweeps`: how many that took. `operations`: what a short tape had
+    recorded.
     """
 
-    name: str
     order: int
     answered: bool
     tapes: tuple[Answer, ...] = ()
-    turned: bool = False
     itself: bool = False
+    turned: bool = False
     why: tuple[str, ...] = ()
     sweeps: int = 1
     operations: tuple[str, ...] = ()
@@ -100,18 +97,6 @@ class Seen:
         """Of which order the derivatives are that tapes gave: 2 where a tape had recorded the answer of another one."""
         return max((question.order for question in self.questions if question.answered), default=0)
 
-    def summary(self) -> str:
-        """One sentence about the recorded calls and gradients; "" if no gradient was computed."""
-        if not self.recorded or not self.questions:
-            return ""
-        once = (say("once"), say("{n} times"))
-        called, asked = (once[n > 1].format(n=n) for n in (self.recorded, len(self.questions)))
-        return say(
-            "Seen: a tape recorded the function {called}, and a gradient was asked for {asked}.",
-            called=called,
-            asked=asked,
-        )
-
 
 _runs: list[Seen] = []
 
@@ -126,9 +111,8 @@ def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
         trainable = tuple(getattr(value, "trainable", None) for value in inputs)
         in_function = result._record is not None and result._record.trace is not None
         at = () if in_function else tuple(np.array(value.numpy()) for value in inputs)
-        chained = any(value is given for value in inputs for given in seen.results[-SHORT:])
         rows = len(getattr(state.tapes[-1], "_record", None) or ()) if state.tapes else 0
-        seen.calls.append(LoggedCall(on, in_function, trainable, len(state.tapes), at, chained, rows))
+        seen.calls.append(LoggedCall(on, in_function, trainable, len(state.tapes), at, rows))
         seen.results.append(result)
 
 
@@ -144,21 +128,22 @@ def _tracks(tape: GradientTape, value: Answer) -> bool:
 def watching() -> Iterator[Seen]:
     """Notes, while the block runs, how unknown functions are called and what tapes are asked."""
     seen = Seen()
-    watched: list[tuple[Answer, str]] = [*((GradientTape, name) for name in QUESTIONS), (ForwardAccumulator, "jvp")]
-    watched += [(ResourceVariable, name) for name in CHANGES]
-    before = {(owner, name): getattr(owner, name) for owner, name in watched}
+    watched: list[tuple[Answer, str, Callable[..., Answer]]] = [(ForwardAccumulator, "jvp", _asking)]
+    watched += [(GradientTape, name, _asking) for name in QUESTIONS]
+    watched += [(ResourceVariable, name, _changing) for name in CHANGES]
+    before = [getattr(owner, name) for owner, name, _ in watched]
     _runs.append(seen)
-    for (owner, name), method in before.items():
-        setattr(owner, name, (_changing if owner is ResourceVariable else _asking)(seen, name, method))
+    for (owner, name, noting), method in zip(watched, before, strict=True):
+        setattr(owner, name, noting(seen, method))
     try:
         yield seen
     finally:
-        for (owner, name), method in before.items():
+        for (owner, name, _), method in zip(watched, before, strict=True):
             setattr(owner, name, method)
         _runs.pop()
 
 
-def _changing(seen: Seen, name: str, method: Answer) -> Answer:
+def _changing(seen: Seen, method: Answer) -> Answer:
     """A method of variables that is counted."""
 
     def change(variable: ResourceVariable, *given: Answer, **named: Answer) -> Answer:
@@ -168,7 +153,7 @@ def _changing(seen: Seen, name: str, method: Answer) -> Answer:
     return change
 
 
-def _asking(seen: Seen, name: str, method: Answer) -> Answer:
+def _asking(seen: Seen, method: Answer) -> Answer:
     """A method of tapes that notes what it is asked, and what it answers."""
 
     def ask(tape: Answer, *given: Answer, **named: Answer) -> Answer:
@@ -178,44 +163,40 @@ def _asking(seen: Seen, name: str, method: Answer) -> Answer:
         own, around = getattr(tape, "_tape", tape), getattr(tape, "_outer", ())  # an accumulator has a tape
         order = 1 + max((one.order for one in seen.questions if own in one.tapes), default=0)
         recording = tuple(other for other in (*state.tapes, *around) if other is not own or own._persistent)
-        rows, operations = _rows(tape, given[:2]), _operations(tape)
+        operations, (target, source, *_) = _operations(tape), (*given, *named.values(), None, None)
         try:
             seen.found = found = method(tape, *given, **named)
-            answered = _holds_a_number(found)
-            turned = not answered and bool(rows) and rows[0] < rows[-1]
-            known = turned or any(any(question.why) for question in seen.questions)
-            why = () if known else _why_none(tape, [*given, *named.values()], found)
+            why = () if any(any(one.why) for one in seen.questions) else _why_none(tape, target, source, found)
+            turned = any(why) and _is_connected(tape, source, target)
         finally:
             seen.busy = False
         seen.tapes += [own] if isinstance(own, GradientTape) and own not in seen.tapes else []
-        itself, sweeps = len(given) > 1 and given[0] is given[1], _sweeps(name, given)
-        seen.questions.append(LoggedQuestion(name, order, answered, recording, turned, itself, why, sweeps, operations))
+        # a Jacobian takes a sweep for each number of the target
+        sweeps = int(np.size(as_array(target))) if "jacobian" in method.__name__ else 1
+        answered = _holds_a_number(found)
+        itself = target is source and answered
+        seen.questions.append(LoggedQuestion(order, answered, recording, itself, turned, why, sweeps, operations))
         return found
 
-    ask.__name__ = name  # as it is shown where it was handed in and not called
+    ask.__name__ = method.__name__  # as it is shown where it was handed in and not called
     return ask
 
 
-def _why_none(tape: Answer, given: list[Answer], found: Answer) -> tuple[str, ...]:
-    """What `explain` says of each source that got None; nothing where each has a number, or the question was none."""
-    gradients = found if isinstance(found, (list, tuple)) else [found]
-    if len(given) < 2 or isinstance(found, dict) or all(gradient is not None for gradient in gradients):
-        return ()
-    sources = given[1] if isinstance(given[1], (list, tuple)) else [given[1]]
-    if not hasattr(tape, "explain"):
-        return ()
-    answers = [
-        None if gradient is not None else tape.explain(given[0], [source])[0]
-        for source, gradient in zip(sources, gradients, strict=False)
-    ]
-    said = ["" if why is None or why.connected else str(why.message) for why in answers]
-    # without how much of a long session explain no longer knows
-    return tuple(re.sub(r" ?[(（]\d[^()（）]*[)）]$", "", one) for one in said)
+def _why_none(tape: Answer, target: Answer, source: Answer, found: Answer) -> tuple[str, ...]:
+    """What `explain` says of each source that got None; "" of one with a number."""
+    several = isinstance(source, (list, tuple)) and isinstance(found, (list, tuple))
+    said = []
+    for one, gradient in zip(source, found, strict=False) if several else [(source, found)]:
+        why = tape.explain(target, [one])[0] if gradient is None and hasattr(tape, "explain") else None
+        # without how much of a long session explain no longer knows
+        said.append("" if why is None or why.connected else re.sub(r" ?[(（]\d[^()（）]*[)）]$", "", str(why.message)))
+    return tuple(said)
 
 
-def _sweeps(name: str, given: tuple[Answer, ...]) -> int:
-    """How many sweeps an answer takes: one, or one for each number of the target."""
-    return 1 if "jacobian" not in name or not given else int(np.size(as_array(given[0])))
+def _is_connected(tape: Answer, target: Answer, source: Answer) -> bool:
+    with suppress(Exception):  # one of them is a list
+        return bool(tape.explain(target, [source])[0].connected)
+    return False
 
 
 def _operations(tape: Answer) -> tuple[str, ...]:
@@ -224,22 +205,6 @@ def _operations(tape: Answer) -> tuple[str, ...]:
     if record is None or len(record) > SHORT:
         return ()
     return tuple(getattr(operation_of(record, row)[0], "name", "") for row in range(len(record)))
-
-
-def _rows(tape: Answer, given: tuple[Answer, ...]) -> tuple[int, ...]:
-    """The rows of a target and a source; none where one of them is several, or on no tape. A variable that was read
-    comes before all rows.
-    """
-    record = getattr(tape, "_record", None)
-    if record is None or not all(hasattr(value, "numpy") for value in given):
-        return ()
-    watched = {id(variable) for variable in tape.watched_variables()}
-    rows = [
-        (-1 if id(value) in watched else None) if isinstance(value, ResourceVariable) else record.find(value)
-        for value in given
-    ]
-    found = tuple(int(row) for row in rows if row is not None)
-    return found if len(found) == 2 else ()
 
 
 def _holds_a_number(found: Answer) -> bool:

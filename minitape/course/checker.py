@@ -10,6 +10,7 @@ from ..common.texts import paragraph, say
 from .compare import kind
 from .exercise import Exercise, exercises_of
 from .judge import Verdict, judge, keys_in_words
+from .notebook import running_notebook
 from .playback import Playback
 from .progress import hints_at, note_try, tries_at
 from .shown import shown
@@ -46,8 +47,7 @@ def check(name: str, answer: Answer = ...) -> None:
 
 
 def _in_notebook() -> bool:
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
+    return type(running_notebook()).__name__ == "ZMQInteractiveShell"
 
 
 def _in_colour(text: str, name: str) -> str:
@@ -56,12 +56,10 @@ def _in_colour(text: str, name: str) -> str:
 
     As saved, no lesson is answered, and that has no colour.
     """
-    if not _in_notebook():
-        return text
     first, newline, rest = text.partition("\n")
-    if first == say(RIGHT, name=name):
-        return f"{BOLD}{first}{PLAIN} {GREEN}✔{PLAIN}{newline}{rest}"
-    return f"{BOLD}{first}{PLAIN}{newline}{rest}" if first == say(WRONG, name=name) else text
+    marks = {say(RIGHT, name=name): f" {GREEN}✔{PLAIN}", say(WRONG, name=name): ""}
+    marked = _in_notebook() and first in marks
+    return f"{BOLD}{first}{PLAIN}{marks[first]}{newline}{rest}" if marked else text
 
 
 def is_right(name: str, answer: Answer = ...) -> bool:
@@ -126,10 +124,10 @@ def _unknown(name: str) -> str:
 def _blank(exercise: Exercise, half_done: bool) -> str:
     text = say(BLANK, name=exercise.name)
     same = say("Your program still gives what it gave at the start.")
-    if not half_done and (exercise.blank is not ... or exercise.start):
+    if not half_done and exercise.start:
         return "\n".join([text, say("Change the program, and run the cell again."), same])
     text += "\n" + say("Replace the ... with your answer, and run the cell again.")
-    return "\n".join([text, *(f"  {line}" for line in lines_of([], exercise.trials, shown))])
+    return "\n".join([text, *(f"  {line}" for line in lines_of([], exercise.trials))])
 
 
 def _right(exercise: Exercise, verdict: Verdict) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import numbers
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 NUMERIC = "biufc"
 MANY = 1000
+KINDS: dict[Answer, str] = {  # in this order: True is a number, too, and a class is called
+    type(None): "None",
+    (bool, np.bool_): "True or False",
+    (str, bytes): "a text",
+    (set, frozenset): "a set",
+    Iterator: "a generator, which has not run yet",
+    (numbers.Number, np.generic, np.ndarray): "a number",
+    Callable: "a function",
+}
 LETTERS = list("ABCDEFGH")
 
 
@@ -26,48 +35,22 @@ LETTERS = list("ABCDEFGH")
 class AnswerComparison:
     """How an answer compares: `problem` is set where the two cannot be compared number by number.
 
-    `parts` of a list or dict of several answers: how many of them are right, and how many there are. `quoted`: what
-    is in quotes and should not.
+    `off`: the largest difference. `parts` of a list or dict of several answers: how many of them are right, and how
+    many there are. `quoted`: what is in quotes and should not.
     """
 
-    exact: bool
-    approximate: bool
-    largest_difference: float | None = None
+    right: bool
+    off: float | None = None
     problem: str = ""
     parts: tuple[int, int] | None = None
     quoted: str = ""
 
 
-class Described(dict[str, "Answer"]):
-    """Parts that are compared one by one, and shown as the one thing that they are parts of.
-
-    >>> Described("a variable", "{} that holds {holds}", holds=6.0)
-    a variable that holds 6.0
-    """
-
-    def __init__(self, what: str, words: str, **parts: Answer):
-        super().__init__(parts)
-        self.what, self._words = what, words
-
-    def __repr__(self) -> str:
-        real = (float, np.floating)
-        short = {name: float(f"{part:.6g}") if isinstance(part, real) else part for name, part in self.items()}
-        return self._words.format(self.what, **short)
-
-
 def is_blank(answer: Answer) -> bool:
     """Whether an answer still holds the `...` that stands for "your answer here"."""
-    if isinstance(answer, (list, tuple)):
-        return any(part is ... or (isinstance(part, (list, tuple, dict)) and is_blank(part)) for part in answer)
     if isinstance(answer, dict):
-        return any(is_blank(part) for part in answer.values())
-    return answer is ...
-
-
-class ExactText(str):
-    """A text in which capital letters count, such as the name of a variable."""
-
-    __slots__ = ()
+        answer = list(answer.values())
+    return answer is ... or (isinstance(answer, (list, tuple)) and any(map(is_blank, answer)))
 
 
 def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
@@ -76,31 +59,26 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
     A list is as good as a dictionary, in the order of its keys, and a dictionary of A, B, C as good as a list.
     """
     given = as_asked(given, expected)
-    if isinstance(expected, dict):
-        if not isinstance(given, dict):
-            return _of_another_kind(given, expected)
+    if isinstance(expected, dict) and isinstance(given, dict):
         if set(given) != set(expected):
-            return AnswerComparison(
-                False,
-                False,
-                problem=say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given)),
-            )
+            problem = say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given))
+            return AnswerComparison(False, problem=problem)
         parts = [compare(as_truth(given[key], expected[key]), expected[key], rtol, atol) for key in expected]
-        return combined(parts) if isinstance(expected, Described) else _counted(parts)
-    if isinstance(expected, (list, tuple)) and not _is_numeric(expected):
-        if not isinstance(given, (list, tuple)) or len(given) != len(expected):
-            return _of_another_kind(given, expected)
-        return _counted([compare(a, b, rtol, atol) for a, b in zip(given, expected, strict=True)])
+        return combined(parts, counted=True)
     if _is_numeric(expected):
         return _compare_numbers(given, expected, rtol, atol)
+    if isinstance(expected, (list, tuple)):
+        if not isinstance(given, (list, tuple)) or len(given) != len(expected):
+            return _of_another_kind(given, expected)
+        return combined([compare(a, b, rtol, atol) for a, b in zip(given, expected, strict=True)], counted=True)
     if given is expected or (type(given) is type(expected) and given == expected):
-        return AnswerComparison(True, True)
+        return AnswerComparison(True)
     if isinstance(given, type) and issubclass(given, BaseException):
         given = given.__name__
     if isinstance(given, str) and isinstance(expected, str):
-        same = given.strip() == expected if isinstance(expected, ExactText) else _plain(given) == _plain(expected)
-        return AnswerComparison(same, same)
-    return AnswerComparison(False, False) if kind(given) == kind(expected) else _of_another_kind(given, expected)
+        same = given.strip() == expected if ":" in expected else _plain(given) == _plain(expected)  # a name is exact
+        return AnswerComparison(same)
+    return AnswerComparison(False) if kind(given) == kind(expected) else _of_another_kind(given, expected)
 
 
 def as_asked(given: Answer, expected: Answer) -> Answer:
@@ -124,48 +102,30 @@ def as_truth(given: Answer, expected: Answer) -> Answer:
 
 
 def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
-    if isinstance(given, (list, tuple)) and len(given) > MANY and len(given) != _length(expected):
-        return _of_another_kind(given, expected)  # without a look at each of them
-    if not _is_numeric(given):
-        return _of_another_kind(given, expected)
+    if (_length(given) > MANY and _length(given) != _length(expected)) or not _is_numeric(given):
+        return _of_another_kind(given, expected)  # without a look at each of many
     a, b = np.asarray(as_array(given)), np.asarray(as_array(expected))
-    if (a.shape == ()) != (b.shape == ()) or (a.dtype.kind == "b") != (b.dtype.kind == "b"):
+    if a.shape != b.shape or (a.dtype.kind == "b") != (b.dtype.kind == "b"):
         return _of_another_kind(given, expected)
-    if a.shape != b.shape:
-        if kind(given) != kind(expected) and isinstance(given, (list, tuple)):
-            return _of_another_kind(given, expected)
-        return AnswerComparison(
-            False, False, problem=say("expected {kind}, got {given}", kind=_block(b.shape), given=_block(a.shape))
-        )
-    counted = a.dtype.kind in "biu" and b.dtype.kind in "biu"  # True and False, the numbers of lines
-    if b.dtype.kind in "biu":
-        rtol = 0.0  # of 20,000,000 things one more is wrong
-    wide = np.complex128 if "c" in (a.dtype.kind, b.dtype.kind) else np.float64
-    a, b = a.astype(wide), b.astype(wide)
-    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    counted = b.dtype.kind in "biu"  # of 20,000,000 things one more is wrong
+    near = np.isclose(a.astype(np.complex128), b.astype(np.complex128), 0.0 if counted else rtol, atol, equal_nan=True)
     with np.errstate(invalid="ignore"):
-        difference = np.where(same, 0.0, np.abs(a - b))
-    largest = float(difference.max(initial=0.0))
-    near = difference <= atol + rtol * np.abs(np.where(np.isfinite(b), b, 0))
+        off = float(np.abs(np.where(near & ~np.isfinite(b), 0.0, a - b.astype(np.complex128))).max(initial=0.0))
     parts = (int(near.sum()), near.size) if isinstance(expected, (list, tuple)) and near.ndim == 1 else None
-    return AnswerComparison(bool(same.all()), bool(near.all()), None if counted else largest, parts=parts)
+    return AnswerComparison(bool(near.all()), None if counted and a.dtype.kind in "biu" else off, parts=parts)
 
 
-def combined(parts: list[AnswerComparison]) -> AnswerComparison:
-    """Combines comparisons: exact if all are, with the first problem and the largest difference."""
-    differences = [part.largest_difference for part in parts if part.largest_difference is not None]
+def combined(parts: list[AnswerComparison], counted: bool = False) -> AnswerComparison:
+    """Combines comparisons: right if all are, with the first problem and the largest difference; `counted` says how
+    many of them are right.
+    """
     return AnswerComparison(
-        all(part.exact for part in parts),
-        all(part.approximate for part in parts),
-        max(differences, default=None),
+        all(part.right for part in parts),
+        max((part.off for part in parts if part.off is not None), default=None),
         next((part.problem for part in parts if part.problem), ""),
-        quoted=next((part.quoted for part in parts if part.quoted), ""),
+        (sum(part.right for part in parts), len(parts)) if counted else None,
+        next((part.quoted for part in parts if part.quoted), ""),
     )
-
-
-def _counted(parts: list[AnswerComparison]) -> AnswerComparison:
-    """The parts of a list or dict together, and how many of them are right."""
-    return replace(combined(parts), parts=(sum(part.approximate for part in parts), len(parts)))
 
 
 def in_order(answer: Answer) -> Answer:
@@ -177,18 +137,13 @@ def in_order(answer: Answer) -> Answer:
     if isinstance(answer, str) and set(answer) <= set(LETTERS):
         answer = list(answer)
     answer = as_array(answer)
-    if isinstance(answer, np.ndarray):
-        answer = answer.tolist()
-    if not isinstance(answer, (list, tuple, set, range)):
+    if not isinstance(answer, (list, tuple, set, range, np.ndarray)):
         return answer
-    parts = [
-        part.item() if isinstance(part, (np.generic, np.ndarray)) and part.shape == () else part
-        for part in map(as_array, answer)
-    ]
-    return sorted(
-        (part for place, part in enumerate(parts) if part not in parts[:place]),
-        key=lambda part: (str(type(part)), part),
-    )
+    parts: list[Answer] = []
+    for part in map(as_array, answer):
+        plain = part.item() if isinstance(part, (np.generic, np.ndarray)) and part.shape == () else part
+        parts += [] if plain in parts else [plain]
+    return sorted(parts, key=lambda part: (str(type(part)), part))
 
 
 def with_zero(names: Answer) -> Answer:
@@ -199,10 +154,7 @@ def with_zero(names: Answer) -> Answer:
     """
     if not isinstance(names, (list, tuple)):
         return names
-    return [
-        ExactText(name.strip() if ":" in name else f"{name.strip()}:0") if isinstance(name, str) else name
-        for name in names
-    ]
+    return [f"{name.strip().removesuffix(':0')}:0" if isinstance(name, str) else name for name in names]
 
 
 def as_array(value: Answer) -> Answer:
@@ -242,29 +194,17 @@ def shape_of(value: Answer) -> tuple[int, ...]:
 def kind(value: Answer) -> str:
     """What an answer is, in words: "a number", "None", "a list of 3", "a dictionary with the keys 'A', 'B'"."""
     value = as_array(value)
-    if value is None or isinstance(value, (bool, np.bool_)):
-        return str(value) if value is None else say("True or False")
-    if isinstance(value, (str, bytes)):
-        return say("a text")
-    if isinstance(value, Described):
-        return value.what
     if isinstance(value, dict):
         return say("a dictionary with the keys {keys}", keys=_keys(value)) if value else say("an empty dictionary")
-    if isinstance(value, list):
-        return say("a list of {count}", count=len(value))
-    if isinstance(value, tuple):
-        return say("a tuple of {count}", count=len(value))
-    if isinstance(value, (set, frozenset)):
-        return say("a set")
-    if isinstance(value, Iterator):
-        return say("a generator, which has not run yet")
-    if isinstance(value, (numbers.Number, np.generic)) or (isinstance(value, np.ndarray) and value.shape == ()):
-        return say("a number")
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (list, tuple)):
+        words = say("a list of {count}") if isinstance(value, list) else say("a tuple of {count}")
+        return words.format(count=len(value))
+    if isinstance(value, np.ndarray) and value.shape:
         return _block(value.shape)
     if isinstance(value, type):
         return say("the class {name}", name=value.__name__)
-    return say("a function") if callable(value) else say("an object of type {type}", type=type(value).__name__)
+    named = next((say(KINDS[types]) for types in KINDS if isinstance(value, types)), "")
+    return named or say("an object of type {type}", type=type(value).__name__)
 
 
 def _block(shape: tuple[int, ...]) -> str:
@@ -275,27 +215,26 @@ def _block(shape: tuple[int, ...]) -> str:
     """
     if shape == (1,):
         return say("an array of one number")
-    return say("an array of {sizes} numbers", sizes=say(" by ").join(map(str, shape))) if shape else say("a number")
+    return say("an array of {sizes} numbers", sizes=say(" by ").join(map(str, shape)))
 
 
 def _of_another_kind(given: Answer, expected: Answer) -> AnswerComparison:
     """An answer of another kind than expected, or the first of its parts that is."""
     given, expected = as_array(given), as_array(expected)
-    if _length(given) == _length(expected) > 0:
-        for part, other in zip(given, expected, strict=True):
+    if _length(given) == _length(expected):
+        for part, other in zip(given, expected, strict=True) if _length(given) else ():
             if kind(part) != kind(other):
                 return _of_another_kind(part, other)
-    if kind(given) == kind(expected) == kind(0):
-        return AnswerComparison(False, False, problem=say("expected a number, got one that is too large"))
-    if isinstance(given, str) and kind(_without_quotes(given)) == kind(expected):
-        return AnswerComparison(False, False, quoted=say("{text} is in quotes: leave them out", text=given))
-    return AnswerComparison(
-        False, False, problem=say("expected {kind}, got {given}", kind=kind(expected), given=kind(given))
-    )
+    if isinstance(given, str) and kind(as_written(given)) == kind(expected):
+        return AnswerComparison(False, quoted=say("{text} is in quotes: leave them out", text=given))
+    wanted = {"kind": kind(expected), "given": kind(given)}
+    if wanted["kind"] == wanted["given"]:
+        return AnswerComparison(False, problem=say("expected a number, got one that is too large"))
+    return AnswerComparison(False, problem=say("expected {kind}, got {given}", **wanted))
 
 
-def _without_quotes(text: str) -> Answer:
-    """What the text is as Python's code, such as None or a list; the text itself where it is no such thing."""
+def as_written(text: str) -> Answer:
+    """The value of a text that is Python's code, such as None or a list; of any other, the text itself."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -5,17 +5,13 @@ up.
 from __future__ import annotations
 
 import difflib
-import inspect
 import linecache
 import re
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..common.texts import paragraph, say
-from ..engine.tensor.variable import ResourceVariable
-from .unknown import UnknownFunction
+from .compare import kind
 
 if TYPE_CHECKING:
     from ..engine.types import Function
@@ -26,8 +22,9 @@ NONE = (
     "Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function "
     "give nothing back?"
 )
-# In the patterns a dot is a blank: what has blanks is a text to translate.
-OF_TAPES = {
+# The first pattern that is in the classes of an error, or in its message. A dot in it is a blank: what has blanks is a
+# text to translate.
+OF_ERRORS = {
     r"non-persistent.GradientTape": (
         "tape.gradient was called a second time, and this tape answers once. Which of the calls needs a tape of its "
         "own?"
@@ -55,8 +52,15 @@ OF_TAPES = {
     r"cannot.be.interpreted.as.an.integer|attribute.'__index__'$": (
         "Steps and places are counted with whole numbers. Which value is none here?"
     ),
-}
-OF_VALUES = {
+    r"AttributeError.*attribute.'assign": (
+        "Only a variable can be assigned to, and this is none. Make a variable, or compute a new tensor and give it "
+        "the name: x = x - ..."
+    ),
+    r"(AttributeError|TypeError).*NoneType": NONE,
+    r"AttributeError": "",  # see told_of
+    r"'[\w.]*(function|method|Function|Polynomial|TracedNumber|Distance)(_or_method)?'|`type_value`:.<f": (
+        "A function is used as if it were a number. Are the brackets missing that call it?"
+    ),
     r"type_value": (
         "tape.gradient got something that is no tensor. Is it a function, without the brackets that call it?"
     ),
@@ -71,12 +75,8 @@ OF_VALUES = {
         "One computes with numbers, not with a whole list or tuple of Python. Compute with each of its parts."
     ),
     r"TypeError.*for.\^": "In Python ^ is not a power. Write **, as in x ** 2.",
-    r"TypeError.*item.assignment": "A tensor cannot be changed. Compute a new one, with the other number in its place.",
     r"TypeError.*(not.subscriptable|not.iterable|an.iterable|iterate.over)": (
         "A single value is used as if it were a list. Where does it come from?"
-    ),
-    r"Cannot.update.variable.with.shape": (
-        "The variable has another shape than what is put in. Is that a whole list, in place of one number?"
     ),
     r"ValueError.*to.unpack": "A line that takes a list or tuple apart got another number of parts. What does it get?",
     r"slice.scalar": "A single number has no parts, and no order. Leave the square brackets out.",
@@ -107,30 +107,28 @@ def slip_in(error: BaseException, function: Function) -> str:
             )
         near = _nearest(name, ["True", "False", "None", *_names_near(error.__traceback__, function)])
         known = say("Python does not know the name {name}.", name=repr(name))
-        return paragraph(known, near or say("Is it misspelled, or is it made in a cell that has not run?"))
+        if near:
+            return paragraph(known, say("Did you mean {near}?", near=repr(near)))
+        return paragraph(known, say("Is it misspelled, or is it made in a cell that has not run?"))
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None and isinstance(error.name, str):
-        return _no_such_attribute(error.name, error.obj)
+        return "" if error.name.startswith("assign") else _no_such_attribute(error.name, error.obj)  # told_of knows it
     if isinstance(error, TypeError) and (name := _quoted(r"unexpected keyword argument '(\w+)'", said)):
-        near = _nearest(name, _arguments_of(said))
-        return paragraph(say("There is no argument {name} here.", name=repr(name)), near) if near else ""
+        return say("There is no argument {name} here.", name=repr(name))
     return ""
 
 
 def _no_such_attribute(name: str, owner: object) -> str:
     """What to say of a name after a dot that is not there, where it is near one that is, or belongs elsewhere."""
     missing = say("There is no {name} here.", name=repr("." + name))
-    if name in _public(tf().GradientTape):
-        return paragraph(missing, say("It is a method of a tape, as in {example}.", example=f"tape.{name}(...)"))
+    of_tf, own = _public(tf()), _public(owner)
     of_math = f"math.{name}" if name in _public(tf().math) else ""
-    if inspect.ismodule(owner) and of_math:
-        return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{of_math}(...)"))
-    if full := _word_in(name, _public(owner)):
-        return paragraph(missing, say("Did you mean {near}?", near=repr(full)))
-    near = _nearest(name, _public(owner))
-    full = name if name in _public(tf()) else of_math or ("" if near else _word_in(name, _public(tf())))
-    if full and owner is not tf() and not isinstance(owner, (list, tuple)):
-        return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{full}(...)"))
-    return paragraph(missing, near) if near else ""
+    near = "" if owner is tf() and of_math else _word_in(name, own)
+    if not near:
+        near = _nearest(name, own)
+        full = name if name in of_tf else of_math or ("" if near else _word_in(name, of_tf))
+        if full and (owner is not tf() or of_math) and not isinstance(owner, (list, tuple)):
+            return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{full}(...)"))
+    return paragraph(missing, say("Did you mean {near}?", near=repr(near))) if near else ""
 
 
 def _word_in(name: str, names: list[str]) -> str:
@@ -152,74 +150,16 @@ def told_of(error: BaseException) -> str:
     'Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function give
     nothing back?'
     """
-    said = str(error)
-    whole = f"{' '.join(kind.__name__ for kind in type(error).__mro__)}: {said}"
-    if pattern := _found(OF_TAPES, whole):
-        return say(OF_TAPES[pattern])
-    if isinstance(error, AttributeError) and isinstance(error.name, str):
-        return _attribute_error(error.name, getattr(error, "obj", None))
-    if isinstance(error, TypeError) and "NoneType" in said:
-        return say(NONE)
-    if not _function_names().isdisjoint(re.findall(r"'(?:[\w.]+\.)?(\w+)'", said)) or "`type_value`: <f" in said:
-        return say("A function is used as if it were a number. Are the brackets missing that call it?")
-    if name := _quoted(r"doesn't define __(\w+)__", said):
-        return say(
-            "Python's {name} takes plain numbers. For what a tape records there is {full}.",
-            name=name,
-            full=f"tf.{name}",
-        )
-    if len(dtypes := re.findall(r"(?:was expected to be an?|but is an?|has type|not match type) (\w+)", said)) == 2:
-        return say("Two dtypes meet here, {one} and {other}: both must be the same.", one=dtypes[0], other=dtypes[1])
-    if say("this function takes tensors: values that a tape can follow") in said:
+    if say("this function takes tensors: values that a tape can follow") in str(error):
         return say(
             "The function got a value that no tape can follow, such as a plain number. Hand it a tensor or a variable."
         )
-    if isinstance(error, TypeError) and (told := _of_a_call(error)):
-        return told
-    pattern = _found(OF_VALUES, whole)
-    return say(OF_VALUES[pattern]) if pattern else ""
-
-
-def _found(table: dict[str, str], said: str) -> str:
-    """The first pattern of a table that is in a message."""
-    return next((pattern for pattern in table if re.search(pattern, said, re.DOTALL)), "")
-
-
-def _attribute_error(name: str, owner: object) -> str:
-    """What to say of a name after a dot that is not there."""
-    if name.startswith("assign"):
-        return say(
-            "Only a variable can be assigned to, and this is none. Make a variable, or compute a new tensor and give "
-            "it the name: x = x - ..."
-        )
-    if owner is None:
-        return say(NONE)
-    number = isinstance(owner, (bool, int, float, np.generic, np.ndarray))
-    if number and not hasattr(ResourceVariable, name):
-        return say("A plain number has no {name}. Which value belongs there?", name=repr("." + name))
-    if number:
-        return say(
-            "A plain number of Python or NumPy has no {name}, and no tape can follow it. Which tensor or variable "
-            "belongs there?",
-            name=repr("." + name),
-        )
-    if inspect.ismodule(owner):
-        return say("The module {module} has no {name}.", module=repr(owner.__name__), name=repr("." + name))
-    if isinstance(owner, list) and not hasattr(ResourceVariable, name):
-        return say("A list has no {name}. It has append; or is one of its parts meant?", name=repr("." + name))
-    if isinstance(owner, (list, tuple)):
-        return say("A list has no {name}. Which of its parts do you need?", name=repr("." + name))
-    if callable(owner):
-        return say("A function has no {name}. Are brackets missing, which call it?", name=repr("." + name))
-    return say("What is before the dot has no {name}. Which value belongs there?", name=repr("." + name))
-
-
-def _function_names() -> set[str]:
-    """How messages name what has to be called: Python's functions, and those that exercises hand in."""
-    kinds, unknown = {"function", "method", "builtin_function_or_method"}, [UnknownFunction]
-    for kind in unknown:
-        unknown += kind.__subclasses__()
-    return kinds | {kind.__name__ for kind in unknown}
+    whole = f"{' '.join(one.__name__ for one in type(error).__mro__)}: {error}"
+    pattern = next((pattern for pattern in OF_ERRORS if re.search(pattern, whole, re.DOTALL)), "")
+    if pattern == "AttributeError" and isinstance(error, AttributeError) and error.name:
+        words = "What is before the dot is {kind}, and has no {name}. Which value belongs there?"
+        return say(words, kind=kind(getattr(error, "obj", None)), name=repr("." + error.name))
+    return say(OF_ERRORS[pattern]) if pattern else _of_a_call(error) if isinstance(error, TypeError) else ""
 
 
 def _of_a_call(error: TypeError) -> str:
@@ -254,21 +194,8 @@ def tf() -> Answer:
     return minitape
 
 
-def _arguments_of(said: str) -> list[str]:
-    """The names of the arguments of what was called, by the message that one of them is unknown."""
-    names = said.partition("(")[0].split(".")
-    called = getattr(tf(), names[0], None)
-    for name in names[1:]:
-        called = getattr(called, name, None)
-    try:
-        return [*inspect.signature(called).parameters] if callable(called) else []
-    except ValueError:
-        return []
-
-
 def _nearest(name: str, names: list[str]) -> str:
-    near = difflib.get_close_matches(name, [other for other in names if other != name], n=1, cutoff=0.7)
-    return say("Did you mean {near}?", near=repr(near[0])) if near else ""
+    return next(iter(difflib.get_close_matches(name, [other for other in names if other != name], 1, 0.7)), "")
 
 
 def _names_near(traceback: TracebackType | None, function: Function) -> list[str]:

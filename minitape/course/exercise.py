@@ -72,15 +72,13 @@ class Exercise:
         says what the answer did, or "".
     view: turns what the learner hands in (a tape, say), or what the learner's function gives, into the value that is
         compared.
-    dtype: the dtype's name that the answer must have; None where any will do.
-    blank: for an exercise that asks to change a program, without a `...`: what the untouched cell hands in.
     start: for an exercise that asks to change a function, without a `...`: its source as it is in the lesson.
     asks: what kind of answer is expected, in words, where the kind of `expect` would tell too much, or too little.
     program: the program that the exercise asks about, with `tf`, persistent tapes and names of single numbers, or one
         for each part of the answer: a wrong number is told as what it is in there.
     reasons: for a list of names, what to say of each that is wrongly in it, or left out.
     trials: for a class, the programs that try it out; `expect` is the name by which they know it.
-    rtol, atol: how far a number may be off: atol + rtol * abs(expected), and only atol between two whole numbers.
+    rtol: how far a number may be off: rtol * (1 + abs(expected)), and only rtol between two whole numbers.
     """
 
     name: str
@@ -95,15 +93,12 @@ class Exercise:
     also: Callable[[Answer, list[Seen]], str] | None = field(default=None, repr=False)
     of_wrong: Callable[..., str] | None = field(default=None, repr=False)
     view: Callable[[Answer], Answer] | None = field(default=None, repr=False)
-    dtype: str | None = None
-    blank: Answer = ...
     start: str = ""
     asks: str = ""
     program: str | dict[str, str] = field(default="", repr=False)
     reasons: dict[str, str] = field(default_factory=dict, repr=False)
     trials: Sequence[AnswerTrial] = ()
     rtol: float = 1e-5
-    atol: float = 1e-6
 
     def __post_init__(self) -> None:
         """A mistake in one of several parts is right in the others, which it need not name."""

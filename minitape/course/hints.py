@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..common.texts import paragraph, say
-from .compare import MANY, Described, as_array, as_truth, compare, kind, shape_of
+from ..common.texts import say
+from .compare import MANY, as_array, as_truth, compare, kind, shape_of
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -17,20 +17,6 @@ if TYPE_CHECKING:
 EXACT = 1e-4
 NEARLY = 0.01
 SAME_RATE = 1e-3
-# What learners do in place of what is right, as formulas, with what to say of it. They have no blanks: what has some is
-# a text to translate.
-ARRANGED = {  # what is given, and what would be right
-    "given,right[::-1]": "The right numbers, in the reverse order.",
-    "given,right.T": "The right numbers, with rows and columns swapped.",
-    "given[1:],right[:-1]": "The right numbers, each one place too late.",
-    "given[:-1],right[1:]": "The right numbers, each one place too early.",
-}
-OF_SEVERAL = {
-    "sum(right)": "That is one number, the sum of those that are asked for. Where are they added?",
-    "sum(right)/len(right)": "That is one number, the mean of those that are asked for.",
-    "right[0]": "That is the first of them alone. Is the return inside a loop?",
-    "right[-1]": "That is the last of them alone. Are they kept in a list?",
-}
 
 
 def as_formula(formula: str, **named: Answer) -> Answer:
@@ -49,8 +35,6 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     ('It is 0.5 times what it should be, in each case.', '')
     >>> in_common([1.001, 2.002], [1.0, 2.0]), in_common([1.00005, 2.0], [1.0, 2.0])  # nearly right
     ('', '')
-    >>> in_common([[1.0, 2.0], [3.0, 5.0]], [[2.0, 1.0], [5.0, 3.0]])
-    'The right numbers, in the reverse order.'
     """
     given, expected = [*map(content_of, given)], [*map(content_of, expected)]
     if all(isinstance(one, str) for one in given):
@@ -58,60 +42,31 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     shapes = [(shape_of(one), shape_of(right)) for one, right in zip(given, expected, strict=True)]
     if all(shape == (1, *right) for shape, right in shapes):
         return say("Your result is in brackets of its own. Leave them out.")
-    if all(shape == (*right, 1) for shape, right in shapes):
-        return say("Each of your results is in brackets of its own. Leave them out.")
-    for look in (_rearranged, _one_of_several, _off, _part_by_part):
-        if told := look(given, expected):
-            return told
-    return ""
+    return _off(given, expected)
 
 
 def content_of(result: Answer) -> Answer:
-    """What a box holds that is compared part by part; any other result as it is."""
-    return result["holds"] if isinstance(result, Described) and "holds" in result else as_array(result)
+    """The one part that a result is compared by, such as what a variable holds; any other result as it is."""
+    return next(iter(result.values())) if type(result) is dict and len(result) == 1 else as_array(result)
 
 
-def in_reverse(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
-    """That all lists are right from the end to the beginning, also where something in them is None.
+def rearranged(given: Answer, expected: Answer) -> str:
+    """That the right parts are in other places.
 
-    >>> in_reverse([[4.0, None], [1.0, None]], [[None, 4.0], [None, 1.0]])
-    'The right results, in the reverse order.'
+    >>> rearranged([4.0, None], [None, 4.0]), rearranged([6.0, 2.0, None], [None, 6.0, 2.0])
+    ('The right results, in the reverse order.', 'The right answers, in other places.')
     """
-    pairs = [*zip(given, expected, strict=True)]
-    if not any(isinstance(right, (list, tuple)) and len(right) > 1 for right in expected):
+    given, right = (one.tolist() if isinstance(one, np.ndarray) else one for one in map(content_of, (given, expected)))
+    if any(not isinstance(one, (list, tuple)) or len(one) < 2 for one in (given, right)) or _same(given, right):
         return ""
-    if all(
-        isinstance(one, (list, tuple)) and _same(one[::-1], right) and not _same(one, right) for one, right in pairs
-    ):
+    if _same(given[::-1], right):
         return say("The right results, in the reverse order.")
-    return ""
-
-
-def _rearranged(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
-    """That the right numbers are in other places."""
-    if any(all_numbers([one]) is None for one in (*given, *expected)):
-        return ""
-    pairs = [(np.asarray(one, np.float64), np.asarray(right)) for one, right in zip(given, expected, strict=True)]
-    if any(one.ndim != right.ndim or not right.ndim for one, right in pairs):
-        return ""
-    for formula in ARRANGED:
-        moved = [as_formula(formula, given=one, right=right) for one, right in pairs]
-        near = (a.shape == b.shape and np.allclose(a, b, EXACT, EXACT) for a, b in moved)
-        if all(near) and max(b.size for _, b in moved) > 1:
-            return say(ARRANGED[formula])
-    return ""
-
-
-def _one_of_several(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
-    """What a single number has to do with the several that are asked for."""
-    numbers, found = all_numbers(given), [all_numbers([right]) for right in expected]
-    rows = [row for row in found if row is not None]
-    if numbers is None or not len(numbers) == len(found) == len(rows) or max(map(len, rows)) < 2:
-        return ""
-    for formula in OF_SEVERAL:
-        if np.allclose(numbers, [as_formula(formula, right=row) for row in rows], EXACT, EXACT):
-            return say(OF_SEVERAL[formula])
-    return say("Your function gives back one number, and several are asked for.")
+    left = [*right]
+    for one in given:
+        if (place := next((place for place, other in enumerate(left) if _same(one, other)), None)) is None:
+            return ""
+        del left[place]
+    return "" if left else say("The right answers, in other places.")
 
 
 def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
@@ -126,8 +81,6 @@ def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
         if round(factor, 3) == -1:
             return say("The sign is wrong, in each case.")
         return say("It is {factor} times what it should be, in each case.", factor=f"{factor:.3g}")
-    if a.any() and any(np.array_equal(a, whole(b)) for whole in (np.round, np.trunc)):
-        return say("The results are right, as whole numbers. Where are the fractions lost?")
     if b.min() < 0 and np.allclose(a, abs(b), EXACT, EXACT):
         return say("The sizes are right, and a sign is lost. Is there an abs, or a square?")
     offset = float(np.mean(a - b))
@@ -136,21 +89,13 @@ def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     return ""
 
 
-def _part_by_part(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
-    """What is wrong with one place of lists that are right in the others."""
-    lists = [one for one in (*given, *expected) if isinstance(one, (list, tuple)) and len(one) > 1]
-    if len(lists) != 2 * len(given) or len({len(one) for one in lists}) != 1:
+def of_one_part(given: Answer, expected: Answer) -> str:
+    """Which place of a list is wrong that is right in others; "" where it is no list, or all wrong."""
+    places, wanted = parts_of(content_of(given)), parts_of(content_of(expected))
+    wrong = [place for place in wanted if place not in places or not _same(places[place], wanted[place])]
+    if not 0 < len(wrong) < len(wanted) or set(places) != set(wanted):
         return ""
-    columns = [*zip(zip(*given, strict=True), zip(*expected, strict=True), strict=True)]
-    right = [all(compare(a, b, EXACT, EXACT).approximate for a, b in zip(*column, strict=True)) for column in columns]
-    if not any(right):
-        return ""
-    place = right.index(False) if False in right else 0
-    told = in_common(*columns[place]) if all(np.shape(one) == () for one in columns[place][1]) else ""
-    first = say("Place {place} of your list is not right, and others are.", place=place + 1)
-    if any(one is None for one in columns[place][0]) and not any(one is None for one in columns[place][1]):
-        return paragraph(first, say("It is None."))
-    return paragraph(first, told)
+    return say("Place {place} of your list is not right, and others are.", place=wrong[0])
 
 
 def of_value(given: Answer, expected: Answer) -> str:
@@ -159,16 +104,20 @@ def of_value(given: Answer, expected: Answer) -> str:
 
     >>> of_value(-12.0, 12.0), of_value({"A": 3.0, "B": 0.0}, {"A": 3.0, "B": None})
     ('The size is right, and the sign is not.', 'B: None and 0 are not the same. Which of the two is it here?')
-    >>> of_value([6.0, None], [None, 6.0]), of_value({"A": "dens", "B": "ragged"}, {"A": "dense", "B": "ragged"})
-    ('The right answers, in other places.', 'Only one part is not right: A.')
+    >>> of_value({"A": "dens", "B": "ragged"}, {"A": "dense", "B": "ragged"})
+    'Only one part is not right: A.'
     """
     places, wanted = parts_of(given), parts_of(expected)
     if not places or not wanted or set(places) != set(wanted):
         return _of_kind(given, expected)
     places = {place: as_truth(part, wanted[place]) for place, part in places.items()}
     wrong = {place: (places[place], wanted[place]) for place in wanted if not _same(places[place], wanted[place])}
-    if len(wrong) > 1 and _other_order([*places.values()], [*wanted.values()]):
-        return say("The right answers, in other places.")
+    if (
+        len(wrong) > 1
+        and not any("," in place for place in wrong)
+        and (told := rearranged([*places.values()], [*wanted.values()]))
+    ):
+        return told
     if len(wrong) == len(wanted) > 1 and all(
         isinstance(one, (bool, np.bool_)) for pair in wrong.values() for one in pair
     ):
@@ -218,25 +167,11 @@ def parts_of(answer: Answer, place: str = "") -> dict[str, Answer]:
 
 
 def _same(one: Answer, other: Answer) -> bool:
-    return compare(one, other, EXACT, EXACT).approximate
-
-
-def _other_order(given: list[Answer], expected: list[Answer]) -> bool:
-    left = list(expected)
-    for one in given:
-        place = next((place for place, other in enumerate(left) if _same(one, other)), None)
-        if place is None:
-            return False
-        del left[place]
-    return True
+    return compare(one, other, EXACT, EXACT).right
 
 
 def _of_kind(given: Answer, expected: Answer) -> str:
     """What to say of an answer that has other parts than are expected, or none."""
-    if isinstance(given, (set, frozenset)):
-        return say("A set has no order. Write a list, in square brackets.")
-    if isinstance(given, (list, tuple)) and len(given) == 1 and not isinstance(expected, (dict, list, tuple)):
-        return say("Your answer is in brackets of its own. Leave them out.")
     if isinstance(given, dict) and isinstance(expected, dict) and set(given) == set(expected):
         lists = [key for key in expected if isinstance(expected[key], list) and kind(given[key]) != kind(expected[key])]
         if lists:
@@ -280,20 +215,6 @@ def _of_number(given: float, expected: float, counted: bool) -> str:
     if given * expected < 0:
         return say("The sign is not right.")
     return say("That is too large.") if given > expected else say("That is too small.")
-
-
-def without_return(source: str) -> str:
-    """The name of a function inside of another one that gives nothing back; "" where there is none.
-
-    >>> without_return("def f(x):\\n    def rule(g):\\n        0.5 * g\\n    return rule")
-    'rule'
-    """
-    functions = [node for node in ast.walk(ast.parse(source or "0")) if isinstance(node, ast.FunctionDef)]
-    for function in functions[1:]:
-        inner = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
-        if not inner and isinstance(function.body[-1], ast.Expr):
-            return function.name
-    return ""
 
 
 def returns_in_loop(source: str) -> bool:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import cut, paragraph, say
-from .attempt import Attempt, CheckRun, gives_back, hint_for, holds_dots, run_on, source_of, without_a_tape
+from .attempt import Attempt, CheckRun, hint_for, holds_dots, run_on, source_of, without_a_tape
 from .call_log import Seen
-from .compare import AnswerComparison, as_array, as_asked, combined, compare, in_order, is_blank, kind, with_zero
+from .compare import AnswerComparison, as_asked, compare, in_order, is_blank, kind, with_zero
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
 from .hints import of_collection, of_value, parts_of
@@ -63,7 +63,7 @@ class Verdict:
 
 def judge(exercise: Exercise, answer: Answer) -> Verdict:
     try:
-        if is_blank(answer) or answer is exercise.blank:
+        if is_blank(answer):
             return Verdict(None)
         answer = keys_in_words(exercise, answer)
         if exercise.trials:
@@ -75,39 +75,39 @@ def judge(exercise: Exercise, answer: Answer) -> Verdict:
 
 
 def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
-    """Run the trials one by one, up to the first that fails."""
+    """Run the trials one by one, up to the first that fails; then those of the steps before."""
     if is_empty(answer):
         return Verdict(None)
     if not isinstance(answer, type):
         return Verdict(False, [wrong_kind(exercise.expect, answer)])
     outcomes = try_out(exercise.expect, answer, exercise.trials)
-    lines, last, earlier = lines_of(outcomes, exercise.trials, shown), outcomes[-1], _step_that_fails(exercise, answer)
-    method = next((one for one in vars(answer).values() if inspect.isfunction(one)), answer)
-    before = earlier and paragraph(
-        say(
-            "A test of exercise {name} fails: {program} gives {value}, expected {expected}.",
-            name=earlier[0],
-            program="; ".join(earlier[1].trial.lines()),
-            value=earlier[1].gave(shown),
-            expected=shown(earlier[1].trial.expect),
-        ),
-        _remark_on(earlier[1], method),
-    )
+    lines, last = lines_of(outcomes, exercise.trials), outcomes[-1]
     if not last.passed and any(text and holds_dots(text) for text in map(source_of, vars(answer).values())):
         return Verdict(None)
+    method = next((one for one in vars(answer).values() if inspect.isfunction(one)), answer)
+    before = _step_that_fails(exercise, answer, method)
     if last.passed:
-        return Verdict(not before, lines, before or "", wrong=before or "")
+        return Verdict(not before, lines, before, wrong=before)
     slip = slip_in(last.error, method) if last.error else ""
     hint = slip or last.hint(tries_at(exercise.name))
     remark = (before or _remark_on(last, method)) if hint in last.trial.hints else ""
     return Verdict(False, lines, hint, remark, slip=bool(slip), wrong=last.trial.program)
 
 
-def _step_that_fails(exercise: Exercise, answer: Answer) -> tuple[str, Outcome] | None:
-    """The first exercise before this one of which the class fails a test, and what that test gave."""
-    steps = [step for step in exercises_of(exercise.lesson).values() if step.trials and step.name < exercise.name]
-    tried = ((step.name, try_out(step.expect, answer, step.trials)[-1]) for step in steps)
-    return next(((name, last) for name, last in tried if not last.passed), None)
+def _step_that_fails(exercise: Exercise, answer: Answer, method: Function) -> str:
+    """What is said of the first exercise before this one of which the class fails a test."""
+    for step in exercises_of(exercise.lesson).values():
+        failed = try_out(step.expect, answer, step.trials)[-1] if step.trials and step.name < exercise.name else None
+        if failed is not None and not failed.passed:
+            test = say(
+                "A test of exercise {name} fails: {program} gives {value}, expected {expected}.",
+                name=step.name,
+                program="; ".join(failed.trial.lines()),
+                value=failed.gave(),
+                expected=shown(failed.trial.expect),
+            )
+            return paragraph(test, _remark_on(failed, method))
+    return ""
 
 
 def _remark_on(outcome: Outcome, method: Function) -> str:
@@ -129,36 +129,32 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
             answer = exercise.view(answer)
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
-            return Verdict(
-                False,
-                [
-                    str(error)
-                    if type(error) is ValueError
-                    else say("{kind} cannot be used here: {why}", kind=kind(given), why=why)
-                ],
-            )
+            unusable = say("{kind} cannot be used here: {why}", kind=kind(given), why=why)
+            return Verdict(False, [str(error) if type(error) is ValueError else unusable])
     answer = as_asked(answer, exercise.expect)
     comparison = _compare(exercise, answer)
-    if comparison.approximate:
-        return Verdict(True, _close(comparison))
+    if comparison.right:
+        return Verdict(True)
     hint = (
-        next((m.hint for m in exercise.mistakes if m.may_be() and _compare(exercise, answer, m.answer).approximate), "")
+        next((m.hint for m in exercise.mistakes if m.may_be() and _compare(exercise, answer, m.answer).right), "")
         or _hint_of_parts(exercise, answer)
         or _reason(exercise, answer)
         or _looked_at(exercise, given)
     )
     text = exercise.view is not None and isinstance(exercise.expect, str)  # of things that are no texts
     of_answer = of_collection if exercise.view in (in_order, with_zero) else of_value
-    meaning = "" if hint or comparison.quoted else _meaning(exercise, answer)
-    remark = meaning or ("" if hint or text or comparison.quoted else of_answer(answer, exercise.expect))
-    of_it = "" if kind(given) == kind(answer) else shown(answer)  # it is not the thing itself that is compared
+    remark = ""
+    if not hint and not comparison.quoted:
+        remark = _meaning(exercise, answer)
+        hint = _pointer_to(exercise, answer) if comparison.parts and not remark else ""
+        remark = remark or ("" if text else of_answer(answer, exercise.expect))
     return Verdict(
         False,
         _measures(comparison),
-        hint or (_pointer_to(exercise, answer) if comparison.parts and not comparison.quoted and not meaning else ""),
+        hint,
         remark,
         shown(given),
-        of_it=of_it,
+        of_it="" if kind(given) == kind(answer) else shown(answer),  # it is not the thing itself that is compared
         slip=bool(comparison.quoted),
         kept_back=[] if of_answer is of_collection else _measures(comparison, kept_back=True),
     )
@@ -180,9 +176,9 @@ def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
             set(made) != set(right) or len(right) < 2 or re.search(r"\b(is|are) right\b", mistake.hint)
         ):  # said of the others
             continue
-        wrong = [place for place in right if not _compare(exercise, made[place], right[place]).approximate]
+        wrong = [place for place in right if not _compare(exercise, made[place], right[place]).right]
         if len(wrong) < len(right) and all(
-            place in given and _compare(exercise, given[place], made[place]).approximate for place in wrong
+            place in given and _compare(exercise, given[place], made[place]).right for place in wrong
         ):
             return mistake.hint
     return ""
@@ -191,6 +187,7 @@ def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
 def _reason(exercise: Exercise, answer: Answer) -> str:
     """What is said of the first name that is wrongly in a list, or else of one that is left out."""
     given, right = ([*one] if isinstance(one, (list, tuple)) else [] for one in (answer, exercise.expect))
+    given = [name for name in given if isinstance(name, str)]  # a variable compares number by number
     wrong = [name for name in given if name not in right] or [name for name in right if name not in given]
     return next((exercise.reasons[name] for name in wrong if name in exercise.reasons), "") if given else ""
 
@@ -199,7 +196,7 @@ def _meaning(exercise: Exercise, answer: Answer) -> str:
     """What the first wrong number that means something is in the program of the exercise."""
     right = parts_of(exercise.expect)
     for place, part in parts_of(answer).items():
-        if place not in right or kind(part) != kind(0) or _compare(exercise, part, right[place]).approximate:
+        if place not in right or kind(part) != kind(0) or _compare(exercise, part, right[place]).right:
             continue
         program = exercise.program
         if isinstance(program, dict):
@@ -218,20 +215,11 @@ def _pointer_to(exercise: Exercise, answer: Answer) -> str:
         return ""
     places = right if isinstance(right, dict) else range(len(right))
     parts = zip(pieces, places, strict=True)
-    return next((one for one, k in parts if not _compare(exercise, answer[k], right[k]).approximate), "")
+    return next((one for one, k in parts if not _compare(exercise, answer[k], right[k]).right), "")
 
 
 def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> AnswerComparison:
-    result = compare(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.atol)
-    if expected is ... and result.approximate and exercise.dtype is not None:
-        given = np.asarray(as_array(answer)).dtype.name
-        if given != exercise.dtype:
-            return AnswerComparison(
-                False,
-                False,
-                problem=say("expected dtype {dtype}, got dtype {given}", dtype=exercise.dtype, given=given),
-            )
-    return result
+    return compare(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.rtol)
 
 
 def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
@@ -243,36 +231,35 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
         return Verdict(None)
     runs = [run_on(exercise, answer, case) for case in exercise.cases]
     expected = [exercise.expect(*case) for case in exercise.cases]
-    dots = holds_dots(source)
-    empty = all(not run.error and (run.value is None or is_blank(run.value)) for run in runs)
-    if empty and not exercise.start and any(wanted is not None for wanted in expected) and dots:
-        return Verdict(None)
     parts = [
-        AnswerComparison(False, False) if run.error else _compare(exercise, run.value, wanted)
+        AnswerComparison(False) if run.error else _compare(exercise, run.value, wanted)
         for run, wanted in zip(runs, expected, strict=True)
     ]
-    if not all(part.approximate for part in parts):
-        attempt = Attempt(exercise, answer, source, runs, expected, [part.approximate for part in parts].index(False))
-        return _wrong_function(attempt, parts[attempt.at], dots, empty)
+    if not all(part.right for part in parts):
+        attempt = Attempt(exercise, answer, source, runs, expected, [part.right for part in parts].index(False))
+        return _wrong_function(attempt, parts[attempt.at])
     seen = [run.seen for run in runs]
     by_hand = without_a_tape(exercise, seen) or (
         say(exercise.also(answer, seen), exercise.lesson) if exercise.also else ""
     )
     if by_hand:
         return Verdict(False, [say("The results are right, the method is not.")], by_hand)
-    most = max(seen, key=lambda run: len(run.calls))
-    return Verdict(True, [*_close(combined(parts)), *filter(None, [most.summary() if exercise.order else ""])])
+    return Verdict(True)
 
 
-def _wrong_function(attempt: Attempt, part: AnswerComparison, dots: bool, empty: bool) -> Verdict:
-    """What is said of a function that is wrong in a case, or has a blank left; `empty`, it gives nothing in any."""
+def _wrong_function(attempt: Attempt, part: AnswerComparison) -> Verdict:
+    """What is said of a function that is wrong in a case, or has a blank left."""
     run, answer, case = attempt.failed, attempt.function, attempt.exercise.cases[attempt.at]
     if run.error and (slip := slip_in(run.error, answer)):
         return Verdict(False, [say("your function {did}", did=_raised(run.error, answer))], slip, slip=True)
-    if attempt.source and dots:
-        return Verdict(None, half_done=bool(attempt.exercise.start))
+    begun, empty = (
+        bool(attempt.exercise.start),
+        all(not one.error and (one.value is None or is_blank(one.value)) for one in attempt.runs),
+    )
+    if holds_dots(attempt.source) and (attempt.source or (empty and not begun)):
+        return Verdict(None, half_done=begun)
     hint = say("Your function gives nothing back: write return before its result.")
-    if not empty or gives_back(attempt.source):
+    if not empty or not attempt.source or re.search(r"\breturn\s+\S|\blambda\b", attempt.source):
         hint = hint_for(attempt)
     did = _raised(run.error, answer) if run.error else say("gives {value}", value=shown(run.value))
     playback = _played_back(attempt.exercise, answer, case, run)
@@ -305,33 +292,20 @@ def _same_program(source: str, other: str) -> bool:
     return ast.dump(ast.parse(source)) == ast.dump(ast.parse(other))
 
 
-def _close(comparison: AnswerComparison) -> list[str]:
-    """How far off an answer is that is right, where it is not exactly so."""
-    off = comparison.largest_difference
-    return (
-        []
-        if comparison.exact or not off or off < ROUNDING
-        else [say("Close enough: the largest difference is {off}.", off=f"{off:.2g}")]
-    )
-
-
 def _measures(comparison: AnswerComparison, kept_back: bool = False) -> list[str]:
     """How far a wrong answer is off, or why that cannot be said; and how much of a list or dict is right.
 
     Where the answer is kept back, neither how far it is, nor of which kind one of its parts is.
     """
-    right, of = comparison.parts or (0, 0)
-    count = [say("right: {right} of {of}", right=right, of=of)] if 0 < right < of else []
-    if comparison.quoted:
-        return [comparison.quoted, *count]
-    if comparison.largest_difference is not None and np.isnan(comparison.largest_difference):
-        return [say("one of the numbers is NaN, which is no number"), *count]
-    if kept_back and (comparison.parts or not comparison.problem):
-        return count
-    if comparison.problem:
-        return [comparison.problem, *count]
-    off = comparison.largest_difference or 0.0
-    return count if off < ROUNDING else [say("largest difference: {off}", off=float(f"{off:.6g}")), *count]
+    (right, of), off = comparison.parts or (0, 0), comparison.off or 0.0
+    told = comparison.quoted
+    if not told and np.isnan(off):
+        told = say("one of the numbers is NaN, which is no number")
+    elif not told and not (kept_back and (comparison.parts or not comparison.problem)):
+        far = "" if off < ROUNDING else say("largest difference: {off}", off=float(f"{off:.6g}"))
+        told = comparison.problem or far
+    count = say("right: {right} of {of}", right=right, of=of) if 0 < right < of else ""
+    return [*filter(None, (told, count))]
 
 
 def keys_in_words(exercise: Exercise, answer: Answer) -> Answer:

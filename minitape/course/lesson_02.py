@@ -24,14 +24,22 @@ def _slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
     return np.array([f.derivative(place) for place in places])
 
 
-def _sweep(rows: Sequence[tuple[Answer, ...]], values: Sequence[float]) -> list[float]:
-    """The adjoints of all rows."""
+def sweep(
+    rows: Sequence[tuple[Answer, ...]], values: Sequence[float], order: Sequence[int] = (), replaced: bool = False
+) -> list[float]:
+    """The adjoints of all rows of a list by hand, which have their turn from the last to the first, or in an `order`;
+    `replaced`: an amount takes the place of what arrived before, which is wrong.
+
+    >>> sweep([("leaf", 3.0), ("multiply", 0, 0)], [3.0, 9.0])
+    [6.0, 1.0]
+    """
     adjoints = [0.0] * len(rows)
     adjoints[-1] = 1.0
-    for row in reversed(range(len(rows))):
+    for row in order or reversed(range(len(rows))):
         operation, *inputs = rows[row]
         for place, other in zip(inputs, reversed(inputs), strict=True) if operation != "leaf" else ():
-            adjoints[place] += adjoints[row] * (values[other] if operation == "multiply" else 1.0)
+            amount = adjoints[row] * (values[other] if operation == "multiply" else 1.0)
+            adjoints[place] = amount if replaced else adjoints[place] + amount
     return adjoints
 
 
@@ -110,8 +118,7 @@ BELIEFS = {
     },
     "02.p5": {
         "1.0": "1.0 is the share of the first number alone. w multiplies the others, too.",
-        "2.0": "2.0 is the value of w: with that, y grows when one number of x grows. You were asked the other "
-        "way round.",
+        "2.0": "2.0 is the gradient of one number of x. You were asked for w's.",
     },
     "02.p6": {
         "1000 forwards, 1 backwards": "So it is with 1000 inputs and one result. Here it is the other way round.",
@@ -237,7 +244,7 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "02.5",
-        expect=_sweep,
+        expect=lambda rows, values: sweep(rows, values),
         cases=[
             ([("leaf", 3.0), ("multiply", 0, 0), ("add", 1, 0)], [3.0, 9.0, 12.0]),
             (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..common.texts import say
-from .compare import Described, as_array, with_zero
+from .compare import as_array, with_zero
 from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, descend
 
@@ -91,16 +91,11 @@ def _box(value: Answer) -> Answer:
     """Whether a variable was handed in, or a tensor, and what it holds; anything else as it is."""
     if not hasattr(value, "numpy"):
         return value
-    what = say("a variable") if hasattr(value, "assign") else say("a tensor")
-    return Described(what, say("{} that holds {holds}"), type=what, holds=as_array(value))
+    return {say("a variable") if hasattr(value, "assign") else say("a tensor"): as_array(value)}
 
 
-def _holding(result: Callable[..., Answer], what: str = "a variable") -> Callable[..., Described]:
-    @functools.wraps(result)
-    def holding(*given: Answer, **named: Answer) -> Described:
-        return Described(say(what), say("{} that holds {holds}"), type=say(what), holds=float(result(*given, **named)))
-
-    return holding
+def _holding(result: Callable[..., Answer], what: str = "a variable") -> Callable[..., dict[str, float]]:
+    return functools.wraps(result)(lambda *given, **named: {say(what): float(result(*given, **named))})
 
 
 def _descend(f: Polynomial, start: float, steps: int, rate: float = 0.1) -> float:
@@ -176,7 +171,7 @@ EXERCISES = (
     Exercise(
         "03.2",
         expect=_holding(_descend),
-        cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
+        cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6), (DENT, 1.5, 0)],
         view=_box,
         mistakes=[
             Mistake(
@@ -218,7 +213,7 @@ EXERCISES = (
         ),
         because="The variable itself changed, so the next tape reads it again, and watches it.",
         also=lambda answer, seen: (
-            "" if all(run.assigned for run in seen) else "The number is right, but no variable was changed."
+            "" if any(run.assigned for run in seen) else "The number is right, but no variable was changed."
         ),
     ),
     Exercise(

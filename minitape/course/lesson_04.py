@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .compare import with_zero
-from .exercise import Exercise, Mistake, raises
+from .exercise import Exercise, Mistake
 from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
@@ -18,15 +15,6 @@ if TYPE_CHECKING:
 F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
 G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
 
-TILTED = UnknownFunction(
-    "(x[0] - 2 * x[1]) ** 2 + x[0]",
-    lambda x: (x[0] - 2.0 * x[1]) ** 2 + x[0],
-    lambda x: [2.0 * (x[0] - 2.0 * x[1]) + 1.0, -4.0 * (x[0] - 2.0 * x[1])],
-)
-CURVED = UnknownFunction(
-    "x[0] * x[1] + x[2] ** 2", lambda x: x[0] * x[1] + x[2] ** 2, lambda x: [x[1], x[0], 2.0 * x[2]]
-)
-
 EXPLAINED = {
     "04.p2": """\
 `y` is not trainable, so the tape does not watch it automatically, and there is no gradient for it: `None`, not zero. \
@@ -34,10 +22,6 @@ The gradient for `x` is
 the value of `y`, as before. In the picture, `x` and `y` are rows of the tape, because the multiplication needs both \
 numbers. But `y` is grey
 inside: in the backward sweep, nothing is passed on to it.""",
-    "04.p5": """\
-To be watched is one thing, to be [connected](glossary.ipynb#cell-id=connected) is another. A gradient needs a recorded
-[path](glossary.ipynb#cell-id=path) from the source to the target. Watching only makes sure that such a path would be \
-recorded, if there is one.""",
 }
 
 BELIEFS = {
@@ -45,10 +29,6 @@ BELIEFS = {
         "4.0 and 3.0": "3.0 is right for a y that is trainable. This one is not, and so it is not watched.",
         "4.0 and 0.0": "0.0 would say that z does not change with y. It does; the tape only did not look.",
         "None and None": "x is trainable and is read, so the tape watches it, whatever y is.",
-    },
-    "04.p5": {
-        "0.0": "As mathematics that is true: z does not change with t. But where a tape has no path, it says None.",
-        "1.0": "1.0 is the gradient of t with respect to itself. The target here is z.",
     },
 }
 
@@ -60,12 +40,6 @@ ANEW = {
         "a is not watched, so it gets None. b gets the value of a, watched or not.",
     ),
 }
-
-
-def _fooling_input(f: UnknownFunction, x: Sequence[float], step: float) -> np.ndarray:
-    """Where an input goes that moves by `step` in each number, up the slope of `f`."""
-    assert f.slopes
-    return np.array(x) + step * np.sign(f.slopes(x))
 
 
 def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
@@ -159,46 +133,5 @@ with tf.GradientTape(persistent=True) as tape:
             "tape.watch(b).",
         ),
         because="Only b is watched, so only its path is recorded.",
-    ),
-    Exercise(
-        "04.4",
-        expect=_fooling_input,
-        cases=[(TILTED, [1.0, 2.0], 0.1), (TILTED, [3.0, -1.0], 0.5), (CURVED, [0.5, -1.0, 2.0], 0.25)],
-        mistakes=[
-            Mistake(
-                raises,
-                "The gradient was None: x is a constant, and no tape watches it by itself.",
-                where=r"(?s)\A(?!.*\.watch\()",
-                error="None",
-            )
-        ],
-        changes={
-            ("x + step", "x - step"): (
-                "Down the slope the network gets surer. To fool it, the loss must grow: plus, not minus."
-            ),
-            ("tf.sign(tape.gradient(loss, x))", "tape.gradient(loss, x)"): (
-                "Each number moves by step times the gradient. It should move by step: only the sign counts."
-            ),
-            ("x + step * ", ""): ("These are the signs. Where does the input go with them?"),
-            ("step * ", ""): "Each number moves by 1. It should move by step.",
-            (
-                "tf.sign(tape.gradient(loss, x))",
-                "1.0",
-            ): "All numbers move up. The sign of its gradient says which way each one moves.",
-            (
-                "tf.sign(",
-                "tf.abs(",
-            ): "Here the direction is lost, and the size is kept. It should be the other way round: tf.sign.",
-            ("x + step", "loss + step"): "You add to the loss. It is the input that moves.",
-            ("x + ", ""): ("This is how each number moves. Add it to x."),
-        },
-        hint=(
-            "What must the tape know before the loss is computed? And which way does the loss grow?",
-            "Watch x, compute loss_of(x) in the block, and ask for the gradient. Each number of x then moves by step, "
-            "in the direction of the gradient's sign.",
-            "In the block tape.watch(x) and loss = loss_of(x). After it: return x + step * tf.sign(tape.gradient(loss, "
-            "x)).",
-        ),
-        because="The gradient with respect to the input says how to change the input. The weights stay as they are.",
     ),
 )

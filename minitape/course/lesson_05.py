@@ -1,4 +1,4 @@
-"""The answers of lesson 05, how long a tape lasts."""
+"""The answers of lesson 05, how long a tape lasts, and where a gradient points."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from .compare import as_array
 from .exercise import Exercise, Mistake, raises
@@ -24,6 +26,14 @@ BEND = UnknownFunction(
     "a**2 + (b c - 1)**2",
     lambda a, b, c: a * a + (b * c - 1.0) * (b * c - 1.0),
     lambda a, b, c: [2.0 * a, 2.0 * c * (b * c - 1.0), 2.0 * b * (b * c - 1.0)],
+)
+TILTED = UnknownFunction(
+    "(x[0] - 2 * x[1]) ** 2 + x[0]",
+    lambda x: (x[0] - 2.0 * x[1]) ** 2 + x[0],
+    lambda x: [2.0 * (x[0] - 2.0 * x[1]) + 1.0, -4.0 * (x[0] - 2.0 * x[1])],
+)
+CURVED = UnknownFunction(
+    "x[0] * x[1] + x[2] ** 2", lambda x: x[0] * x[1] + x[2] ** 2, lambda x: [x[1], x[0], 2.0 * x[2]]
 )
 F, G = Polynomial(0, 0, 1), Polynomial(1, 2, 0, -1)
 
@@ -52,6 +62,12 @@ def _fit(f: UnknownFunction, starts: Sequence[float], steps: int, rate: float, b
         for place in range(len(now)):
             now[place] -= rate * (f.slopes(*now) if by_turns else slopes)[place]
     return now
+
+
+def _fooling_input(f: UnknownFunction, x: Sequence[float], step: float) -> np.ndarray:
+    """Where an input goes that moves by `step` in each number, up the slope of `f`."""
+    assert f.slopes
+    return np.array(x) + step * np.sign(f.slopes(x))
 
 
 def _contents_of(variables: Answer) -> Answer:
@@ -91,18 +107,24 @@ The tape that was used up has released all the large values that it computed. Th
 you could ask it again.""",
     "05.p6": """\
 The rule of `sin` reads its input, and the 25 sines have 25 different inputs, of 4 million bytes each.""",
+    "05.p7": """\
+3 * 0.003 + 4 * 0.004 = 0.025, against 0.015 and 0.020. Of all steps of one length, `3 * u + 4 * v` is largest for \
+the one that points as (3, 4) does.""",
+    "05.p8": """\
+Each number adds 0.004 times 0.01 only. But all of them push the same way, and there are 100,000: the step times the \
+sum of the sizes of the slopes. Nobody sees one shade, and 4 turns a sure answer into another.""",
 }
 
 BELIEFS = {
     "05.p1": {
         "both gradients": "For both, the tape would have to answer twice. One that is not persistent answers once.",
-        "no gradient": "The first call is in order, and gets its answer. It is the second one that fails.",
+        "no gradient": "The first call gets its answer. It is the second one that fails.",
     },
     "05.p2": {
         "18.0 and 6.0": "18.0 is the gradient of z with respect to y, 2 * y. The path goes on from y to x, and "
         "there it is multiplied by 6.",
         "6.0 and 108.0": "These are the right two, the other way round: z was asked for first.",
-        "an error": "An error it would be without persistent=True. This tape may be asked again.",
+        "an error": "Without persistent=True it would be an error. This tape may be asked again.",
     },
     "05.p3": {
         "[6.0, 27.0]": "That would be two answers. There is one source, so there is one answer: what meets at x "
@@ -122,6 +144,15 @@ BELIEFS = {
     "05.p6": {
         "4 million": "4 million is x alone, the input of the first sine. Each of the others has an input of its own.",
         "8 million": "8 million is what two sines need: each has an input of its own. Here there are 25.",
+    },
+    "05.p7": {
+        "(0.005, 0): the base alone": "That raises it by 3 * 0.005 = 0.015, the least of the three.",
+        "(0, 0.005): the steeper one alone": "That raises it by 4 * 0.005 = 0.020. A part of the step along the base "
+        "costs little of this, and adds more.",
+    },
+    "05.p8": {
+        "0.00004": "That is what one number adds, 0.004 times 0.01. There are 100,000 of them.",
+        "0.004": "0.004 is how far each number moves, not what the score does.",
     },
 }
 
@@ -209,22 +240,6 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "05.4",
-        expect="D",
-        slips={
-            "B": "That would be so without persistent=True.",
-            "C": "A persistent tape cannot know that this was the last call.",
-            "A": "Leaving the block ends the recording. But the recording is still needed for gradients.",
-            "E": "The tape does not need the names y and dx. Which line takes away the last name of the tape?",
-        },
-        hint=(
-            "What keeps a persistent tape alive?",
-            "A persistent tape holds its values until no name leads to the tape any more.",
-            "The name tape is given to something else in one of the lines. Which?",
-        ),
-        because="After D nothing leads to the tape any more, so it goes away with all that it holds.",
-    ),
-    Exercise(
-        "05.5",
         expect=_fit,
         cases=[(VALLEY, [2.0, -1.0], 1, 0.1), (VALLEY, [0.5, 3.0], 4, 0.2), (BEND, [1.0, 2.0, -1.0], 3, 0.05)],
         view=_contents_of,
@@ -249,5 +264,46 @@ with tf.GradientTape(persistent=True) as tape:
         ),
         because="One call gives the gradients of all variables, so the tape need not be persistent.",
         also=_variables_themselves,
+    ),
+    Exercise(
+        "05.5",
+        expect=_fooling_input,
+        cases=[(TILTED, [1.0, 2.0], 0.1), (TILTED, [3.0, -1.0], 0.5), (CURVED, [0.5, -1.0, 2.0], 0.25)],
+        mistakes=[
+            Mistake(
+                raises,
+                "The gradient was None: x is a constant, and no tape watches it by itself.",
+                where=r"(?s)\A(?!.*\.watch\()",
+                error="None",
+            )
+        ],
+        changes={
+            ("x + step", "x - step"): (
+                "Down the slope the network gets surer. To fool it, the loss must grow: plus, not minus."
+            ),
+            ("tf.sign(tape.gradient(loss, x))", "tape.gradient(loss, x)"): (
+                "Each number moves by step times the gradient. It should move by step: only the sign counts."
+            ),
+            ("x + step * ", ""): ("These are the signs. Where does the input go with them?"),
+            ("step * ", ""): "Each number moves by 1. It should move by step.",
+            (
+                "tf.sign(tape.gradient(loss, x))",
+                "1.0",
+            ): "All numbers move up. The sign of its gradient says which way each one moves.",
+            (
+                "tf.sign(",
+                "tf.abs(",
+            ): "Here the direction is lost, and the size is kept. It should be the other way round: tf.sign.",
+            ("x + step", "loss + step"): "You add to the loss. It is the input that moves.",
+            ("x + ", ""): ("This is how each number moves. Add it to x."),
+        },
+        hint=(
+            "What must the tape know before the loss is computed? And which way does the loss grow?",
+            "Watch x, compute loss_of(x) in the block, and ask for the gradient. Each number of x then moves by step, "
+            "in the direction of the gradient's sign.",
+            "In the block tape.watch(x) and loss = loss_of(x). After it: return x + step * tf.sign(tape.gradient(loss, "
+            "x)).",
+        ),
+        because="The gradient with respect to the input says how to change the input. The weights stay as they are.",
     ),
 )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import say
-from .compare import Described
 from .exercise import Exercise, Mistake, raises
 
 if TYPE_CHECKING:
@@ -25,17 +24,12 @@ def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
     return np.array([[x * x - y * y for x in xs] for y in ys])
 
 
-def _of_variable(variable: Answer) -> Described:
+def _of_variable(variable: Answer) -> dict[str, Answer]:
     """What a variable holds, which kind of numbers, and which shapes it takes."""
     if not hasattr(variable, "assign"):
         raise ValueError(say("it is no variable, so it cannot change. Call tf.Variable"))
     numbers = "decimal" if variable.dtype.is_floating else variable.dtype.name
-    return _variable(variable.numpy().tolist(), numbers, str(variable.shape))
-
-
-def _variable(holds: Answer, numbers: str, shape: str) -> Described:
-    words = say("{} that holds {holds} ({numbers} numbers), and takes the shape {shape}")
-    return Described(say("a variable"), words, holds=holds, numbers=numbers, shape=shape)
+    return {"holds": variable.numpy().tolist(), "numbers": numbers, "shape": str(variable.shape)}
 
 
 EXPLAINED = {
@@ -296,27 +290,28 @@ EXERCISES = (
     ),
     Exercise(
         "appendix.7",
-        expect=_variable([1.0, 2.0], "decimal", "(None,)"),
+        expect={"holds": [1.0, 2.0], "numbers": "decimal", "shape": "(None,)"},
         view=_of_variable,
+        asks="a variable",
         mistakes=[
             Mistake(
-                _variable([1.0, 2.0], "decimal", "(2,)"),
+                {"shape": "(2,)"},
                 "This variable takes two numbers only. Say shape=[None] when you make it.",
             ),
             Mistake(
-                _variable([1.0, 2.0], "decimal", "<unknown>"),
+                {"shape": "<unknown>"},
                 "This variable takes any shape, also a table. Allow one direction: shape=[None].",
             ),
             Mistake(
-                _variable([[1.0, 2.0]], "decimal", "(None, 2)"),
+                {"holds": [[1.0, 2.0]], "shape": "(None, 2)"},
                 "This variable holds a table with two columns. Use one pair of brackets.",
             ),
             Mistake(
-                _variable(0.0, "decimal", "<unknown>"),
+                {"holds": 0.0, "shape": "<unknown>"},
                 "Start with the two numbers 1.0 and 2.0, and allow one direction: shape=[None].",
             ),
             Mistake(
-                _variable([1, 2], "int32", "(None,)"),
+                {"holds": [1, 2], "numbers": "int32"},
                 "This variable holds integers, and will never take 1.5. Write 1.0 and 2.0.",
             ),
         ],

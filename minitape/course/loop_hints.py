@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import paragraph, say
-from .hints import EXACT, as_formula, content_of
+from .hints import as_formula, content_of
 from .unknown import Polynomial
 
 if TYPE_CHECKING:
@@ -40,23 +40,6 @@ DERIVATIVES = {
     "slope(1)**2": "That is a power of the first derivative. What is the derivative of a derivative?",
     "slope(1)**3": "That is a power of the first derivative. What is the derivative of a derivative?",
 }
-STEPS = {  # from the place `at`, where the right step is `by`; the first one is `first`
-    "-by": "Your program keeps the step alone. Where does the step start from?",
-    "by": "Your program keeps the step alone. Where does the step start from?",
-    "start+by": "Each of your steps begins at the start again. Where did the last one end?",
-    "at+by/rate": "Your steps are those of the learning rate 1. Which one is asked for?",
-    "at-rate*value": "Your steps use the value of the function. How steep is it there?",
-    "at-rate": "Your steps all have the same length. What has the slope to do with it?",
-    "at+rate*sign(by)": "Your steps all have the same length. What has the slope to do with it?",
-    "at-abs(by)": "A sign is lost in your steps. Is there an abs, or a square?",
-    "at-by*by/rate": "Your slopes are multiplied by themselves. A step is the rate times the slope.",
-    "at+first": "Each of your steps uses the slope of the first place. Does each have a tape of its own?",
-    "at+by[::-1]": "Each of your variables moves by the gradient of another one.",
-    "at+by[0]": "All of your variables move by the first gradient.",
-    "at+by*(arange(by.size)==0)": "Only the first of your variables moves.",
-}
-
-
 FIRST_STEPS = {  # by how many times the right one it is
     "abs(share-1)<1e-4": "It is right. Is it a later one, or what your function gives back?",
     "abs(share)<1e-4": "How far should it go?",
@@ -94,7 +77,7 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
     for formula in DERIVATIVES:
         if did(lambda f, at, *rest, formula=formula: _of_function(f, at, formula)):
             return say(DERIVATIVES[formula])
-    return _of_steps(expect, runs, same)
+    return ""
 
 
 def _with_another(expect: Callable[..., Answer], name: str, formula: str) -> Callable[..., Answer]:
@@ -112,55 +95,17 @@ def _of_function(f: Polynomial, at: float, formula: str) -> Answer:
     return as_formula(formula, value=f._compute(at), slope=lambda order: f.derivative(at, order))
 
 
-def _of_steps(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
-    """What a loop does in each step in place of going down the slope, found by doing so."""
-    names = inspect.signature(expect).parameters
-    first = next((name for name in names if name in ("start", "starts")), "")
-    if not first or not {"steps", "rate"} <= {*names}:
-        return ""
-    if any(
-        content_of(given) is None or np.shape(content_of(given)) != np.shape(content_of(expect(*case)))
-        for case, given in runs
-    ):
-        return ""
-    for formula in STEPS:
-        with suppress(Exception), np.errstate(all="ignore"):  # the solution is not made for what is tried here
-            found = [
-                np.allclose(_number(given), _walk(expect, case, first, formula), EXACT, EXACT) for case, given in runs
-            ]
-            if all(found):
-                return say(STEPS[formula])
-    return ""
-
-
-def _walk(expect: Callable[..., Answer], case: tuple[Answer, ...], first: str, formula: str) -> Answer:
-    """Where so many steps of another kind lead."""
-    given = inspect.signature(expect).bind(*case)
-    given.apply_defaults()
-    named = given.arguments
-    start = at = np.array(named[first], np.float64)
-    value = getattr(case[0], "_compute", None)
-
-    def by(place: np.ndarray) -> np.ndarray:
-        return _number(expect(**named | {first: place.tolist(), "steps": 1})) - place
-
-    for _ in range(named["steps"]):
-        seen = {"value": value and value(*np.atleast_1d(at)), "start": start, "rate": named["rate"]}
-        at = as_formula(formula, at=at, by=by(at), first=by(start), **seen)
-    return at
-
-
 def of_first_step(
     expect: Callable[..., Answer],
-    case: tuple[Answer, ...],
-    result: Answer,
+    runs: Runs,
     at: list[np.ndarray],
     same: Callable[[Answer, Answer], bool],
 ) -> str:
-    """Where the first step leads of a loop that calls the function once in each, at these places; or the learning rate
-    that its result is that of.
+    """Where the first step leads of a loop that calls the function once in each, in the first of its `runs` at these
+    places; or the learning rate that the results of all are those of.
     """
     with suppress(Exception), np.errstate(all="ignore"):  # no loop, or another one
+        case, result = runs[0]
         given = inspect.signature(expect).bind(*case)
         given.apply_defaults()
         steps = "times" if "times" in given.arguments else "steps"
@@ -169,10 +114,13 @@ def of_first_step(
             return ""
         end = at[1] if len(at) > 1 else _number(result)
         share = float(np.vdot(end - start, after - start) / np.vdot(after - start, after - start))
+        if not np.allclose(end - start, share * (after - start), 1e-3):  # it leads beside the right way
+            share = -1.0
         rate = given.arguments.get("rate", 0.0)
-        found = f"{share * rate:.3g}"
-        if share > 0.0 and rate and same(result, _with_another(expect, "rate", found)(*case)):
-            return say("Your steps are those of the learning rate {found}, and not {rate}.", found=found, rate=rate)
+        others = (_with_another(expect, "rate", formula) for formula in (f"n*{share:.4g}", f"{share * rate:.4g}"))
+        if share > 0.0 and rate and any(all(same(found, other(*one)) for one, found in runs) for other in others):
+            words = "Your steps are those of the learning rate {found}, and not {rate}."
+            return say(words, found=f"{share * rate:.3g}", rate=rate)
         first = say("Your first step leads from {start} to {end}.", start=_in_a_row(start), end=_in_a_row(end))
         return paragraph(first, say(next(FIRST_STEPS[k] for k in FIRST_STEPS if as_formula(k, share=share))))
     return ""

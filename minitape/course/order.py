@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ..common.texts import say
+from .notebook import running_notebook
 
 if TYPE_CHECKING:
     from ..engine.types import Object
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 def explain_missing_names() -> None:
     """In a notebook, add advice to every NameError; elsewhere do nothing."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
+    shell = running_notebook()
     if shell is not None:
         shell.set_custom_exc((NameError,), _show_with_advice)
 

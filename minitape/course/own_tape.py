@@ -94,7 +94,7 @@ OPERATORS = (
             "self.append(name, [n.row for n in numbers], forward(*[n.value for n in numbers]))",
         ),
         slips=[
-            (("multiply", [2.0, 3.0], 6.0), "Of the inputs, note the row, n.row, not the value."),
+            (("multiply", [2.0, 3.0], 6.0), "Of the inputs, note the rows that they have already, n.row."),
             (("mul", [0, 1], 6.0), "The name is 'multiply', as in the table of rules."),
         ],
     ),

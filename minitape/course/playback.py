@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Sequence
 from functools import cache
-from itertools import zip_longest
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..common.read_data import NOTEBOOK, read_json
@@ -97,62 +97,47 @@ def playback_of(mine: Sequence[Answer], right: Sequence[Answer], once: bool = Tr
     if len(mine) != len(right):
         return None
     for number, tapes in enumerate(zip(mine[:MOST], right[:MOST], strict=True), 1):
-        if told := _difference(snapshot(tapes[0]), snapshot(tapes[1]), once):
+        if told := _difference(*(_without_names(snapshot(tape), once) for tape in tapes)):
             which = say("Tape {number}:", number=number) if len(mine) > 1 else ""
             return Playback(tapes, paragraph(which, told))
     return None
 
 
-def _difference(mine: Answer, right: Answer, once: bool) -> str:
+def _without_names(recorded: Answer, once: bool) -> Answer:
+    """A snapshot in which no leaf has a name, as another name is no mistake, and each row says whether it is recorded;
+    without its sweep where that tells nothing.
+    """
+    rows = []
+    for row in recorded["rows"]:
+        off = row["status"] != "recorded"
+        label = say("{operation}, not recorded,", operation=row["label"]) if off else row["label"]
+        rows.append({**row, "label": label if row["inputs"] else say("an input")})
+    return {**recorded, "rows": rows, "sweep": recorded["sweep"] if once else None}
+
+
+def _difference(mine: Answer, right: Answer) -> str:
     """What the first row is in which two tapes differ: in what ran there, its value, or the adjoint that arrives.
 
     A leaf counts where all else is alike: other leaves say no more than that the programs differ.
     """
-    arrived = _adjoints(mine), _adjoints(right)
-    pairs = [*enumerate(zip_longest(mine["rows"], right["rows"]))]
-    alike = all(one and other and one["inputs"] == other["inputs"] for _, (one, other) in pairs)
-    for row, pair in pairs:
-        if len({one and _content(one) for one in pair}) > 1:
-            if not alike and any(one and not one["inputs"] for one in pair):
-                if pair[1] is None:
-                    continue
-                return ""
-            here, there = (say("no such row") if one is None else _in_words(one) for one in pair)
-            return paragraph(_place(row, pair[0], here), say("In the solution: {there}.", there=there))
-    for row, pair in reversed(pairs) if once else ():
-        here, there = (
-            say("the adjoint is {number}", number=one[row]) if row in one else say("nothing arrives") for one in arrived
-        )
-        if here != there:
-            return paragraph(_place(row, pair[0], here), say("In the solution: {there}.", there=there))
-    return ""
-
-
-def _place(number: int, row: Answer, told: str) -> str:
-    """What is told of a row of the learner's tape, with the line that wrote it."""
+    if _steps(mine) != _steps(right):  # another question, whose adjoints are others
+        mine, right = ({**recorded, "sweep": None} for recorded in (mine, right))
+    found = import_module("minitape_widgets.difference").first_difference(mine, right)
+    if found is None:
+        return ""
+    number, here, there = found
+    both = [recorded["rows"] for recorded in (mine, right)]
+    row = next((one for one in both[0] if one["row"] == number), None)
+    alike = [row["inputs"] for row in both[0]] == [row["inputs"] for row in both[1]]
+    if not alike and any(not one["inputs"] for rows in both for one in rows if one["row"] == number):
+        more = number > both[1][-1]["row"]  # what is computed of it says more
+        return _difference({**mine, "rows": [one for one in both[0] if one is not row]}, right) if more else ""
     line = linecache.getline(row["file"] or "", row["line"] or 0).strip() if row else ""
-    return say("Row {row} of your tape{line}: {told}.", row=number, line=f" ({line})" if line else "", told=told)
+    place = say("Row {row} of your tape{line}: {told}.", row=number, line=f" ({line})" if line else "", told=here)
+    return paragraph(place, say("In the solution: {there}.", there=there))
 
 
-def _content(row: Answer) -> tuple[Answer, ...]:
-    """What must be the same in two rows."""
-    operation = row["label"] if row["inputs"] else ""  # the label of a leaf is its name
-    return operation, *row["inputs"], _value(row), row["status"] == "recorded" or not row["inputs"]
-
-
-def _in_words(row: Answer) -> str:
-    """A row as an operation with its inputs, and the value."""
-    inputs = ", ".join(say("row {number}", number=one) for one in row["inputs"])
-    told = f"{row['label']}({inputs}) = {_value(row)}" if row["inputs"] else _value(row)
-    return told if _content(row)[-1] else say("{told}, which is not recorded", told=told)
-
-
-def _value(row: Answer) -> str:
-    return " ".join(row["value"]["text"].split()) if row["value"] else ""
-
-
-def _adjoints(recorded: Answer) -> dict[int, str]:
-    """What has arrived at each row when the sweep is over."""
+def _steps(recorded: Answer) -> list[Answer]:
+    """The rows through which a sweep goes, and those that each hands something to."""
     steps = (recorded["sweep"] or {"steps": []})["steps"]
-    arrived = {edge["input"]: edge["sum"]["text"] for step in steps for edge in step["edges"] if edge["sum"]}
-    return arrived | {step["row"]: step["adjoint"]["text"] for step in steps}
+    return [(step["row"], [edge["input"] for edge in step["edges"]]) for step in steps]

@@ -11,11 +11,13 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING
 
 from ..common.texts import cut, paragraph, say
-from .compare import as_array, compare
+from .compare import as_array, as_written, compare
 from .exercise import beliefs_of, explanations_of
+from .notebook import running_notebook
 from .progress import change_progress, read_progress
 
 if TYPE_CHECKING:
@@ -51,7 +53,8 @@ class PredictionQuestion:
 
     def word_for(self, truth: Answer) -> str:
         """The choice that stands for this value; "" where none does."""
-        return next((word for word, value in self._values.items() if compare(truth, value, RTOL, ATOL).approximate), "")
+        words = (word for word, value in self._values.items() if compare(truth, value, RTOL, ATOL).right)
+        return next(words, "")
 
     def commit(self, choice: str) -> str:
         """Record a prediction, and give back the sentence that confirms it. What waited for it is told now.
@@ -77,22 +80,26 @@ class PredictionQuestion:
             return ""
         return say("Last time you predicted: {choice}. What do you say today?", choice=kept)
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, object], dict[str, object]]:
-        from .widget import MISSING  # here, because it loads ipywidgets
-
-        bundle: Object = self._widget()._repr_mimebundle_() or {}
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        return {**data, "text/plain": "\n".join(filter(None, [repr(self), MISSING]))}, {
-            WIDGET_VIEW: {"shown": time.time()}
-        }
+    def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:
+        return live_bundle(self._widget(), repr(self))
 
     def _widget(self) -> Choices:
         """The question as a Jupyter widget, with what was chosen in this kernel."""
-        from .choices import Choices
+        from .choices import Choices  # here, because it loads ipywidgets
 
         return Choices(self.text, self.choices, self.commit, self.chosen, self.before(), self._veils)
+
+
+def live_bundle(widget: Object, text: str, html: str = "") -> tuple[dict[str, object], dict[str, object]]:
+    """A widget as Jupyter shows it, with a text or a picture in its place where nothing is live."""
+    from .widget import MISSING
+
+    live = widget._repr_mimebundle_() or {}
+    data = live[0] if isinstance(live, tuple) else live
+    shown: dict[str, object] = {kind: part for kind, part in data.items() if kind == WIDGET_VIEW}
+    note = f"<p>{escape(MISSING)}</p>" if MISSING else ""
+    shown |= {"text/html": html + note} if html else {}
+    return shown | {"text/plain": f"{text}\n{MISSING}" if MISSING else text}, {WIDGET_VIEW: {"shown": time.time()}}
 
 
 _asked: dict[str, PredictionQuestion] = {}
@@ -112,7 +119,7 @@ def predict(name: str, text: str, choices: Sequence[Answer] | dict[str, Answer])
       - 9.0
     To choose, run this cell.
     """
-    values = choices if isinstance(choices, dict) else {str(choice): str(choice) for choice in choices}
+    values = choices if isinstance(choices, dict) else {str(choice): as_written(str(choice)) for choice in choices}
     return ask(PredictionQuestion(name, text, values))
 
 
@@ -152,23 +159,18 @@ class Revealed:
         if said is None:
             each = (say("{place}: {told}", place=mark(one), told=told) for one, told in self.beliefs.items())
             return "\n\n".join(filter(None, [answer, "\n".join(f"- {line}" for line in each), self.explanation]))
-        if _asked[self.name].choices and not any(map(self._is, _asked[self.name].choices)):
+        if self.shown not in _asked[self.name].choices:
             changed = say(
                 "That was none of the choices. Was a line of the program changed? As it is in the lesson, the "
                 "answer is one of them."
             )
             return "\n\n".join([answer, changed])
         first = _asked[self.name].told or said
-        if self._is(first):
+        if first == self.shown:
             so = say("You predicted {predicted}, and so it is.", predicted=mark(first))
         else:
             so = paragraph(say("You predicted {predicted}.", predicted=mark(first)), answer)
-        stop = "" if self._is(said) else say("Stop here for a moment: which step did you see differently?")
-        return "\n\n".join(filter(None, [so, self.beliefs.get(said, stop), self.explanation]))
-
-    def _is(self, choice: str) -> bool:
-        """Whether a choice is the truth."""
-        return choice in (self.shown, _as_list(self.truth)) or _same_number(choice, self.truth)
+        return "\n\n".join(filter(None, [so, self.beliefs.get(said, ""), self.explanation]))
 
     def __repr__(self) -> str:
         return (
@@ -207,11 +209,10 @@ def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str
     shown = Revealed(name, truth, explanation, beliefs or beliefs_of(lesson).get(name))
     if (asked := _asked.get(name)) is not None:
         asked.told = asked.told or asked.chosen
-    ipython = sys.modules.get("IPython")
-    if ipython is None or ipython.get_ipython() is None:
+    if running_notebook() is None:
         print(shown)
         return
-    handle = ipython.display.display(shown, display_id=True)
+    handle = sys.modules["IPython"].display.display(shown, display_id=True)
     _waiting[name] = lambda: handle.update(shown)
 
 
@@ -230,19 +231,3 @@ def _text(value: Answer) -> str:
         return cut(str(as_array(value)), LONGEST)
     except Exception:  # a learner's own class can raise anything, and Python does for what is nested too deep
         return f"<{type(value).__name__}>"
-
-
-def _as_list(truth: Answer) -> str:
-    """An array as a choice is written, with commas."""
-    try:
-        value = as_array(truth)
-        return str(value.tolist()) if type(value).__module__ == "numpy" and value.size <= LONGEST else ""
-    except Exception:  # see _text
-        return ""
-
-
-def _same_number(predicted: str, truth: Answer) -> bool:
-    try:
-        return compare(truth, float(predicted), RTOL, ATOL).approximate
-    except ValueError:
-        return False

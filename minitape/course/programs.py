@@ -115,13 +115,6 @@ def _numbered(text: str) -> str:
     return re.sub(r"# line (\d+)", lambda found: "# " + say("line {line}", line=found[1]), text)
 
 
-def sentences_of(lesson: str) -> list[str]:
-    """What the kept answers of a lesson say, sentence by sentence."""
-    said = [json.loads(path.read_text(encoding="utf-8"))["why"] for path in sorted(FOLDER.glob("*.json"))]
-    whole = [why[part] for first in said for why in (first, *first["others"]) for part in ("message", "fix")]
-    return [sentence for text in whole for sentence in SENTENCES.split(text)] if lesson == LESSON else []
-
-
 def _program(name: str, data: Data) -> FrameworkProgram:
     text, file = _lines_known(name)  # of which the explanation shows one
     recording = Replay(data["snapshot"] | {"sources_text": {file: text}}, CALLED[name])

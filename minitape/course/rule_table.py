@@ -50,22 +50,18 @@ def operation_of(line: str) -> Primitive:
     more. Here are: 2.
     """
     head, *texts = (part.strip() for part in line.split("|"))
-    names, parts = head.split(), 1 + len(texts)
+    names = head.split()
     if len(texts) <= 1:
         raise ValueError(
             say(
                 "A line has a name, TensorFlow's name and a label | the formula | a rule for each input: 3 parts or "
                 "more. Here are: {parts}.",
-                parts=parts,
+                parts=1 + len(texts),
             )
         )
     if len(names) != WORDS:
-        raise ValueError(
-            say(
-                "Before the first | are three words: a name, TensorFlow's name and a label. Here are: {head}.",
-                head=head,
-            )
-        )
+        words = "Before the first | are three words: a name, TensorFlow's name and a label. Here are: {head}."
+        raise ValueError(say(words, head=head))
     if names[0] in TABLE and names[0] not in OWN:
         raise ValueError(say("minitape's table has a line for {name}. Choose another name.", name=repr(names[0])))
     read: set[str] = set()
@@ -81,13 +77,13 @@ def operation_of(line: str) -> Primitive:
                 )
             )
         read |= here
-    if parts - 2 != (inputs := 1 + ("y" in read)):
+    inputs, rules = 1 + ("y" in read), len(texts) - 1
+    if inputs != rules:
         raise ValueError(
-            say("Inputs of the operation: {inputs}. Rules in the line: {rules}.", inputs=inputs, rules=parts - 2)
+            say("Inputs of the operation: {inputs}. Rules in the line: {rules}.", inputs=inputs, rules=rules)
         )
-    rules = [None if text == "-" else compile_text(text, {**TABLE}) for text in texts[1:]]
-    forward = compile_text(texts[0], ARRAY, "x, y=None")
-    made = Primitive(names[0], forward, rules, op=names[1], label=names[2])
+    ways = [None if text == "-" else compile_text(text, {**TABLE}) for text in texts[1:]]
+    made = Primitive(names[0], compile_text(texts[0], ARRAY, "x, y=None"), ways, op=names[1], label=names[2])
     made.texts = tuple(texts)
     return made
 

@@ -36,25 +36,18 @@ def shown(value: Answer) -> str:
 
 
 def shown_call(name: str, case: tuple[Answer, ...]) -> str:
-    """A call as a learner would type it; of arrays in a long one only what they are."""
-    text = f"{name}({', '.join(map(shown, case))})"
-    if len(text) <= LONGEST:
-        return text
-    return f"{name}({', '.join(kind(one) if isinstance(one, np.ndarray) else shown(one) for one in case)})"
+    """A call as a learner would type it, with as much of its arguments as anyone reads."""
+    return f"{name}({cut(', '.join(map(shown, case)), LONGEST)})"
 
 
 def _plainly(value: Answer) -> Answer:
     value = as_array(value)
     if isinstance(value, np.ndarray) and value.ndim:
-        if value.size > FEW:
-            return _Words(kind(value))
-        if value.dtype.kind == "f":  # with as many digits as anyone reads
-            value = np.array([float(f"{number:.6g}") for number in value.flat]).reshape(value.shape)
-        return value.tolist()
+        return _Words(kind(value)) if value.size > FEW else [_plainly(part) for part in value]
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.item()
     if isinstance(value, float):
-        return float(f"{value:.7g}")
+        return float(f"{value:.7g}")  # with as many digits as anyone reads
     if type(value) in (list, tuple) and len(value) <= LONGEST:
         return type(value)(map(_plainly, value))
     if type(value) is dict:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..common.texts import say
 from .compare import compare, is_blank, kind
+from .shown import shown
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -39,10 +40,6 @@ class AnswerTrial:
         """The hints, from the first try on."""
         return self.hint if isinstance(self.hint, tuple) else (self.hint,)
 
-    def texts(self) -> list[str]:
-        """All that may be said of it."""
-        return [*self.hints, *(text for _, text in self.slips)]
-
     def lines(self) -> list[str]:
         """The whole program."""
         return [*self.before.splitlines(), *self.program.splitlines()]
@@ -67,11 +64,11 @@ class Outcome:
     def _is(self, slip: Answer) -> bool:
         if isinstance(slip, str):
             return self.error is not None and slip in f"{type(self.error).__name__}: {self.error}"
-        return self.error is None and compare(self.value, slip, RTOL, ATOL).approximate
+        return self.error is None and compare(self.value, slip, RTOL, ATOL).right
 
-    def gave(self, show: Callable[[Answer], str]) -> str:
+    def gave(self) -> str:
         """What it gave, in words."""
-        return show(self.value) if self.error is None else f"{type(self.error).__name__}: {self.error}"
+        return shown(self.value) if self.error is None else f"{type(self.error).__name__}: {self.error}"
 
 
 def is_empty(answer: Answer) -> bool:
@@ -117,30 +114,27 @@ def _outcome(trial: AnswerTrial, names: dict[str, Answer]) -> Outcome:
         exec("\n".join(lines), names)
         value = eval(last, names)
         # now: the value may change later
-        return Outcome(trial, value, passed=compare(value, trial.expect, RTOL, ATOL).approximate)
+        return Outcome(trial, value, passed=compare(value, trial.expect, RTOL, ATOL).right)
     except Exception as error:
         return Outcome(trial, error=error)
 
 
-def lines_of(outcomes: Sequence[Outcome], trials: Sequence[AnswerTrial], show: Callable[[Answer], str]) -> list[str]:
+def lines_of(outcomes: Sequence[Outcome], trials: Sequence[AnswerTrial]) -> list[str]:
     """The trials as a list with marks; of the one that failed the whole program, and what it gave beside what it
     should.
     """
-    lines = [
-        say("Each with {program}", program=_one_line(before))
-        for before in dict.fromkeys(t.before for t in trials)
-        if before
-    ]
-    lines += [f"[x] {_one_line(outcome.trial.program)}" for outcome in outcomes if outcome.passed]
+    shared = dict.fromkeys(trial.before for trial in trials if trial.before)
+    lines = [say("Each with {program}", program=_one_line(before)) for before in shared]
     for outcome in outcomes:
-        if not outcome.passed:
-            first, *rest = outcome.trial.lines()
-            lines += [f"[ ] {first}", *(f"    {line}" for line in rest)]
-            lines += [
-                "      " + say("gives:    {value}", value=outcome.gave(show)),
-                "      " + say("expected: {value}", value=show(outcome.trial.expect)),
-            ]
-    return [*lines, *(f"[ ] {_one_line(trial.program)}  ->  {show(trial.expect)}" for trial in trials[len(outcomes) :])]
+        if outcome.passed:
+            lines.append(f"[x] {_one_line(outcome.trial.program)}")
+            continue
+        first, *rest = outcome.trial.lines()
+        lines += [f"[ ] {first}", *(f"    {line}" for line in rest)]
+        lines.append("      " + say("gives:    {value}", value=outcome.gave()))
+        lines.append("      " + say("expected: {value}", value=shown(outcome.trial.expect)))
+    left = trials[len(outcomes) :]
+    return [*lines, *(f"[ ] {_one_line(trial.program)}  ->  {shown(trial.expect)}" for trial in left)]
 
 
 def _one_line(program: str) -> str:

@@ -5,7 +5,7 @@ It knows nothing of the packages above. A learner reads ``back/tape``, ``recordi
 through them, line by line. Each folder knows only those before it.
 
 ``values/``      ``dtypes``, ``shape``, ``nest``: types of elements, shapes, structures;
-                 ``errors``, ``invalid``: exceptions and what they are raised for; ``class_names``: how classes print
+                 ``errors``, ``invalid``: exceptions and what they are raised for
 ``table/``       ``primitives``: what each operation computes, and its derivative; ``code`` makes functions of their
                  texts; ``fp``: NumPy's warnings off for an operation; ``accelerator``: what is asked of
                  ``minitape.speed``

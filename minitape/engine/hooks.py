@@ -1,4 +1,4 @@
-"""What the engine, ``functions`` and ``tf`` ask of the packages above them, which they cannot import.
+"""The questions of the engine, ``functions`` and ``tf`` to the packages above them, which they cannot import.
 
 Each question is a name, such as ``hooks.why_none(error)``: the reason why a gradient is None, the picture of a tape.
 The table of answers is in ``minitape/__init__.py``. A function is loaded when it is first used.

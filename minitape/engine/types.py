@@ -1,4 +1,4 @@
-"""What type checkers and editors cannot see for themselves: operators that are installed while minitape loads.
+"""Types for checkers and editors, which do not see the operators that are installed while minitape loads.
 
 At run time there is nothing here: the classes are ``object``.
 """
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     # nested lists, tuples, dictionaries, named tuples, ... of tensors or other leaves, or one leaf
     Structure: TypeAlias = Any
     DTypeLike: TypeAlias = DType | np.dtype | type | str | None  # what ``as_dtype`` reads; None: as the value is
-    ShapeLike: TypeAlias = Any  # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
+    # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
+    ShapeLike: TypeAlias = TensorShape | Tensor | np.ndarray | Sequence | int | None
     Object: TypeAlias = Any  # an object of other code, of which attributes are read that it may not have
     Table: TypeAlias = Any  # the rows of a function, of a package above the engine
     Trace: TypeAlias = Any  # the first run of a function, of a package above the engine
     Columns: TypeAlias = list[list]  # of a recording: four of integers, and one of values
-    Assigned: TypeAlias = Any  # the variable, None without ``read_value``
     NumPyType: TypeAlias = type[Any]  # of scalars; ``object`` for text
     Leaving: TypeAlias = Any  # an ``Exit``: a property, in which type checkers do not see the end of a block
     Name: TypeAlias = str | None  # of an operation in a graph of TensorFlow 1; elsewhere functions do without
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     Function: TypeAlias = Callable  # of arguments and results that only its caller knows
 
     class GradientSource(Protocol):
-        """What a gradient is taken with respect to: a tensor or a variable, also one of Keras."""
+        """The source of a gradient: a tensor or a variable, also one of Keras."""
 
         @property
         def shape(self) -> TensorShape: ...
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     Key = TypeVar("Key")
 
     class Reason(Protocol):
-        """What ``tape.explain`` answers for one source: see minitape.explain.Explanation."""
+        """The answer of ``tape.explain`` for one source: see minitape.explain.Explanation."""
 
         connected: bool
         cause: str
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
         line: int | None
         patch: str | None
         patch_line: int | None
-        name: str
 
         @property
         def kind(self) -> str: ...
@@ -102,7 +101,7 @@ if TYPE_CHECKING:
         def __index__(self) -> int: ...
 
     class TensorMembers(TensorOperators):
-        """What all tensors have."""
+        """The members that all tensors have."""
 
         _value: Array
         _record: Record | None
@@ -125,7 +124,6 @@ if TYPE_CHECKING:
         def _numpy(self) -> Array: ...
         def _text(self, show: Callable[[Array], str] = ...) -> str: ...
         def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray: ...
-        def get_shape(self) -> TensorShape: ...
         def ref(self) -> Reference: ...
 
 else:

@@ -7,7 +7,8 @@ import warnings
 from types import FrameType
 
 from ..engine.recording.block import TemporaryAttributes
-from ..engine.recording.frames import cells, user_frame
+from ..engine.recording.frames import user_frame
+from ..recording.sites import cells
 from .sentences import fill
 
 

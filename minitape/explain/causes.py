@@ -18,7 +18,7 @@ class Kind(NamedTuple):
 
 
 TABLE = {
-    "connected": Kind("connected finite", there=True),
+    "connected": Kind("connected", there=True),
     "not_tracked": Kind(
         "not_watched watched_late not_trainable not_accessed_watched requires_grad non_leaf argnums closure"
     ),
@@ -44,15 +44,14 @@ TABLE = {
     "zero": Kind(
         "zero_derivative dead_relu saturated not_selected zero_factor zero_cancels zero_sum zero_seed hook", there=True
     ),
-    "nonfinite": Kind("nan_input nan_forward nan_backward nonfinite_value nonfinite_gradient", there=True),
+    "nonfinite": Kind("nan_input nan_forward nan_backward", there=True),
     "error": Kind(
-        "in_place backward_twice not_scalar has_aux leaked_tracer refused no_backward grad_cleared grad_returned "
-        "nonfinite_released"
+        "in_place backward_twice not_scalar has_aux leaked_tracer refused no_backward grad_cleared grad_returned"
     ),
     # there and wrong, as a number or an identity of the run shows
     "suspect": Kind(
         "broadcast activation_twice not_optimized not_applied accumulated vanishing exploding rounding_only underflow "
-        "sampled in_part scaled swapped",
+        "sampled in_part scaled",
         there=True,
     ),
 }

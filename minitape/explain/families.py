@@ -19,14 +19,17 @@ CLASSES = {"SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits
 # of Keras, whose parts cancel
 LAYERS = {"layer_normalization", "batch_normalization", "group_normalization", "unit_normalization"}
 CANCELS = {"Softmax", "LogSoftmax", "Sub"}
-ZEROS = {
-    "zero_derivative": STEPS,
-    "dead_relu": RELUS,
-    "saturated": CURVES,
-    "not_selected": CHOICES,
-    "zero_factor": PRODUCTS,
-    "zero_cancels": CANCELS,
-}
+
+
+def by_cause(*families: Collection[str]) -> dict[str, Collection[str]]:
+    """The causes of zeros, each with the operations that make them so: steps, relus, curves, choices, products, and
+    what cancels.
+    """
+    causes = "zero_derivative dead_relu saturated not_selected zero_factor zero_cancels".split()
+    return dict(zip(causes, families, strict=True))
+
+
+ZEROS = by_cause(STEPS, RELUS, CURVES, CHOICES, PRODUCTS, CANCELS)
 MOVES = {"ConcatV2", "Pack", "PadV2", "ScatterNd", "TensorListSetItem", "TensorListStack"}
 POINTS = {"Abs": "point", "ReluGrad": "second", "Relu6Grad": "second", "LeakyReluGrad": "second"}
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..engine.types import End, Object
 
 _KERAS = "minitape.tf.keras"
-_DEEP = 4  # lists in lists, and parts that are no layers, which are looked into
+_DEEP = 4  # lists in lists which are looked into
 _MANY = 10_000  # what a container has at most that is looked into
 
 
@@ -34,12 +34,12 @@ class Owners:
     """The layers, modules and other callable objects that hold variables as attributes; all are looked for at once."""
 
     def __init__(self) -> None:
-        self._found: dict[int, tuple[int, Object]] | None = None  # identity of a variable -> how deep in what it lies
+        self._found: dict[int, Object] | None = None  # by the identity of a variable
         self._keras: set[int] = set()  # the variables that a Keras variable wraps
 
     def of(self, variable: End) -> Object:
-        """The nearest callable object that holds a variable; None when there is none."""
-        return self._look().get(id(variable), (0, None))[1]
+        """The callable object that holds a variable; None when there is none."""
+        return self._look().get(id(variable))
 
     def in_layer(self, variable: End) -> bool:
         """Whether a variable is behind one of Keras, which ``tape.watch`` refuses: its ``value`` wants to be
@@ -48,7 +48,7 @@ class Owners:
         self._look()
         return id(variable) in self._keras
 
-    def _look(self) -> dict[int, tuple[int, Object]]:
+    def _look(self) -> dict[int, Object]:
         """Goes through all objects that live, once."""
         if self._found is None:
             self._found, owns = {}, dict[type, bool]()
@@ -57,26 +57,20 @@ class Owners:
                 if kind not in owns:
                     owns[kind] = _owns(kind)
                 if owns[kind]:
-                    for depth, variable in self._parts(one, owns):
-                        if depth < self._found.get(id(variable), (_DEEP + 1,))[0]:
-                            self._found[id(variable)] = depth, one
+                    held = [*getattr(one, "__dict__", {}).values()]
+                    self._found |= {id(part): one for part in _parts(held) if isinstance(part, ResourceVariable)}
                 elif kind.__module__ == _KERAS and hasattr(kind, "_gradient_leaf"):
                     self._keras.add(id(one._gradient_leaf()))
         return self._found
 
-    def _parts(self, owner: Object, owns: dict[type, bool]) -> Iterator[tuple[int, ResourceVariable]]:
-        """The variables in an owner, but for those of the owners in it, and how deep they lie."""
-        level, seen = [*_attributes_of(owner)], set[int]()
-        for depth in range(_DEEP):
-            inner: list[Object] = []
-            for part in level:
-                leaf = _plain(part)
-                if isinstance(leaf, ResourceVariable):
-                    yield depth, leaf
-                elif id(part) not in seen and not owns.get(type(part), False):
-                    seen.add(id(part))
-                    inner += _contents_of(part)
-            level = inner
+
+def _parts(held: Object, deep: int = 0) -> Iterator[Object]:
+    """What is in a value, or in lists and dictionaries of such."""
+    if not isinstance(held, (list, tuple, set, dict)):
+        yield _plain(held)
+    elif len(held) < _MANY and deep < _DEEP:
+        for part in held.values() if isinstance(held, dict) else held:
+            yield from _parts(part, deep + 1)
 
 
 def _owns(kind: type) -> bool:
@@ -85,24 +79,6 @@ def _owns(kind: type) -> bool:
     module = kind.__module__ if isinstance(kind.__module__, str) else ""
     file = getattr(sys.modules.get(module), "__file__", None)
     return called and not issubclass(kind, type) and (module.startswith(_KERAS) or not own_file(file or ""))
-
-
-def _attributes_of(one: Object) -> list[Object]:
-    """The values of all attributes of an object, also of its slots."""
-    slots = [
-        name
-        for c in type(one).__mro__
-        for name in vars(c).get("__slots__", ())
-        if isinstance(vars(c).get(name), types.MemberDescriptorType)
-    ]
-    return [*getattr(one, "__dict__", {}).values(), *(getattr(one, name, None) for name in slots)]
-
-
-def _contents_of(part: Object) -> list[Object]:
-    """The parts of a container, or of a Keras object that is not called itself, such as an optimizer."""
-    if isinstance(part, (list, tuple, set, dict)):
-        return [*(part.values() if isinstance(part, dict) else part)] if len(part) < _MANY else []
-    return _attributes_of(part) if type(part).__module__.startswith(_KERAS) and not isinstance(part, type) else []
 
 
 def _plain(value: Object) -> Object:

@@ -98,17 +98,11 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
     "exploding steps": (
         "Training diverges: the gradient grew from {from_:.2g} to {to:.2g} in {n} steps{line}, and one step changes "
         "the weight by {ratio:.2g} of its length.",
-        "Use a smaller learning rate.",
+        "Use a smaller learning rate, and the mean over the batch where the loss is a sum.",
     ),
     "rounding_only": (
         "What passes {what}{line} is rounding only: {to:.1g} of an adjoint of {from_:.2g}. The same adjoint comes to "
         "all elements, and their sum does not depend on the input.",
-        "Use a result that changes with the input: not the sum or the mean of all that a softmax or a normalization "
-        "gives.",
-    ),
-    "rounding_only cancels": (
-        "What comes back before {what}{line} on several paths cancels: {to:.1g} of {from_:.2g} is left, which is "
-        "rounding only. The target does not change with what goes into it.",
         "Use a result that changes with the input: not the sum or the mean of all that a softmax or a normalization "
         "gives.",
     ),

@@ -12,7 +12,7 @@ _FLAT = "TensorFlow has no derivative of {what}{line}. No gradient passes it."
 _STEP = "{what}{line} goes in steps, and no gradient passes a step."
 _BEFORE = "{what} ran before the tape's with block began{line}."
 _AFTER = "{what} ran after the tape's with block had ended{line}."
-_MOVE = "Move the line into the with block{used}."
+_MOVE = "Move the line into the with block."
 _OUTSIDE = "{what} ran outside the tape's with block{line}."
 _REBOUND = "The name {what} was bound again{line}: the target was computed with another object."
 _REPLACED = "The name {what} was given to a new tensor{line}, which the tape does not watch."
@@ -74,21 +74,9 @@ TEXT = {
     "outside_tape": (_OUTSIDE, _MOVE),
     "outside_tape before": (_BEFORE, _MOVE),
     "outside_tape after": (_AFTER, _MOVE),
-    "outside_tape called": (
-        _BEFORE,
-        "Call {function} inside the with block, and use what it computes then, not what was kept from before.",
-    ),
-    "outside_tape cached": (
-        "{what} ran before the tape's with block began{line}. {function} keeps its result.",
-        "Compute it anew inside the block: leave out the cache of {function}.",
-    ),
     "outside_tape setup": (
         "{what} ran in {function}{line} once, before the tape's block began.",
         "Compute it where it is used, inside the block: in call, __call__ or the function that the block calls.",
-    ),
-    "outside_tape earlier": (
-        "{what} ran in an earlier round{line}. Another tape recorded it.",
-        "Compute the value anew in this round, or let one with block span all the rounds.",
     ),
     "outside_tape another": (
         "{what}{line} ran under another tape, not under this one.",
@@ -96,16 +84,8 @@ TEXT = {
         "tape for the gradient, "
         "or nest the two.",
     ),
-    "outside_tape elsewhere": (
-        "{what}{line} ran outside the with block, in another thread. No tape records there.",
-        "Compute it in the block itself. Take only data from another thread.",
-    ),
     "outside_tape gradient": (
         "The gradient was computed outside the tape's with block{line}.",
-        "For a second derivative nest two tapes, and call gradient of the inner one inside the outer one's with block.",
-    ),
-    "outside_tape itself": (
-        "A tape does not record the gradient that it computes itself{line}.",
         "For a second derivative nest two tapes, and call gradient of the inner one inside the outer one's with block.",
     ),
     "outside_tape reset": (
@@ -125,18 +105,6 @@ TEXT = {
         "Compute the new value as a tensor first, value = {instead}. Store it by {code}.assign(value), and go on "
         "with value, not with "
         "{code}.",
-    ),
-    "state part": (
-        _STATE,
-        "Change a tensor instead: {instead}({code}, ...) gives a new one, to be read in place of {code}. Or collect "
-        "the parts in a list "
-        "and join them with tf.stack.",
-    ),
-    "state layer": (
-        _STATE,
-        "Ask for the gradient of {code}, which the computation uses: that of {x} follows from it. Or compute the "
-        "layer's result with "
-        "tensors.",
     ),
     "state before": (
         _STATE,
@@ -189,19 +157,11 @@ TEXT = {
         "{what} was made again{line}. The target was computed with another one than that of {x}.",
         "Make {what} only once. Or read its variables again after that line, and run the with block after it.",
     ),
-    "rebound inside": (
-        "{what} is made again{line} each time. The with block used a new one, and not {x}.",
-        "Make {what} once, before the with block, and use it each time.",
-    ),
     "rebound assign": (_REBOUND, _ASSIGN),
     "rebound replaced assign": (_REPLACED, _ASSIGN),
     "wrong_object": (
         "The target was computed from another object than {x}{line}.",
         "Pass the very tensor or variable that was used in the computation (and watch that one).",
-    ),
-    "wrong_object named": (
-        "The target was computed from {code}{line}, not from {x}.",
-        "Use {x} instead of {code} there{watched}, or watch {code} as a tensor and ask for its gradient.",
     ),
     "wrong_object copy": (
         "{x} is another object{line} than the one that the target was computed from.",
@@ -238,10 +198,6 @@ TEXT = {
         "Use that result in the computation of the target, or leave {x} out of the sources. "
         'unconnected_gradients="zero" gives zeros '
         "instead of None.",
-    ),
-    "independent branch": (
-        "{x} is used in a branch alone ({used}), which did not run.",
-        "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
     ),
     "independent constant": (
         "The target is a constant{used}: it was not computed from {x}.",
@@ -287,10 +243,6 @@ TEXT = {
     "unused_layer own": (
         "{x} was not used. Its layer {what}{line} was not called, or its call leaves {x} out.",
         "Call the layer in the computation, and let its call use {x}. Or leave its variables out of the sources.",
-    ),
-    "unused_layer branch": (
-        "{x} was not used. Its layer {what} is called in a branch alone{line}, which did not run.",
-        "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
     ),
     "connected": ("The target depends on {x}, and the tape recorded how.", ""),
 }

@@ -16,7 +16,7 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import ResourceVariable
 
 if TYPE_CHECKING:
-    from ..engine.types import Function, Object
+    from ..engine.types import Object
 
 _KINDS = (TypeError, AttributeError, ValueError)
 _set: list[bool] = []
@@ -52,28 +52,19 @@ def _explain(error: BaseException, trace: TracebackType | None) -> None:
     if not isinstance(error, _KINDS) or getattr(error, "__notes__", None):
         return
     with suppress(Exception):
-        text = str(error)
-        if "values to unpack" in text and "got 0" in text:
-            note: Function = _note_of("why_nothing")
-        elif _is_of_none(error, text):
-            note = _note_of("why_none_at")
-        else:
+        if not _is_of_none(error):
             return
+        from .warnings import why_none_at
+
         frames = []
         while trace is not None:
             frames.append(trace.tb_frame)
             trace = trace.tb_next
-        note(error, frames[::-1])
+        why_none_at(error, frames[::-1])
 
 
-def _note_of(name: str) -> Function:
-    from . import warnings
-
-    return getattr(warnings, name)
-
-
-def _is_of_none(error: BaseException, text: str) -> bool:
+def _is_of_none(error: BaseException) -> bool:
     """Whether an error of Python is about a None in place of a tensor; one about an attribute, if tensors have it."""
     if isinstance(error, AttributeError):
         return error.obj is None and any(hasattr(kind, error.name or "") for kind in (Tensor, ResourceVariable))
-    return "NoneType" in text
+    return "NoneType" in str(error)

@@ -117,11 +117,6 @@ OF_TENSORFLOW: Texts = {  # of a tape and of TensorFlow
     ),
 }
 OF_TAPE: Texts = {  # about a step, and calls of functions
-    "swapped": (
-        "{x} was changed by the gradient of {other}{line}.",
-        "Give each variable its own gradient: both lists in the same order, as in zip(tape.gradient(loss, variables), "
-        "variables).",
-    ),
     "zero_derivative function": ("The gradient of the tf.function that was called{line} is 0.", EAGERLY),
     "not_selected results": (
         "The target does not use what {what}{line} made of it.",
@@ -141,7 +136,3 @@ FUNCTIONS = {
     "nan_backward": "tf.sqrt(x + 1e-12), tf.maximum(x, 1e-6). Where tf.where hides such elements, replace them "
     "before the function, too.",
 }
-RELEASED = (
-    "The values of this tape were released, or it is too long, or no target depends on a source: the sweep "
-    "cannot be run again."
-)

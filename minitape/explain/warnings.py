@@ -87,12 +87,6 @@ def why_none_at(error: BaseException, frames: list[FrameType]) -> None:
                 error.add_note(line)
 
 
-def why_nothing(error: BaseException, frames: list[FrameType]) -> None:
-    """The same for a gradient with respect to no sources at all, whose results are unpacked."""
-    if any(tape.last is not None and not tape.last.nones for frame in frames for tape in _tapes(frame)):
-        error.add_note(fill(EMPTY))
-
-
 def why_no_tensor(error: Exception, value: object) -> Exception:
     """The error with a note on a target or source that no tape can know."""
     from .describe import in_short

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..common.texts import paragraph
 from ..engine.hooks import hooks
-from ..engine.recording.frames import lines_of
+from ..recording.sites import lines_of
 from .caller import where
 from .causes import KINDS, row_of
 from .sentences import fill
@@ -62,7 +62,6 @@ class Explanation:
         self.numbers: Any = None  # of a model's page: the norm, the share of zeros, the update beside the weight
         self.patch: str | None = None
         self.patch_line: int | None = None
-        self._steps: list | None = None  # what a bridge found to change, see minitape/explain/fixes/table.py
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
         self.beside = False  # of one of ``others`` that it cuts another way, and not this one once more

@@ -26,7 +26,7 @@ _BY_NAME = {
 
 
 def in_traces(name: str, found: Any) -> Any:
-    """What a namespace offers under a name: in a function that is traced, a row where the name is in the table.
+    """The object that a namespace offers under a name: in a traced function, a row where the name is in the table.
 
     >>> in_traces("cos", abs) is abs
     True

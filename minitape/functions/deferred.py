@@ -19,11 +19,11 @@ from ..engine.back.tape import GradientTape
 from ..engine.derivatives.custom import custom_gradient
 from ..engine.hooks import hooks
 from ..engine.recording.block import TemporaryAttributes, no_tapes
-from ..engine.recording.rows import operation_of
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes, errors, nest
 from ..engine.values.shape import TensorShape
+from ..recording.nodes import operation_of
 from .calls import in_traces
 
 GRADIENTS: dict[str, Callable | None] = {}  # gradient functions (op, *upstream) by the names they were registered under
@@ -214,7 +214,7 @@ _PUT_OFF = ("minitape.tf.", "minitape.engine.", "minitape.functions.")  # pictur
 
 
 def _wrapped(name: str, value: Any) -> Any:
-    """What a namespace offers under a name, once there are graphs."""
+    """The object that a namespace offers under a name, once there are graphs."""
     value = in_traces(name, value)
     if name in _AT_ONCE or not inspect.isfunction(value) or not value.__module__.startswith(_PUT_OFF):
         return value
@@ -327,14 +327,14 @@ class Run:
 
 
 class _Operation:
-    """What a registered gradient function sees of an operation."""
+    """The operation as a registered gradient function sees it."""
 
     def __init__(self, call: Deferred, inputs: Any, outputs: Any) -> None:
         self.type, self.name, self.inputs, self.outputs = call.type, call._name, inputs, outputs
 
 
 def _with_gradient(call: Deferred, function: Callable | None, args: list, kwargs: dict) -> Any:
-    """What the call gives, with a registered gradient."""
+    """The result of the call, with a registered gradient."""
     leaves = nest.flatten(args)
 
     @custom_gradient

@@ -17,6 +17,8 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, from_array
 from ..engine.types import Given, Made
 from ..engine.values import nest
 from ..engine.values.dtypes import as_dtype
+from ..recording.sites import line_of
+from .program import Program
 from .recording import FunctionRecording, as_result, record
 from .rows import Log, effects, guard
 from .settings import EAGER_FUNCTIONS
@@ -32,6 +34,7 @@ class Ways:
     def __init__(self) -> None:
         self.known: list[tuple[FunctionRecording, Callable]] = []
         self.only: FunctionRecording | None = None  # where Python can take one way alone
+        self.program: Program | None = None  # ... and a call is nothing but its program
         self.pack: Any = None
 
     def add(self, recording: FunctionRecording, pack: Callable) -> None:
@@ -39,6 +42,7 @@ class Ways:
         self.known.append((recording, pack))
         checked = any(call.primitive.checks for call in recording.effects)
         self.only, self.pack = None if checked else recording, pack
+        self.program = recording.program if recording.plain and not checked else None
 
     def refuse_more(self, name: str) -> None:
         """RuntimeError where there are too many, which names the line that decides."""
@@ -46,16 +50,15 @@ class Ways:
             return
         recording = self.known[-1][0]
         row = max(call.row for call in recording.effects if call.primitive.checks)
-        path, line, _ = recording.table.record.place_of(row) or ("?", 0, None)
         raise RuntimeError(
             f"Python has taken {MOST} different ways through the traced function {name!r}, and decides by a tensor in "
-            f"{path}, line {line}: use tf.cond, tf.while_loop or tf.where there, which are one recording where they "
-            "only compute."
+            f"{line_of(recording.table.record, row)}: use tf.cond, tf.while_loop or tf.where there, which are one "
+            "recording where they only compute."
         )
 
 
 class Function(Generic[Given, Made]):
-    """What ``tf.function`` returns. The first call for each kind of arguments runs the Python function and keeps the
+    """The result of ``tf.function``. The first call for each kind of arguments runs the Python function and keeps the
     recording; later calls compute its rows.
 
     >>> import minitape as tf
@@ -110,11 +113,11 @@ class Function(Generic[Given, Made]):
             if a._record is not None:
                 noted = a._record
         ways = None if kwargs else self._of_tensors.get(kinds)
-        if ways is None or (only := ways.only) is None:
+        if ways is None or ways.only is None:
             return self._call(args, kwargs, kinds)
-        if only.plain and noted is None:  # there is nothing but its program
-            return ways.pack([*map(from_array, only.program.run(arrays))])
-        return ways.pack(only.call(args))
+        if noted is None and ways.program is not None:
+            return ways.pack([*map(from_array, ways.program.run(arrays))])
+        return ways.pack(ways.only.call(args))
 
     def _run(self, args: tuple, kwargs: dict) -> Any:
         owner = () if self._owner is None else (self._owner(),)

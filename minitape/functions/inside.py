@@ -1,4 +1,4 @@
-"""What is asked of a recording by who looks inside: a picture, and `explain`."""
+"""A recording from inside, for a picture and `explain`."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.operation import CHECKS
 from ..engine.tensor.tensor import new_tensor
+from ..recording.sites import line_of
 from .trace import FirstRun
 
 OFTEN = 63  # runs, after the first one in Python, after which a program is fused when numba is loaded already
@@ -98,7 +99,7 @@ class Rows:
 
 
 class Program:
-    """What some rows are for arrays of others: ``run(arrays of the fed rows) -> arrays of the fetched rows``."""
+    """The values of some rows for arrays of others: ``run(arrays of the fed rows) -> arrays of the fetched rows``."""
 
     def __init__(self, table: Table, fetches: Sequence, feeds: Sequence, effects: Sequence = ()) -> None:
         self.runs, self.next = 0, OFTEN
@@ -106,27 +107,29 @@ class Program:
 
     @cached_property
     def rows(self) -> Rows:
-        """What computes them, made when it first runs."""
+        """The function that computes them, made when it first runs."""
         self.table.grow()
         calls, constants = self.table.needed(self.fetches, self.feeds, self.effects)
         return Rows(self.table, calls, constants, self.fetches, self.feeds, partial(runner, self.table.record))
 
     def ready(self) -> Callable:
-        """What computes the fetched rows, for who runs it in a row of another program."""
-        rows = self.rows
-        self.runs += 1
-        if self.runs == self.next:
-            self.next = 0 if rows.fuse(self.runs) else ONCE_MORE
-        return rows.function
+        """The function that computes the fetched rows, for a row of another program."""
+        self.runs = runs = self.runs + 1
+        if runs == self.next:
+            self.next = 0 if self.rows.fuse(runs) else ONCE_MORE
+        return self.rows.function
 
     def run(self, arrays: Sequence) -> tuple:
         """Computes the fetched rows."""
-        function = self.ready()
-        if not self.rows.warns:  # compiled as a whole
-            return function(*arrays)
+        rows = self.rows
+        self.runs = runs = self.runs + 1  # as in ready(), whose call would count here
+        if runs == self.next:
+            self.next = 0 if rows.fuse(runs) else ONCE_MORE
+        if not rows.warns:  # compiled as a whole
+            return rows.function(*arrays)
         before = WARNINGS[OFF]
         try:
-            return function(*arrays)
+            return rows.function(*arrays)
         finally:
             restore_fp_errors(before)
 
@@ -145,8 +148,7 @@ def runner(record: Record, call: Call, notes: bool = True) -> Callable:
             try:
                 check(primitive, new_tensor(x), new_tensor(y), **attrs)  # type: ignore[misc]
             except Exception as error:
-                path, line, _ = record.place_of(call.row) or ("?", 0, None)
-                error.add_note(f"This is from a traced function: {path}, line {line}")
+                error.add_note(f"This is from a traced function: {line_of(record, call.row)}")
                 raise
         return forward(x, y, **attrs)
 

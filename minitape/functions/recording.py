@@ -1,4 +1,4 @@
-"""What is kept of a first run: which rows of its trace are given, which are results, and what must run in any case.
+"""The recording of a first run: which rows of its trace are given, which are results, and what must run in any case.
 
 Its gradient is more rows of the same trace: those of a sweep, written once, with zeros in the place of the values. So
 a call's gradient is again a recording, whose gradient is one, too.
@@ -69,7 +69,7 @@ class FunctionRecording:
     # -- calls -------------------------------------------------------------------------------------
 
     def runner(self, noted: bool) -> Callable:
-        """What computes results for arrays of all feeds; ``noted``: then what the gradient reads."""
+        """The function that computes results for arrays of all feeds; ``noted``: then what the gradient reads."""
         function = (self.gradient.forward if noted else self.program).ready()
         return function if len(self.varying) == len(self.feeds) else lambda *values: function(*self.varied(values))
 
@@ -229,7 +229,7 @@ def _is_alive(feed: Feed) -> bool:
 
 
 def as_result(name: str, value: Any) -> Any:
-    """What a function returns as a tensor, or None; TypeError for anything else."""
+    """The result of a function as a tensor, or None; TypeError for anything else."""
     try:
         return value if value is None or isinstance(value, Tensor) else convert_to_tensor(value)
     except (TypeError, ValueError):
@@ -240,7 +240,7 @@ def as_result(name: str, value: Any) -> Any:
 
 
 def _packer(returned: Any, present: Sequence) -> Callable:
-    """What puts results into the structure that was returned."""
+    """The function that puts results into the structure that was returned."""
     if isinstance(returned, Tensor):
         return itemgetter(0)
     if type(returned) in (list, tuple) and all(isinstance(t, Tensor) for t in returned):

@@ -8,12 +8,13 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from ..engine.back.tape import GradientTape
 from ..engine.derivatives.custom import with_list
-from ..engine.derivatives.pyfunction import note_run, run_python, types_of_results
+from ..engine.derivatives.pyfunction import run_python, types_of_results
 from ..engine.recording.block import TemporaryAttributes, no_tapes
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.convert import convert_to_tensor
@@ -24,7 +25,7 @@ from .trace import DONE, FirstRun, OperatorNotAllowedInGraphError, OtherWay, Unr
 
 
 class Log:
-    """What the effects of a call gave so far: where Python runs again, or another recording is tried, none is
+    """The effects of a call so far, and what they gave: where Python runs again, or another recording is tried, none is
     repeated.
     """
 
@@ -33,7 +34,7 @@ class Log:
         self.next = 0
 
     def once(self, run: Callable, *given: Any) -> Any:
-        """What an effect gives, or gave at this place before."""
+        """The result of an effect, or that of this place before."""
         if self.next == len(self.done):
             found = run(*given)
             self.done.insert(self.next, found)
@@ -81,7 +82,7 @@ class Row(Primitive):
         return tuple(self._ran(arrays, False))
 
     def noted(self, *arrays: Any) -> tuple:
-        """The same with notes for the gradient in a box as the last one."""
+        """The results, and notes for the gradient in a box as the last one."""
         *found, notes = self._ran(arrays, True)
         box = np.empty((), object)
         box[()] = notes
@@ -247,7 +248,7 @@ def python_row(function: Callable, func: Callable, inp: Any, Tout: Any, *_: Any,
             for (variable, _), now in zip(changed, tensors[count:], strict=True):
                 blocks.enter_context(TemporaryAttributes(variable, _state=now, _seen=None))
             call = run_python(func if differentiate else on_arrays, tensors[:count], dtypes, differentiate)
-        note_run(func, call)
+        row.ran = ref(call)  # type: ignore[attr-defined]
         return [*(o._value for o in call.outputs), call]
 
     def sweep(flows: Sequence, inputs: Sequence, gs: Sequence, call: Any) -> list:
@@ -257,7 +258,7 @@ def python_row(function: Callable, func: Callable, inp: Any, Tout: Any, *_: Any,
 
     op = "EagerPyFunc" if differentiate else "PyFunc"
     row = Row(function.__name__, run, sweep if differentiate else None, op, notes=True, stateful=True)
-    row.cut, row.func = set(range(count, count + len(changed))), func  # type: ignore[attr-defined]
+    row.cut = set(range(count, count + len(changed)))
     found = write(row, [*inputs, *(now for _, now in changed)])[:-1]
     return found if several else found[0]
 

@@ -18,12 +18,13 @@ from ..engine.back.tape import GradientTape
 from ..engine.recording.array_spec import ArraySpec, array_spec
 from ..engine.recording.block import ThreadContext, block
 from ..engine.recording.record import CONTINUOUS, Record
-from ..engine.recording.rows import LEAF, Leaf, operation_of
+from ..engine.recording.rows import LEAF, Leaf
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, from_array
 from ..engine.values.invalid import invalid
+from ..recording.nodes import operation_of
 
 
 class OtherWay(Exception):
@@ -236,7 +237,7 @@ class FirstRun:
         return bool(self._marks[row])
 
     def name_of(self, row: int) -> str | None:
-        """What a tensor shows in place of its value: its argument's name or that of its operation."""
+        """The text that a tensor shows in place of its value: its argument's name or that of its operation."""
         if not self.varies(row):
             return None
         primitive = operation_of(self.record, row)[0]
@@ -271,7 +272,7 @@ class FirstRun:
                 tape._watch_row(tensor._row)
         return tensor
 
-    def assign(self, variable: Any, change: Any, how: str, read_value: bool) -> Any:
+    def assign(self, variable: Any, change: Any, how: str) -> None:
         """The new state is a row, and that of the variable from now on."""
         if self.decide is None and self.around is not None:
             raise Unrecorded  # a branch or loop that assigns is Python's
@@ -285,4 +286,3 @@ class FirstRun:
         for tape in state.tapes:
             if key in tape.variables:
                 tape._watch_row(new._row)
-        return variable._unread(read_value)

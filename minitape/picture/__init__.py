@@ -3,11 +3,11 @@
 ``snapshots`` documents what a picture is given, and ``fields`` names its dictionaries for type checkers; ``reading``,
 ``rows`` and ``values`` take it from the recording, ``events`` says what happened beside its rows; ``stepping`` reads
 a sweep, ``results`` what gradients gave, ``diagnosis`` what is wrong, ``torn`` where a gradient ends; ``replay``
-computes again what a used tape released, ``whatif`` what follows from another value of a leaf; ``tangents`` of
-forward mode; ``inside`` looks into the calls of ``tf.function``; ``short`` bounds names and texts, ``readable`` and
-``expressions`` write rules as a book does, and ``known_rules`` finds that of another framework's operation; ``words``
-are in the language of the lessons; ``difference`` finds where two recordings part. The static picture is of
-``drawing``: ``folds`` says which rows are a node, ``figure`` what is drawn of each, ``graph`` draws it at the places
-that ``placement``, ``storeys`` and ``lines`` give, in the ``ink`` and ``marks`` of all; ``programs`` makes a PDF of
-it, ``tikz`` a picture for LaTeX. The live one is a package of its own, ``minitape_widgets``, which reads the same.
+computes again what a used tape released; ``tangents`` are those of forward mode, ``storeys`` says below which row one
+stands that a gradient wrote; ``inside`` looks into the calls of ``tf.function``; ``short`` bounds names and texts,
+``readable`` and ``expressions`` write rules as a book does, and ``known_rules`` finds that of another framework's
+operation; ``words`` are in the language of the lessons. The static picture is of ``drawing``: ``folds`` says which rows
+are a node, ``figure`` draws them at the places that ``placement`` and ``lines`` give, with what ``gradients`` gave
+below, in the ``ink`` and ``marks`` of all. The live one is a package of its own, ``minitape_widgets``, which reads the
+same.
 """

@@ -1,6 +1,6 @@
 """What is wrong with a recording, for the strip above a picture: ALARMs of a snapshot, in the words of ``explain``.
 
-A masked score of -inf, a ``stop_gradient`` or a small gradient of a mean are meant: they are no alarm.
+A masked score of -inf or a ``stop_gradient`` are meant: they are no alarm.
 """
 
 from __future__ import annotations
@@ -8,10 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from math import hypot, isfinite, prod
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph
 from .short import some
@@ -27,15 +24,10 @@ if TYPE_CHECKING:
         ResultFields,
         Shown,
         Snapshot,
-        SnapshotStep,
         SourceFields,
         SweepFields,
     )
 
-VANISHED = 1e-6  # of what left the target
-SEVERAL = 2  # steps that make a gradient smaller: one alone is a factor
-ROUNDING = 64  # times the precision of a number: a sum that is smaller than this share of its terms is their rounding
-_EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 FEW = 4  # of one kind
 _COMPARE = ("subtract", "squared_difference", "sub", "Sub", "SquaredDifference")
 
@@ -60,7 +52,6 @@ def wrong_with(tape: Object, snapshot: Snapshot, ends: tuple[Object, Object] | N
         *_missing(rows, shown),
         *_assigned(tape, rows, sweep, events),
         *_broadcast(rows),
-        *_vanished(rows, sweep),
     ]
     return {"alarms": alarms, "torn": torn}
 
@@ -117,11 +108,12 @@ def _name(value: Shown | None) -> str:
 def _words(tape: Object, shown: ResultFields | None, ends: tuple[Object, Object] | None) -> str:
     """What ``explain`` says of it."""
     with suppress(Exception):  # the picture goes on without words
-        if hasattr(tape, "explain_nonfinite"):
-            found = tape.explain_nonfinite(*(ends or tape.last[:2]))
-        elif shown is not None:
-            found = tape.explain(shown["target"][0]["row"], shown["sources"][0]["rows"][-1])
-        return paragraph(found.message, found.fix) if found.cause not in ("finite", "connected") else ""
+        if hasattr(tape, "watch"):
+            said = tape.explain(*(ends or tape.last[:2]))
+        elif shown:
+            said = tape.explain(shown["target"][0]["row"], shown["sources"][0]["rows"][-1])
+        answers = said if isinstance(said, list) else [said]
+        return next(paragraph(one.message, one.fix) for one in answers if one.kind == "nonfinite")
     return ""
 
 
@@ -181,7 +173,7 @@ def _assigned(
     return found[:FEW]
 
 
-# -- shapes and sizes ------------------------------------------------------------------------------
+# -- shapes ------------------------------------------------------------------------------
 
 
 def _broadcast(rows: Sequence[Fields]) -> list[Alarm]:
@@ -205,72 +197,3 @@ def _broadcast(rows: Sequence[Fields]) -> list[Alarm]:
 
 def _column_and_row(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
     return len(other) == 1 and other[0] > 1 and one == (other[0], 1)
-
-
-def _vanished(rows: Sequence[Fields], sweep: SweepFields | None) -> list[Alarm]:
-    """All that arrives at a source went over steps that made it smaller, by more than a million times in all."""
-    steps = sweep["steps"] if sweep else []
-    if not steps or sweep is None or sweep["rest"]:
-        return []
-    start = _size(steps[0]["adjoint"], rows[steps[0]["row"]])
-    ends = {
-        row: _size(gradient, rows[row])
-        for row, gradient in zip(sweep["sources"], sweep["gradients"], strict=False)
-        if 0 <= row < len(rows)
-    }
-    least, came = VANISHED * start, _heaviest(rows, steps)
-    for source in sorted((row for row, size in ends.items() if 0 < size < least), key=ends.__getitem__):
-        path = [came[source]] if source in came else []
-        while path and path[-1].row in came:
-            path.append(came[path[-1].row])
-        if any(edge.cancels for edge in path) or sum(edge.size < edge.adjoint for edge in path) < SEVERAL:
-            continue
-        text = word(
-            "What arrives at {name} is {share} times what left the target. From here on it is less than a millionth.",
-            name=(rows[source]["name"] or word("row {row}", row=source)).removesuffix(":0"),
-            share=f"{ends[source] / start:.1e}",
-        )
-        row = rows[next(edge.row for edge in reversed(path) if edge.size < least)]
-        return [_alarm("vanished", word("The gradient vanishes at {place}", place=_place(row)), text, row, True)]
-    return []
-
-
-class _Heavy(NamedTuple):
-    """The largest product that arrived at a row: from which row, how large that row's adjoint was, and whether its
-    terms cancel.
-    """
-
-    row: int
-    size: float
-    adjoint: float
-    cancels: bool
-
-
-def _heaviest(rows: Sequence[Fields], steps: Sequence[SnapshotStep]) -> dict[int, _Heavy]:
-    """By row the largest product that arrived there: all paths to a source shrink where the largest one does."""
-    found: dict[int, _Heavy] = {}
-    for step in steps:
-        row = rows[step["row"]]
-        adjoint = _size(step["adjoint"], row)
-        for edge in step["edges"]:
-            there = rows[edge["input"]]
-            size = _size(edge["product"], there)
-            summed = prod(there["shape"]) < prod(row["shape"])
-            cancels = summed and size <= ROUNDING * _EPSILON.get(there["dtype"], 0.0) * adjoint
-            if edge["input"] not in found or size > found[edge["input"]].size:
-                found[edge["input"]] = _Heavy(step["row"], size, adjoint, cancels)
-    return found
-
-
-def _size(value: Shown | None, row: Fields) -> float:
-    """About the sum of the magnitudes: a mean over many elements leaves it as it is."""
-    if value is None:
-        return 0.0
-    with suppress(TypeError, ValueError):
-        stats = value.get("stats")
-        if stats is not None:
-            size = prod(row["shape"]) * hypot(float(str(stats["mean"])), float(str(stats["std"])))
-        else:
-            size = float(np.abs(np.array(value.get("data"), float)).sum())
-        return size if isfinite(size) else 0.0
-    return 0.0

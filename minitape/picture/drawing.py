@@ -1,7 +1,7 @@
 """``draw``: the static picture of a tape, laid out here, so that it is the same on every machine.
 
-The picture is an SVG that any viewer shows (:mod:`.figure`): a graph where it fits into one line, else a list of what
-ran, with the edges beside it.
+The picture is an SVG that any viewer shows (:mod:`.figure`). It is what notebooks keep of a view, and shows the end of
+the sweep; a picture of one of its steps is in the menu "export" of a view.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import sys
-from collections.abc import Iterable
+from functools import cached_property
 from html import escape
-from math import inf
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,16 +18,13 @@ from typing import TYPE_CHECKING
 from ..common.write_beside import write
 from .diagnosis import wrong_with
 from .expressions import title_of
-from .figure import PORTS, Drawing, links, total_of
-from .graph import GraphDrawing
+from .figure import PORTS, Figure, links, total_of
 from .ink import COLOURS, colours_of
 from .marks import brief
-from .programs import DOTS, converted
 from .reading import followed, reader_of, spaces
 from .results import results_of
 from .short import printable, some
 from .stepping import sweep_steps
-from .tikz import tikz
 from .words import word
 
 if TYPE_CHECKING:
@@ -36,26 +32,14 @@ if TYPE_CHECKING:
     from ..engine.types import Structure
     from .fields import Fields, Shown, Snapshot, SourceFields
 
-LEAST = 40  # millimetres
 WHOLE = 2000  # rows that are read at all, in the same way: the DOT text has them
 
 
-def draw(
-    tape: GradientTape,
-    target: Structure = None,
-    sources: Structure = None,
-    *,
-    step: int | None = None,
-    fold: str = "auto",
-    rows: Iterable[int] | None = None,
-) -> Picture:
+def draw(tape: GradientTape, target: Structure = None, sources: Structure = None) -> Picture:
     """The static picture of what ``tape`` recorded, with the adjoints of its last gradient or of ``target``.
 
-    With ``step`` it is the picture after that step of the backward sweep, with its products on the edges; 0 is before
-    the first, and one more than the sweep has is the optimizer's step, where there was one. ``fold`` is "auto" (what
-    makes it short enough), "layers", "all" (also loops) or "none"; ``rows`` are the rows that are drawn, with what they
-    read. As the last expression of a cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises
-    TypeError when ``tape`` is no GradientTape, ValueError when there is no such step, fold or row.
+    As the last expression of a cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises TypeError
+    when ``tape`` is no GradientTape.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -82,63 +66,41 @@ def draw(
     snapshot["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
     if len(read) == snapshot["total"]:
         snapshot |= wrong_with(tape, snapshot, None if target is None else (target, sources))
-    return Picture(snapshot, step, fold, rows)
+    return Picture(snapshot)
 
 
 class Picture:
     """A static picture of a snapshot: ``svg``, ``source`` (DOT), ``save(path)``; a notebook shows it."""
 
-    def __init__(
-        self, snapshot: Snapshot, step: int | None = None, fold: str = "auto", rows: Iterable[int] | None = None
-    ) -> None:
-        self.snapshot, self.step, self.fold = snapshot, step, fold
-        self.rows = None if rows is None else list(rows)
-        if step is not None or rows is not None or fold != "auto":
-            self.drawing()  # refuses what is not there
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
 
-    def drawing(self, width: float | None = None) -> Drawing:
-        """What is drawn, so many millimetres wide."""
-        return GraphDrawing(self.snapshot, self.step, None if width is None else width * DOTS, self.fold, self.rows)
+    @cached_property
+    def figure(self) -> Figure:
+        """The nodes, and where they are."""
+        return Figure(self.snapshot)
 
     @property
     def svg(self) -> str:
         """The picture as SVG text."""
-        return self._svg(None)
-
-    def _svg(self, width: float | None) -> str:
-        drawing = self.drawing(width)
-        drawing.title, drawing.said = repr(self), self.alt
-        return drawing.svg(width)
+        return self.figure.svg(repr(self), self.alt)
 
     @property
     def source(self) -> str:
         """The graph as DOT text, for Graphviz."""
         return _dot(self.snapshot)
 
-    def save(self, path: str | PathLike[str], *, width: float | str | None = None) -> None:
-        """Writes the picture: ``.svg``, ``.pdf``, ``.png``, ``.tex`` (TikZ), or DOT text (``.dot``, ``.gv``).
-
-        ``width`` is in millimetres, 85 or "85mm": the picture is laid out for it, with type of 7 pt and more. Raises
-        ValueError for a file name without a known ending or a width that is none, FileNotFoundError where no program is
-        installed that makes a PDF or a PNG.
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the picture as SVG (``.svg``), or as DOT text (``.dot``, ``.gv``). Raises ValueError for a file name
+        with another ending.
         """
-        path = Path(path)
-        ending = path.suffix.lower()
-        millimetres = None if width is None else _millimetres(width)
-        svg = self._svg(millimetres)
-        if ending == ".svg":
-            write(path, svg)
-        elif ending in (".dot", ".gv"):
-            write(path, self.source)
-        elif ending == ".tex":
-            write(path, tikz(svg))
-        elif ending in (".pdf", ".png"):
-            write(path, converted(svg, ending[1:]))
-        else:
+        ending = Path(path).suffix.lower()
+        if ending not in (".svg", ".dot", ".gv"):
             raise ValueError(
-                "save() knows the endings .svg, .tex, .dot, .gv, .pdf and .png, and that of a TapeView also .html, "
-                f"but received {str(path)!r}."
+                "save() knows the endings .svg, .dot and .gv, and that of a TapeView also .html, but received "
+                f'{str(path)!r}. The menu "export" of a TapeView makes a .png.'
             )
+        write(Path(path), self.svg if ending == ".svg" else self.source)
 
     def html(self) -> str:
         """An ``<img>`` that holds the whole picture; it needs no script and stays in a saved notebook."""
@@ -150,9 +112,9 @@ class Picture:
         """The picture in words: of each of the first rows its value, its adjoint, and what its shape and colour say."""
         rows = self.snapshot["rows"]
         total = total_of(self.snapshot)
-        drawing, broken = self.drawing(), self.snapshot.get("broken", ())
+        figure, broken = self.figure, self.snapshot.get("broken", ())
         words = [
-            _words(row, drawing.adjoints.get(row["row"]), drawing.updates.get(row["row"]), row["row"] in broken)
+            _words(row, figure.adjoints.get(row["row"]), figure.updates.get(row["row"]), row["row"] in broken)
             for row in rows[:12]
         ]
         if total > 12:
@@ -165,16 +127,6 @@ class Picture:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
-
-
-def _millimetres(width: float | str) -> float:
-    try:
-        found = float(str(width).strip().removesuffix("mm"))
-    except ValueError:
-        found = 0.0
-    if not LEAST <= found < inf:
-        raise ValueError(f"width= is a number of millimetres, {LEAST} or more, such as 85, but received {width!r}.")
-    return found
 
 
 def how_many(n: int, noun: str) -> str:

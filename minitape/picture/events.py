@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..engine.recording.frames import place_of
+from ..recording.sites import place_of
 from .short import short_name
 
 if TYPE_CHECKING:

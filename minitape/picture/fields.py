@@ -163,14 +163,6 @@ class ResultFields(TypedDict, total=False):
     sweep: SweepFields
 
 
-class Imagined(TypedDict):
-    """What follows from another value of a leaf: of rows, of the sweep, and the target at other values of the leaf."""
-
-    values: list[tuple[int, Shown | None]]
-    sweep: SweepFields | None
-    points: list[float | None]
-
-
 class Inside(TypedDict):
     """The INSIDE of a call of a function."""
 

@@ -1,50 +1,64 @@
-"""What every figure of a snapshot has: nodes, with what is folded, the adjoints of a step, and what the gradient gave.
+"""The static picture of a snapshot as SVG: its nodes and edges, with what has arrived at the end of the sweep.
 
-:mod:`.graph` places the nodes and draws what is between them. A figure is always light; any viewer shows it,
-:mod:`.programs` makes a PDF of it, and :mod:`.tikz` a picture for LaTeX.
+:mod:`.lines` says where everything is, :mod:`.ink` how it looks, :mod:`.gradients` what stands below. A figure is
+always light; any viewer shows it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from html import escape
+from itertools import groupby
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
-from .expressions import LONGEST, Expressions, title_of
+from .expressions import Expressions, title_of
 from .folds import Part, parts_of
+from .gradients import gradient_lines, written_gradients
 from .ink import (
     BACK,
+    BOLD,
     BROKEN,
+    CENTRED,
     COLOURS,
     CUT,
-    HERE,
-    INK,
+    EDGE,
     MONO,
     MUTED,
+    NUMBER,
     SANS,
-    SERIF,
+    SENT,
+    SMALL,
+    TITLE,
     box_of,
     colours_of,
-    sparkline,
+    cross,
+    ink_of,
+    line_at,
     text_at,
+    value_at,
 )
-from .lines import HEIGHT, WIDTH
-from .marks import magnitude, shape_text, size_of, small_map, written
+from .lines import HEIGHT, WIDTH, Lines, Piece, Places, path_of, points_of
+from .marks import brief, size_of, small_map
+from .placement import Item, Placement, place
 from .short import elide, short_name, wide
+from .torn import is_zero
 from .words import word
 
 if TYPE_CHECKING:
-    from .fields import Fields, ResultFields, Share, Shown, Snapshot, SnapshotStep, SourceFields
+    from .fields import Fields, Shown, Snapshot, SnapshotStep
 
 MARGIN = 8
-SOURCES = 12  # of a gradient whose results are drawn
-ON_EDGE = 11  # characters of a number on an edge
-LINE, ITALIC = 16, 6.6  # height of a line of results, and width of a letter there
 PORTS = 50  # inputs of an operation that are drawn, and told in words
 MOST = 60  # nodes that are drawn; of a longer tape the first and the last ones
-FEW = 24  # where the figure has a width: more are folded
+ONE_LINE, PER = 6, 5  # columns: in one line, and in each of several
+GAP = 16  # around a figure of several tapes
+LETTER = 6.7  # width of a letter on an edge
+ASIDE = (0, 6, -6, 12, -12, 20, -20, 30, -30, 42, -42)  # how far the words of a torn edge may be from it
+FREE = 100  # a number on an edge that would cost more is left out
+TAPES = ("#0072b2", "#a34a7e", "#00805c", "#8a5c00")  # the frames of tapes
 
 
 def links(snapshot: Snapshot) -> Iterator[tuple[int, int, bool]]:
@@ -67,244 +81,246 @@ class Node:
 
     part: Part
     row: Fields | None  # None for what is folded
-    last: Fields | None  # the last operation in it
+    last: Fields | None  # the row itself, or the last operation in what is folded
     title: str
-    inputs: list[int] = field(default_factory=list)  # nodes
+    inputs: list[tuple[int, int]]  # nodes, each with the port of the row
     x: float = 0.0
     y: float = 0.0
-    w: float = WIDTH
-    h: float = HEIGHT
 
 
-class Drawing:
-    """One SVG of a snapshot; a subclass places the nodes.
+class Figure:
+    """The figure of a snapshot: its nodes, with what is folded, where they are, and what has arrived at them."""
 
-    ``step`` is how many steps of the sweep have been made: the edges of the last one show what it passed on. Where
-    variables were assigned after the gradient, as an optimizer does, that is one step more. None is all of them.
-    ``room`` is the width for which it is laid out, in pixels, None for as wide as it gets; ``fold`` is what
-    :func:`.folds.parts_of` takes; ``rows`` are the numbers of the rows that are drawn, with what they read.
-    """
-
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        step: int | None = None,
-        room: float | None = None,
-        fold: str = "auto",
-        rows: Iterable[int] | None = None,
-    ) -> None:
-        self.snapshot, self.room = snapshot, room
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
         steps = snapshot["sweep"]["steps"] if snapshot["sweep"] else []
-        calls = [call for call in snapshot["results"] if call.get("shown")]
-        found = [source for call in calls for source in call["sources"] if source["now"]]
-        last = len(steps) + bool(found)
-        if step is not None and not 0 <= step <= last:
-            raise ValueError(
-                f"step= is the number of a step of the backward sweep, from 0 to {last}, but received {step!r}."
-            )
-        self.updates = {source["rows"][-1]: source for source in found if step is None or step > len(steps)}
-        self.current = steps[step - 1] if step and not self.updates else None
-        self.before = final_adjoints(steps[: step - 1] if step else ())
-        self.adjoints = final_adjoints(steps if step is None else steps[:step])
-        self.final = final_adjoints(steps)
-        made = steps if step is None else steps[:step]
-        self.sent = {(one["row"], edge["port"]): edge for one in made for edge in one["edges"]}
-        come = {edge["input"] for one in steps[len(made) :] for edge in one["edges"]}
-        self.waiting = {number for number in self.adjoints if number in come}  # a later step adds to them
-        sources = [source for call in calls if call["known"] for source in call["sources"]]
-        done = len(made) == len(steps)
-        self.nones = {one["at"] for one in sources if done and one["gradient"] is None and one["at"] >= 0}
+        self.adjoints = final_adjoints(steps)
+        self.sent = {(step["row"], edge["port"]): edge for step in steps for edge in step["edges"]}
+        self.calls = [call for call in snapshot["results"] if call.get("shown")]
+        sources = [(call["known"], source) for call in self.calls for source in call["sources"]]
+        self.updates = {source["rows"][-1]: source for _, source in sources if source["now"]}
+        self.nones = {one["at"] for known, one in sources if known and one["gradient"] is None}
         self.torn = snapshot.get("torn", [])
-        self._carded: set[tuple[int, int, int]] = set()
+        rows = snapshot["rows"]
+        # numbers of the program are part of the text of their reader
+        self.rows = [row for row in rows if not row.get("literal")] or rows
+        self.expressions = Expressions(rows)
+        gap = total_of(snapshot) > len(rows)
+        jump = next((k for k in range(1, len(self.rows)) if gap and self.rows[k]["row"] > len(rows) // 2), None)
         self.nodes: list[Node] = []
         self.at: dict[int, int] = {}  # row -> node
-        all_rows = snapshot["rows"]
-        chosen = all_rows if rows is None else _chosen(all_rows, set(rows))
-        # numbers of the program are part of the text of their reader
-        self.rows = [row for row in chosen if not row.get("literal")] or chosen
-        self.expressions = Expressions(all_rows)
-        gap = rows is None and total_of(snapshot) > len(all_rows)
-        jump = next((k for k in range(1, len(self.rows)) if gap and self.rows[k]["row"] > len(all_rows) // 2), None)
-        for part in parts_of(self.rows, fold, MOST if room is None or rows is not None else FEW, jump):
+        for part in parts_of(self.rows, MOST, jump):
             self._add(part)
-        ways = ((self.at.get(start), self.at.get(end), crossed) for start, end, crossed in links(snapshot))
-        self.ways = [
-            (start, end, crossed)
-            for start, end, crossed in ways
-            if start is not None and end is not None and start != end and self.nodes[end].row is not None
-        ]
-        self.results = self._results()
-        self.width = self.height = self.foot = 0.0
-        self.place()
+        self._place()
+        self.curves = {
+            (start, index, port): self.lines.curve(start, index, port, len(node.inputs))
+            for index, node in enumerate(self.nodes)
+            for port, (start, _) in enumerate(node.inputs)
+            if not self.lines.is_far(start, index)
+        }
 
     def _add(self, part: Part) -> None:
         rows = self.rows
         inside = [row for row in rows[part.first : part.end] if row["row"] not in self.at]
         row = None if part.title else inside[0]
-        last = next((one for one in reversed(inside) if one["kind"] == "operation"), None)
+        last = row or next((one for one in reversed(inside) if one["kind"] == "operation"), None)
         number = len(self.nodes)
         numbers = [one["row"] for one in inside]
         if part.title and part.sign is None and not part.turns:  # rows between, which may not have been read
             numbers = [k for k in range(rows[part.first - 1]["row"] + 1, rows[part.end]["row"]) if k not in self.at]
         self.at |= dict.fromkeys(numbers, number)
-        found = [self.at[i] for one in inside for i in one["inputs"] if i in self.at]
+        found = [(self.at[i], port) for one in inside for port, i in enumerate(one["inputs"]) if i in self.at]
         if row is None or len(found) > PORTS:
-            found = [i for i in dict.fromkeys(found) if i != number][:PORTS]
+            ports: dict[int, int] = {}
+            for start, port in found:
+                ports.setdefault(start, port)
+            found = [one for one in ports.items() if one[0] != number][:PORTS]
         self.nodes.append(Node(part, row, last, part.title or title_of(inside[0]), found))
 
-    def place(self) -> None:
+    # -- where everything is -------------------------------------------------------------------------------------
+
+    def _place(self) -> None:
         """Gives each node its place, and the figure its size."""
-        raise NotImplementedError
+        storeys = self._storeys()
+        placed = self._placement(storeys)
+        if max(placed.column, default=0) >= ONE_LINE and any(storeys):  # two storeys are in one line
+            placed = self._placement([0] * len(storeys))
+        columns = 1 + max(placed.column, default=0)
+        per = inf if columns <= ONE_LINE else ceil(columns / ceil(columns / PER))
+        tapes = len(self.snapshot["tapes"]) > 1
+        corner = (MARGIN + GAP * tapes, MARGIN + (GAP + 14) * tapes)
+        edges = [(start, index) for index, node in enumerate(self.nodes) for start, _ in node.inputs]
+        self.lines = Lines(placed, edges, per, corner)
+        for node, (x, y) in zip(self.nodes, self.lines.at, strict=True):
+            node.x, node.y = x, y
+        self.width, self.foot = self.lines.right + corner[0], self.lines.bottom + corner[0]
 
-    def body(self) -> Iterator[str]:
-        """The SVG of nodes, edges and products."""
-        raise NotImplementedError
+    def _placement(self, storeys: Iterable[int]) -> Placement:
+        items = []
+        for node, storey in zip(self.nodes, storeys, strict=True):
+            leaf = node.row is not None and node.row["kind"] != "operation" and not node.inputs
+            below = self.at.get(node.row.get("below", -1), -1) if storey and node.row else -1
+            items.append(Item([start for start, _ in node.inputs], leaf, self._section(node), storey, below))
+        return place(items)
 
-    def svg(self, width: float | None = None) -> str:
-        """The text; ``width`` is in millimetres."""
-        results = list(self._written_results())
-        high = max(self.height, 40)
-        size = f'width="{self.width}" height="{high}"'
-        if width is not None:
-            size = f'width="{width}mm" height="{width * high / self.width}mm"'
+    def _storeys(self) -> list[int]:
+        """Of each node: 0, or the lower storey that it is in. What a gradient wrote is in one where each of its
+        operations is below one that no gradient wrote.
+        """
+        found: list[int] = []
+        for by, group in groupby((node.last for node in self.nodes), lambda row: row and row["by"]):
+            rows = [*group]
+            below = [self.expressions.rows.get(row.get("below", -1)) for row in rows if row and row["inputs"]]
+            fits = by is not None and all(under is not None and under["by"] is None for under in below)
+            found += [len(found) if fits else 0] * len(rows)
+        return found
+
+    def _section(self, node: Node) -> tuple[int | None, int, int | None]:
+        row = node.last
+        if row is None:
+            return (None, 0, None)
+        number = self.rows[node.part.first]["row"] if node.row is None else row["row"]
+        passed = sum(end <= number for tape in self.snapshot["tapes"] for span in tape["spans"] for end in span)
+        last = row["op"] == "custom_gradient" and row["scope"][-1:] == [row["label"]]  # behind what the function did
+        return (row["by"], passed, number if last else None)
+
+    # -- drawing -------------------------------------------------------------------------------------------------
+
+    def svg(self, title: str = "", said: str = "") -> str:
+        """The text; ``title`` and ``said`` are the picture in a line, and in words."""
+        lines = [*gradient_lines(self.calls, self.updates, self.expressions)]
+        width, height, below = written_gradients(lines, self.width, self.foot)
+        high = max(height, 40)
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {self.width} {high}" font-family="{SANS}" '
-            'role="img">',
-            f"<title>{escape(self.title)}</title><desc>{escape(self.said)}</desc>",
-            f'<rect width="{self.width}" height="{high}" rx="6" fill="#ffffff"/>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{high}" '
+            f'viewBox="0 0 {width} {high}" font-family="{SANS}" role="img">'
+            f"<title>{escape(title)}</title><desc>{escape(said)}</desc>"
+            f'<rect width="{width}" height="{high}" rx="6" fill="#ffffff"/>',
         ]
         if not self.nodes:
             parts.append(f'<text x="{MARGIN}" y="25" font-size="12" fill="{MUTED}">{word("nothing recorded")}</text>')
-        return re.sub("<[^>]+>", _with_short_numbers, "".join([*parts, *self.body(), *results])) + "</svg>"
+        middles = ((node.x + WIDTH / 2, node.y + HEIGHT / 2, WIDTH, HEIGHT) for node in self.nodes)
+        places = Places(middles, 2, self.width - 2)
+        places.points |= {key: points_of(curve) for key, curve in self.curves.items()}
+        places.down |= {key for key in self.curves if self.lines.placed.is_down(*key[:2])}
+        on_edges = self._torn(places), self._numbers(places)
+        for layer in (self._frames(), self._edges(), self._ways(), self._nodes(), *on_edges, below):
+            parts += layer
+        return re.sub("<[^>]+>", _with_short_numbers, "".join(parts)) + "</svg>"
 
-    title = said = ""  # the picture in a line, and in words
-
-    def _written_results(self) -> Iterator[str]:
-        """What the gradient gave, as many in a line as fit."""
-        lengths = [
-            (ITALIC * wide(name) + 4, 6.7 * wide(number) + 14, 44 if value else 0)
-            for name, number, value in self.results
-        ]
-        self.width = self.room or max(self.width, *(2 * MARGIN + sum(one) for one in lengths), 0)
-        if any(2 * sum(one) > self.width for one in lengths):  # one in each line, with its sign below that of the last
-            most = max(lengths)[0]
-            lengths = [(most, text, picture) for _, text, picture in lengths]
-        x, y = float(MARGIN), self.foot + 8
-        for (name, number, value), (before, text, picture) in zip(self.results, lengths, strict=True):
-            if x > MARGIN and x + before + text + picture > self.width - MARGIN:
-                x, y = float(MARGIN), y + LINE
-            x += before
-            style = f'font-size="12" font-style="italic" text-anchor="end" font-family="{SERIF}"'
-            yield text_at(x - 6 * bool(number), y, name, style)
-            if number:
-                yield text_at(x, y, "=" if value else f"= {number}", f'font-size="11" font-family="{MONO}"')
-            if value:
-                yield small_map(value, x + 14, y - 10, 40, 13)
-                yield text_at(x + 58, y, number, f'font-size="11" font-family="{MONO}" fill="{MUTED}"')
-            x += text + picture + 16
-        self.height = y + 14 if self.results else self.foot
-
-    def _results(self) -> list[tuple[str, str, Shown | None]]:
-        """What the gradient that is shown gave: of what, the number or the shape, and the array."""
-        lines: list[tuple[str, str, Shown | None]] = []
-        for call in self.snapshot.get("results", ()):
-            if not call.get("shown") or not call["known"]:
-                continue
-            target = ", ".join(
-                short_name(end["name"] or "", LONGEST) or self.expressions.called(end["row"]) for end in call["target"]
-            )
-            of = "" if call.get("call", "gradient") == "gradient" else f"{word(call['call'])}: "
-            if element := call.get("element"):  # it has a sweep for each: whose adjoints these are
-                lines.append(
-                    (
-                        word("{target}: the steps are those of this element", target=f"{target}{element}"),
-                        "",
-                        None,
-                    )
+    def _frames(self) -> Iterator[str]:
+        """A frame around what each tape recorded, where there are several; in each line a part."""
+        tapes = self.snapshot["tapes"]
+        for k, tape in enumerate(tapes if len(tapes) > 1 else []):
+            away = 4 + 4 * (len(tapes) - k)
+            lines: dict[int, list[Node]] = {}
+            for node, line in zip(self.nodes, self.lines.line, strict=True):
+                number = self.rows[node.part.first]["row"]
+                if any(first <= number < last for first, last in tape["spans"]):
+                    lines.setdefault(line, []).append(node)
+            colour, name = TAPES[k % len(TAPES)], short_name(tape["name"], 9)
+            for inside in lines.values():
+                x, y = min(node.x for node in inside) - away, min(node.y for node in inside) - away - 8
+                w = max(node.x for node in inside) + WIDTH + away - x
+                h = max(node.y for node in inside) + HEIGHT + away - y
+                yield (
+                    f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="9" fill="none" stroke="{colour}" '
+                    'stroke-width="1"/>'
                 )
-            lines += [
-                self._result(f"{of}∂{target}/∂", source, source["gradient"], call)
-                for source in call["sources"][:SOURCES]
-            ]
-            if (more := len(call["sources"]) + call["more"] - SOURCES) > 0:
-                lines.append((word("and {n} more", n=more), "", None))
-        return lines + [
-            self._result(f"{word('new value')}: ", source, source["now"])
-            for source in list(self.updates.values())[:SOURCES]
-        ]
+                yield text_at(x + 8 + 60 * k, y + 10, name, SMALL + BOLD, colour)
+                name = ""
 
-    def _result(
-        self, before: str, source: SourceFields, value: Shown | None, call: ResultFields | None = None
-    ) -> tuple[str, str, Shown | None]:
-        row = self.expressions.rows.get(source["rows"][-1] if source["rows"] else source["at"])
-        shape = list(row["shape"]) if row else []
-        kind = call.get("call") if call else None
-        first = self.expressions.rows.get(call["target"][0]["row"]) if call and call["target"] else None
-        if first and kind == "jacobian":
-            shape = [*first["shape"], *shape]
-        elif first and kind == "batch_jacobian":
-            shape = [*first["shape"], *shape[1:]]
-        room = LONGEST if self.room is None else int((self.room - 2 * MARGIN) / ITALIC) - 19
-        name = str(source["name"] or (title_of(row) if row else word("a source")))
-        text = "None" if value is None else written(value, 40 if self.room is None else 15)
-        return (
-            before + short_name(name, room - wide(before)),
-            text or (shape_text(shape, 1000 if self.room is None else 10) if row else ""),
-            None if text else value,
-        )
+    def _nodes(self) -> Iterator[str]:
+        for node in self.nodes:
+            row, x, y = node.row, node.x, node.y
+            pad = 16 if row and row["kind"] == "source" else 10
+            number = row["row"] if row else None
+            yield self._border(node)
+            yield self._titled(node, x + pad, y + 17, x + WIDTH - (8 if row is None else pad + 7 * len(str(number))))
+            if row:
+                end = f'{SMALL} text-anchor="end"'
+                yield text_at(x + WIDTH - pad + 2, y + 16, str(number), end, MUTED)
+            if node.last and (row or node.part.turns or node.part.sign):
+                yield self._value(node, node.last, pad) + self._arrived(node, node.last["row"], pad)
 
-    # -- what both layouts draw of a node --------------------------------------------------------------------------
-
-    def border(self, node: Node) -> str:
+    def _border(self, node: Node) -> str:
         """The box of a node; its colour, width and dashes say what the row is."""
-        row, sweep = node.row, self.snapshot["sweep"]
-        at = None if self.current is None else self.at.get(self.current["row"])
-        here = at is not None and self.nodes[at] is node
+        row, sweep, x, y = node.row, self.snapshot["sweep"], node.x, node.y
         if row is None:
-            return box_of(
-                node, "gap", *((BACK, HERE) if here else COLOURS["operation" if node.part.turns else "gap"]), "2 3"
-            )
+            return box_of(x, y, "gap", *COLOURS["operation" if node.part.turns else "gap"], "2 3")
         colour, fill = colours_of(row)
         broken = row["row"] in self.snapshot.get("broken", ())  # where `explain` puts the blame
-        colour = BROKEN if broken else CUT if row["cut"] or self.ink_of(row) == CUT else colour
+        colour = BROKEN if broken else CUT if row["cut"] or ink_of(row) == CUT else colour
         dash = "2 3" if row["status"] == "ghost" else "5 2" if row["by"] is not None else ""
         target = sweep is not None and row["row"] in sweep["target"]
-        if here:
-            colour, fill = BACK, HERE
-        box = box_of(node, row["kind"], colour, fill, dash, 2.4 if target or broken or here else 1.3)
+        box = box_of(x, y, row["kind"], colour, fill, dash, 2.4 if target or broken else 1.3)
         if row["kind"] == "variable":
             box += (
-                f'<rect x="{node.x + 3}" y="{node.y + 3}" width="{node.w - 6}" height="{node.h - 6}" rx="1.5" '
+                f'<rect x="{x + 3}" y="{y + 3}" width="{WIDTH - 6}" height="{HEIGHT - 6}" rx="1.5" '
                 f'fill="none" stroke="{colour}" stroke-width="0.8"/>'
             )
         return box
 
-    def titled(self, node: Node, x: float, y: float, right: float) -> str:
+    def _titled(self, node: Node, x: float, y: float, right: float) -> str:
         """The name, and small beside it the operation."""
         row = node.row
         name, texts = node.title or None, [""]
         if row and row["kind"] == "operation":
             name, texts = row["name"], self.expressions.of(row)
         if not name:
-            return text_at(x, y, fitting(texts, (right - x) / 6.6), 'font-size="12"')
+            return text_at(x, y, fitting(texts, (right - x) / 6.6), TITLE)
         title = short_name(name, max(3, int((right - x) / 7.4)))
         left = x + 7.4 * wide(title) + 6
-        bold = ' font-weight="600"' if row is None or row["name"] else ""
-        return text_at(x, y, title, f'font-size="12"{bold}') + text_at(
-            left, y, fitting(texts, (right - left) / 6.4), f'font-size="11" fill="{MUTED}"'
-        )
+        bold = BOLD if row is None or row["name"] else ""
+        return text_at(x, y, title, TITLE + bold) + text_at(left, y, fitting(texts, (right - left) / 6.4), SMALL, MUTED)
 
-    def ink_of(self, row: Fields) -> str:
-        """The colour of a row's value: one that is not a number is marked."""
-        return CUT if row["value"] and re.search(r"\bnan\b", row["value"].get("text", "")) else INK
+    def _value(self, node: Node, row: Fields, pad: int) -> str:
+        """The value; of a variable that was assigned after the gradient what it held, and what it holds now."""
+        x, y, update = node.x, node.y + 32, self.updates.get(row["row"]) if node.row else None
+        if row["released"] and node.row and not update:
+            return text_at(x + pad, y, word("released"), NUMBER)
+        if update is None:
+            return value_at(x, y, pad, "", row["value"], row, ink_of(row) if node.row else MUTED)
+        before = "" if row["shape"] else f"{brief(row['value'], row, 6)} "
+        return value_at(x, y, pad, f"{before}→ ", update["now"], row, ink_of(row))
 
-    def _product_over(self, start: int, index: int, port: int) -> Shown | None:
-        """What the sweep has sent over an edge by now; of what is folded the sum."""
-        node, source = self.nodes[index], self.nodes[start]
-        if node.row is not None and source.row is not None:
-            ports = [k for k, number in enumerate(node.row["inputs"]) if self.at.get(number) == start]
-            before = sum(other == start for other in node.inputs[:port])
-            edge = self.sent.get((node.row["row"], ports[before])) if before < len(ports) else None
+    def _arrived(self, node: Node, number: int, pad: int) -> str:
+        """The adjoint: how large an array is, with its picture."""
+        adjoint, none = self.adjoints.get(number), number in self.nones
+        text = "None" if none else size_of(adjoint, 13) if adjoint else ""
+        if not text:
+            return ""
+        text = f"∂ {text}"
+        left = max(58.0, 6.7 * len(text) + 4)
+        x, y = node.x + pad, node.y + 45.5
+        map_ = "" if none or left > 84 else small_map(adjoint, x + left, y - 10, WIDTH - pad - left - 8, 12)
+        return text_at(x, y, text, NUMBER, CUT if none else BACK, True) + map_
+
+    # -- edges ---------------------------------------------------------------------------------------------------
+
+    def _edges(self) -> Iterator[str]:
+        for index, node in enumerate(self.nodes):
+            row, ports = node.row, len(node.inputs)
+            cut = row is not None and row["cut"]
+            for port, (start, _) in enumerate(node.inputs):
+                curve, product = self.curves.get((start, index, port)), self._product(start, index, port)
+                if curve is None:
+                    yield self._reference(start, index, port)
+                    continue
+                back = self.lines.is_back(index if product is None else start)
+                dash = "3 4" if row is not None and (cut or row["status"] == "ghost") else ""
+                dash = "1 4" if product and is_zero(product) else dash
+                colour = CUT if cut else EDGE if product is None else SENT
+                yield line_at(path_of(curve, product is not None, back), colour, dash)
+            torn = any(self.at.get(one["to"]) == index and one["kind"] == "cut" for one in self.torn)
+            if cut and ports and not torn:
+                yield cross(*self.lines.entry(index, 0, ports, 12))
+
+    def _product(self, start: int, index: int, port: int) -> Shown | None:
+        """What the sweep has sent over an edge; of what is folded the sum."""
+        node = self.nodes[index]
+        if node.row and self.nodes[start].row:
+            edge = self.sent.get((node.row["row"], node.inputs[port][1]))
             return edge["product"] if edge else None
         found = [
             edge
@@ -313,53 +329,67 @@ class Drawing:
         ]
         return found[-1]["product" if len(found) == 1 else "sum"] if found else None
 
-    def added(self) -> Iterator[tuple[int, str]]:
-        """By input of this step what was added up there, where there was more than one: `0.1411 + (-2.97) = -2.829`."""
-        edges = self.current["edges"] if self.current else []
-        for number in dict.fromkeys(edge["input"] for edge in edges):
-            row, before = self.expressions.rows.get(number), self.before.get(number)
-            parts = [one for one in [before, *(e["product"] for e in edges if e["input"] == number)] if one]
-            if (
-                row is None
-                or row["shape"]
-                or len(parts) < 2
-                or number not in self.at
-                or self.nodes[self.at[number]].row is None
-            ):
+    def _reference(self, start: int, index: int, port: int) -> str:
+        """An edge that comes from far away: the name of its row, or the number."""
+        row = self.nodes[start].row
+        text = "…" if row is None else short_name((row["name"] or str(row["row"])).removesuffix(":0"), 6)
+        x, y = self.lines.entry(index, port, len(self.nodes[index].inputs), 2)
+        w = 6.2 * wide(text) + 8
+        box = f'<rect x="{x - w - 9}" y="{y - 8}" width="{w}" height="16" rx="8" fill="#f2f3f5" stroke="#b3bac2"/>'
+        line = line_at(f"M{x - 9} {y}L{x} {y}m-5.5 -3.5l5.5 3.5l-5.5 3.5", EDGE, width=1.2)
+        return line + box + text_at(x - w / 2 - 9, y + 4, text, f'{SMALL} text-anchor="middle"', MUTED)
+
+    def _ways(self) -> Iterator[str]:
+        """Dashed curves to states of variables, below the nodes; crossed where they come from what was assigned."""
+        for first, last, crossed in links(self.snapshot):
+            start, end = self.at.get(first), self.at.get(last)
+            if start is None or end is None or start == end or self.nodes[end].row is None:
                 continue
-            texts = [size_of(one, 8) for one in parts]
-            texts = [f"({text})" if k and text.startswith("-") else text for k, text in enumerate(texts)]
-            shown = texts if len(texts) < 4 else [texts[0], "…", texts[-1]]
-            yield number, f"{' + '.join(shown)} = {size_of(self.adjoints[number] or {}, 8)}"
+            (x0, y0), (x1, y1) = ((self.nodes[k].x + WIDTH / 2, self.nodes[k].y + HEIGHT) for k in (start, end))
+            low = max(y0, y1) + 24
+            path = f"M{x0} {y0}C{x0} {low} {x1} {low} {x1} {y1 + 2}m-3.5 5.5l3.5 -5.5l3.5 5.5"
+            yield line_at(path, COLOURS["variable"][0], "4 4", 1.2)
+            if crossed:
+                yield cross((x0 + x1) / 2, (y0 + y1) / 8 + 0.75 * low)
 
-    def profile(self, node: Node, x: float, y: float, w: float, h: float) -> str:
-        """The adjoint of each turn of a folded loop as a line of logarithms; "" where there is none."""
-        ends = [*node.part.turns[1:], node.part.end]
-        sizes = []
-        for first, end in zip(node.part.turns, ends, strict=False):
-            arrived = (self.final.get(self.rows[k]["row"]) for k in range(end - 1, first - 1, -1))
-            sizes.append(next((magnitude(one) for one in arrived if one), 0.0))
-        return sparkline(sizes, x, y, w, h) if any(sizes) else ""
+    def _torn(self, places: Places) -> Iterator[str]:
+        """Where a gradient ends: the torn edge, and what did it."""
+        for number, one in enumerate(self.torn):
+            start, end = self.at.get(one["from"]), self.at.get(one["to"])
+            if one["kind"] == "zero" or start is None or start == end:
+                continue
+            key: object = next((key for key in self.curves if key[:2] == (start, end)), None)
+            if key is None:
+                piece = self._tear(self.nodes[start], None if end is None else self.nodes[end])
+                places.points[key := ("torn", number)] = points_of([piece])
+                (a, b), (c, d) = piece[:2]
+                yield line_at(f"M{a} {b}L{c} {d}", CUT, "4 4", 1.4)
+            line = word("line {0}").replace("{0}", str(one["line"]))
+            w = LETTER * max(wide(one["text"]), wide(line)) + 6
+            x, y = places.find(key, w, 38, ASIDE) or places.points[key][0]
+            style = f'{SMALL}{BOLD} font-family="{MONO}" text-anchor="middle"'
+            yield f'<rect x="{x - w / 2}" y="{y - 19}" width="{w}" height="38" fill="#ffffff"/>' + cross(x, y - 11)
+            yield text_at(x, y + 5, one["text"], style, CUT) + text_at(x, y + 17, line, style, CUT)
 
-    def shares(self) -> Iterator[tuple[Share, list[str], Shown | None]]:
-        """The products of the step: local derivative, times what came in, the product, and the sum where paths meet."""
-        seen = set(self.before)
-        for edge in self.current["edges"] if self.current else ():
-            if edge["input"] in self.expressions.rows:  # else it is between the ends of a long tape
-                yield edge, *self._product(edge, edge["input"] in seen)
-            seen.add(edge["input"])
+    def _tear(self, node: Node, other: Node | None) -> Piece:
+        """From a node to the one as which its value came back; to nowhere where that is not known."""
+        if other is None:
+            return Piece((node.x + WIDTH, node.y + HEIGHT / 2), (node.x + WIDTH + 30, node.y + HEIGHT / 2))
+        y = other.y - 2 if other.y > node.y else other.y + HEIGHT + 2
+        return Piece((node.x + WIDTH / 2, node.y + HEIGHT), (other.x + WIDTH / 2, y))
 
-    def _product(self, edge: Share, again: bool) -> tuple[list[str], Shown | None]:
-        assert self.current is not None
-        row = self.expressions.rows[edge["input"]]
-        product = edge["product"] and written(edge["product"], ON_EDGE)
-        texts = [f"= {product}" if product else f"= {size_of(edge['product'] or {}, ON_EDGE)}"]
-        factors = [written(one, ON_EDGE) if one else None for one in (edge["local"], self.current["adjoint"])]
-        if all(factors):
-            texts[:0] = [str(factors[0]), f"× {factors[1]}"]
-        if again and row["shape"]:
-            texts.append(f"Σ {size_of(edge['sum'] or {}, ON_EDGE)}")
-        return texts, None if product else edge["product"]
+    def _numbers(self, places: Places) -> Iterator[str]:
+        """On each edge over which the sweep went what it carried."""
+        for key in self.curves:
+            product = self._product(*key)
+            if product is None:
+                continue
+            text = size_of(product, 7)
+            w = LETTER * len(text) + 4
+            at = places.find(key, w, 13, most=FREE)
+            if at is not None:
+                yield f'<rect x="{at[0] - w / 2}" y="{at[1] - 7}" width="{w}" height="14" fill="#ffffff"/>'
+                yield text_at(at[0], at[1] + 4, text, CENTRED, BACK)
 
 
 def _with_short_numbers(tag: re.Match[str]) -> str:
@@ -371,17 +401,6 @@ def fitting(texts: list[str], room: float) -> str:
     return next(
         (text for text in texts if wide(text) <= room), elide(texts[-1], int(room)) if texts and room > 2 else ""
     )
-
-
-def _chosen(rows: Sequence[Fields], wanted: set[int]) -> list[Fields]:
-    """These rows, and what they read, which itself reads nothing here."""
-    if not wanted & {row["row"] for row in rows}:
-        raise ValueError(
-            f"rows= are numbers of rows that the tape recorded, from 0 to {len(rows) - 1}, but received "
-            f"{sorted(wanted)!r}."
-        )
-    read = {i for row in rows if row["row"] in wanted for i in row["inputs"]}
-    return [row if row["row"] in wanted else {**row, "inputs": []} for row in rows if row["row"] in wanted | read]
 
 
 def final_adjoints(steps: Iterable[SnapshotStep]) -> dict[int, Shown | None]:

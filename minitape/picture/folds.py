@@ -13,7 +13,7 @@ from .words import word
 if TYPE_CHECKING:
     from .fields import Fields
 
-LEVELS = ("none", "layers", "all")  # what "auto" tries, in this order
+LEVELS = ("none", "layers", "all")  # what is folded: nothing, each scope, and also what repeats
 LONGEST, TIMES = 64, 3  # rows of a pattern; how often it comes
 HOISTED = 3  # variables of a folded part that are drawn beside it
 
@@ -30,22 +30,18 @@ class Part(NamedTuple):
     sign: Hashable = None
 
 
-def parts_of(rows: Sequence[Fields], level: str, most: int, jump: int | None = None) -> list[Part]:
-    """The nodes of these rows in order, at most ``most`` and what stands for those between.
-
-    ``level`` is "none", "layers" (a node for each scope), "all" (and for each pattern that repeats), or "auto": the
-    first of these with few enough nodes. ``jump`` is the place before which rows are missing. Raises ValueError for
-    another level.
+def parts_of(rows: Sequence[Fields], most: int, jump: int | None = None) -> list[Part]:
+    """The nodes of these rows in order, at most ``most`` and what stands for those between: each row, a node for each
+    scope, or also one for each pattern that repeats, the first of these with few enough nodes. ``jump`` is the place
+    before which rows are missing.
 
     >>> rows = [{"row": k, "op": op, "label": op, "kind": "operation", "inputs": [k - 1], "line": 1, "scope": []}
     ...         for k, op in enumerate(["neg", *["sin", "multiply"] * 4, "sum"])]
-    >>> [(part.first, part.end, part.title) for part in parts_of(rows, "all", 60)]
+    >>> [(part.first, part.end, part.title) for part in parts_of(rows, 5)]
     [(0, 1, ''), (1, 9, 'loop × 4'), (9, 10, '')]
     """
-    if level not in ("auto", *LEVELS):
-        raise ValueError(f"fold= is one of 'auto', 'layers', 'all' and 'none', but received {level!r}.")
-    for one in LEVELS if level == "auto" else (level,):
-        parts = _at_level(rows, one, jump or 0)
+    for level in LEVELS:
+        parts = _at_level(rows, level, jump or 0)
         if len(parts) <= most:
             break
     if len(parts) <= most and jump is None:

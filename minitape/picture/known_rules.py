@@ -111,25 +111,24 @@ def rule_of(
     with np.errstate(all="ignore"):
         for name in ["square"] * (NAMES.get(op) == "pow") + [NAMES.get(op, op)]:
             with suppress(Exception):  # what was changed in place had another shape
-                texts, given, first = _line(name, values, z, (op in NAMES and op[0] == "r") or re.match(r"-?\d", label))
+                said, given, first = _line(name, values, z, (op in NAMES and op[0] == "r") or re.match(r"-?\d", label))
                 form = ARRAY_FORMS[KNOWN[name].code]
                 if _near(np.asarray(form.forward(*given)), z, close):
                     kind = "float64" if dtype == "float64" else "float32"
-                    return KnownRule(said_of(texts), form.rules[first:], z, [given[0], given[-1]], {}, close, kind)
+                    return KnownRule(said, form.rules[first:], z, [given[0], given[-1]], {}, close, kind)
         return _of_arrays(op, values, z, close)
 
 
-def _line(name: str, values: list[Array], z: Array, before: object) -> tuple[Sequence[str], list[Array], int]:
-    """The texts of a line of the table, its inputs, and the number of its first rule; where the program has a number
+def _line(name: str, values: list[Array], z: Array, before: object) -> tuple[Fields, list[Array], int]:
+    """What a line of the table says, its inputs, and the number of its first rule; where the program has a number
     beside its one input, that is solved for.
     """
     texts, first = KNOWN[name].texts, int(bool(before))
     if len(texts) == len(values) + 1:
-        return texts, values, 0
+        return said_of(texts), values, 0
     solved = SOLVED[name][first](values[0], z)
     number = f"{np.median(solved[np.isfinite(solved)]):.6g}"
-    names = {"xy"[first]: "x", "yx"[first]: f"({number})"}
-    said = [re.sub(r"\b[xy]\b", lambda found: names[found[0]], texts[k]) for k in (0, 1 + first)]
+    said = said_of([texts[0], texts[1 + first]], {"xy"[first]: "x", "yx"[first]: number})
     return said, [values[0], np.float64(number)][:: 1 - 2 * first], first
 
 

@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping
-from functools import cache
 
-SIGNS: dict[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "−", ast.Gt: ">", ast.GtE: "≥", ast.Lt: "<", ast.LtE: "≤"}
-OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {ast.GtE: ast.Lt(), ast.LtE: ast.Gt()}
-POWERS = {1: "", 2: "²", 3: "³"}
-# What an operation that guards against 0 or infinity means; of complex numbers the picture itself says the conjugate.
-MEANINGS = """
-mul_no_nan x * y
-sqrt_share y / (2 * x)
-relu_gate select(y > 0, x, 0)
-zero 0
-div_no_nan x / y
-floordiv floor(x / y)
-rint round(x)
+# what an operation that guards against 0 or infinity means; of complex numbers the picture itself says the conjugate
+BOOK = """
+g * (-x / y / y) | −g × x / y²
+pow(x, y) | x^y
+g * y * pow(x, y - 1) | g × y × x^(y − 1)
+g * z * select(x > 0, log(select(x > 0, x, 1)), 0) | g × z × (log(x) if x > 0, else 0)
+floordiv(x, y) | floor(x / y)
+-g * floordiv(x, y) | −g × floor(x / y)
+select(x >= y, g, 0) | g if x ≥ y, else 0
+select(x >= y, 0, g) | g if x < y, else 0
+select(x <= y, g, 0) | g if x ≤ y, else 0
+select(x <= y, 0, g) | g if x > y, else 0
+(x - y) * (x - y) | (x − y)²
+mul_no_nan(x, y) | x × y
+mul_no_nan(g, y) | g × y
+mul_no_nan(x, g) | x × g
+mul_no_nan(-z * z, g) | −z² × g
+g * (2 * x) | g × 2 × x
+sqrt(x) | √x
+sqrt_share(z, g) | g / (2 × z)
+sqrt_share(x, y) | y / (2 × x)
+-g / x * z | −g × z / x
+1 / sqrt(x) | 1 / √x
+mul_no_nan(-0.5 * z * z * z, g) | −0.5 × z³ × g
+g * (1 / x) | g / x
+g * (1 / (1 + x)) | g / (1 + x)
+g * (1 / sqrt(1 - x * x)) | g / √(1 − x²)
+-g * (1 / sqrt(1 - x * x)) | −g / √(1 − x²)
+g * (1 / (1 + x * x)) | g / (1 + x²)
+g * (1 / (1 - x * x)) | g / (1 − x²)
+maximum(x, 0) + log1p(exp(-abs(x))) | maximum(x, 0) + log1p(exp(−|x|))
+relu_gate(x, y) | x if y > 0, else 0
+relu_gate(g, y) | g if y > 0, else 0
+zero(y) | 0
+relu_gate(g, z) | g if z > 0, else 0
+abs(x) | |x|
+zero(x) | 0
+rint(x) | round(x)
+div_no_nan(x, y) | x / y
+div_no_nan(g, y) | g / y
+-g * div_no_nan(div_no_nan(x, y), y) | −g × x / y / y
 """
-MEANT = dict(line.split(None, 1) for line in MEANINGS.strip().splitlines())
+WRITTEN = dict(line.split(" | ") for line in BOOK.strip().splitlines())
 WHOLE = {  # of operations on whole arrays
     "reduce_sum": ["sum(x)", "g"],
     "reduce_mean": ["mean(x)", "g / size(x)"],
@@ -49,89 +76,10 @@ def of_arrays(name: str, attrs: Mapping[str, object], rank: int) -> list[str]:
     return [] if axes or (name.startswith("reduce_") and rank) else WHOLE.get(name, [])  # it depends on the axes
 
 
-@cache
 def readable(text: str) -> str:
     """A formula or rule of a primitive for readers.
 
     >>> [readable(text) for text in ("x * x", "g * (1 - z * z)", "sqrt_share(z, g)", "relu_gate(g, z)", "-x")]
     ['x²', 'g × (1 − z²)', 'g / (2 × z)', 'g if z > 0, else 0', '−x']
     """
-    return _written(ast.parse(text, mode="eval").body, 0) if text else ""
-
-
-def _written(part: ast.expr, around: int) -> str:
-    """The text of a part inside of an operation that holds its parts so tightly."""
-    if isinstance(part, ast.Name):
-        return part.id
-    if isinstance(part, ast.Constant):
-        return str(part.value)
-    if isinstance(part, ast.UnaryOp):
-        return _product(part, around) if isinstance(part.operand, ast.BinOp) else f"−{_written(part.operand, 3)}"
-    if isinstance(part, ast.Compare):
-        return f"{_written(part.left, 1)} {SIGNS[type(part.ops[0])]} {_written(part.comparators[0], 1)}"
-    if isinstance(part, ast.Call):
-        return _called(part, around)
-    assert isinstance(part, ast.BinOp)
-    if isinstance(part.op, (ast.Mult, ast.Div)):
-        return _product(part, around)
-    minus = isinstance(part.op, ast.Sub)
-    return _inside(f"{_written(part.left, 1)} {SIGNS[type(part.op)]} {_written(part.right, 1 + minus)}", 1, around)
-
-
-def _product(part: ast.expr, around: int) -> str:
-    """A product with one minus, powers and one fraction."""
-    negative, above, below = _factors(part)
-    text = _powers([one for one in above if ast.unparse(one) != "1"]) or "1"
-    if below:
-        divisor = _powers(below)
-        text = f"{text} / {f'({divisor})' if ' × ' in divisor else divisor}"
-    return _inside("−" * negative + text, 2, around)
-
-
-def _factors(part: ast.expr) -> tuple[bool, list[ast.expr], list[ast.expr]]:
-    """Whether a product is negative, what it multiplies and what it divides by."""
-    if isinstance(part, ast.UnaryOp):
-        negative, above, below = _factors(part.operand)
-        return not negative, above, below
-    if isinstance(part, ast.BinOp) and isinstance(part.op, (ast.Mult, ast.Div)):
-        (one, above, below), (other, up, down) = _factors(part.left), _factors(part.right)
-        if isinstance(part.op, ast.Div):
-            up, down = down, up
-        return one != other, above + up, below + down
-    return False, [part], []
-
-
-def _powers(factors: list[ast.expr]) -> str:
-    """Factors with those that are alike as powers."""
-    texts: dict[str, int] = {}
-    for factor in factors:
-        text = _written(factor, 2 if len(factors) == 1 or not isinstance(factor, ast.BinOp) else 3)
-        texts[text] = texts.get(text, 0) + 1
-    return " × ".join(f"{text}{POWERS.get(n, '')}" for text, n in texts.items())
-
-
-def _inside(text: str, tight: int, around: int) -> str:
-    return f"({text})" if tight < around else text
-
-
-def _called(part: ast.Call, around: int) -> str:
-    assert isinstance(part.func, ast.Name)
-    name, given = part.func.id, part.args
-    if name in MEANT:
-        texts = dict(zip("xy", map(ast.unparse, given), strict=False))
-        meant = re.sub(r"\b[xy]\b", lambda found: f"({texts[found[0]]})", MEANT[name])
-        return _written(ast.parse(meant, mode="eval").body, around)
-    if name == "pow":
-        return f"{_written(given[0], 4)}^{_written(given[1], 4)}"
-    if name == "select":
-        test, one, other = given
-        if ast.unparse(one) == "0" and isinstance(test, ast.Compare):
-            test, one, other = ast.Compare(test.left, [OPPOSITE[type(test.ops[0])]], test.comparators), other, one
-        if ast.unparse(other) == "1":  # it keeps a logarithm from 0
-            return _written(one, around)
-        return _inside(f"{_written(one, 1)} if {_written(test, 0)}, else {_written(other, 1)}", 0, around)
-    if name == "sqrt":
-        return f"√{_written(given[0], 4)}"
-    if name == "abs":
-        return f"|{_written(given[0], 0)}|"
-    return f"{name}({', '.join(_written(one, 0) for one in given)})"
+    return WRITTEN.get(text) or re.sub(r"\b(\w) \* \1\b", r"\1²", text).replace("*", "×").replace("-", "−")

@@ -20,11 +20,12 @@ from ..engine.back.reach import differentiable, on_tape
 from ..engine.derivatives.custom import CUSTOM
 from ..engine.derivatives.forward import ForwardTape
 from ..engine.recording.array_spec import ArraySpec
-from ..engine.recording.frames import lines_of, place_of
 from ..engine.recording.record import Record
-from ..engine.recording.rows import CALL, LEAF, REALS, operation_of
+from ..engine.recording.rows import CALL, LEAF, REALS
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import as_dtype
+from ..recording.nodes import operation_of
+from ..recording.sites import lines_of, place_of
 from .events import events_of
 from .readable import of_arrays
 from .replay import is_small, missing_bytes, recomputed, values_of
@@ -58,7 +59,6 @@ class _Gone:
 
 
 _Tape: TypeAlias = "GradientTape | _Gone"
-_Changing: TypeAlias = "tuple[str | None, Kind, tuple[int, ...], str | None]"  # watched, kind, tapes and name of a leaf
 
 
 TURNED = ("transpose_a", "transpose_b", "perm")  # arguments that a row's label and formula say
@@ -94,6 +94,22 @@ def reader_of(tape: Object, namespaces: Iterable[dict[str, object]], who: str) -
     return Reader(tape, namespaces)
 
 
+def replaced_rows(record: Record) -> list[int]:
+    """The operations inside of functions with a gradient of their own, which takes the place of theirs; but for those
+    that another row reads.
+    """
+    inside: set[int] = set()
+    for call in record.calls:
+        if call.primitive is CUSTOM and (scope := last_of(record.scopes, call.row, ())):
+            others = [k for k, (row, one) in enumerate(record.scopes) if row <= call.row and one[: len(scope)] != scope]
+            begin = record.scopes[others[-1] + 1 if others else 0][0]
+            inside.update(row for row in range(begin, call.row) if record.cell(row)[0] != LEAF)
+    for row in range(len(record) - 1 if inside else -1, -1, -1):
+        if row not in inside:
+            inside.difference_update(operation_of(record, row)[1])
+    return sorted(inside)
+
+
 class Reader:
     """Reads one tape's recording from row 0 on. ``namespaces`` are dictionaries to find Python names of tensors in."""
 
@@ -116,10 +132,7 @@ class Reader:
         self._watched_at: dict[int, int] = {}  # bits of the tapes that watch a row
         self._watches: list[tuple[int, int, int]] = []  # (from which row on, the watched row, bit of the tape)
         self._borders: list[int] = []
-        self._shown: dict[int, _Changing] = {}  # what may still change of rows that were read
-        self._replaced: dict[int, bool] = {}  # operations inside of a function with a gradient of its own: unread?
-        self._unread: set[int] = set()  # those of them reported as unread
-        self._looked = 0  # rows searched for what they read of them
+        self._shown: dict[int, Fields] = {}  # what may still change of leaves that were read
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -163,14 +176,12 @@ class Reader:
         if len(record) <= most:
             return self.read()
         rows = self.read(most // 2)
-        self.on = [0] * len(record)
+        self.count = first = len(record) - most // 2
+        self.on = [0] * first
         for bit, tape in enumerate(self.tapes):
             if tape._record is record:
-                self.on = [o | (t << bit) for o, t in zip(self.on, on_tape(tape), strict=True)]
-        first = len(record) - most // 2
-        for row, (op, a, b, _, site, value) in enumerate(zip(*record.columns(first), strict=True), first):
-            rows.append(self._row(row, (op, a, b, site), value, self._around(row), self.on[row]))
-        return rows
+                self.on = [o | (t << bit) for o, t in zip(self.on, on_tape(tape), strict=False)]
+        return rows + self._read(record, record.columns(first), first)
 
     def recompute(self, asked: bool = False) -> bool:
         """Computes the arrays again that the recording released: where they are small, or it was asked for.
@@ -204,7 +215,6 @@ class Reader:
             self.record, self.count, self.on, self.tapes = record, 0, [], []
             self.name = f"r{next(_numbers)}"
             self._shown, self._forms, self._versions, self._noted = {}, {}, {}, 0
-            self._replaced, self._unread, self._looked = {}, set(), 0
         return record
 
     @property
@@ -220,47 +230,34 @@ class Reader:
             return False
         return op == LEAF and row not in record.leaves
 
-    def _row(
-        self, row: int, cell: tuple[int, int, int, int], value: Array, around: Around, tapes: int | None = None
-    ) -> PictureRow:
-        """A row that is no scalar operation; ``tapes`` are bits of those that it is on, where they are known."""
+    def _row(self, row: int, cell: tuple[int, int, int, int], value: Array, around: Around) -> PictureRow:
+        """A row that is no operation on numbers alone."""
         record = self._known
-        op, a, b, _ = cell
-        own: Fields | None = None
-        inputs: tuple[int, ...] = ()
-        if op == CALL:
-            call = record.call_at(row)
-            assert call is not None
-            inputs = call.inputs
-            if call.primitive is CUSTOM and row == call.row:
-                self._replaced |= dict.fromkeys(self._inside_of(row, around.scope), True)
-            if call.outputs > 1:
-                own = {"call": call.row, "output": row - call.row}
-        elif op != LEAF:
-            inputs = (a, b) if len(BY_CODE[op - FIRST_CODE].texts) > 2 else (a,)
-        if tapes is None:
-            spread = 0
-            for i in inputs:
-                spread |= self.on[i] if i < row else 0
-            tapes = (spread & around.within) | self._watched_at.get(row, 0)
-            self.on.append(tapes if differentiable(record, row) else 0)
+        primitive, inputs = operation_of(record, row)
+        call = record.call_at(row)
+        spread = 0
+        for i in inputs:
+            spread |= self.on[i] if i < row else 0
+        tapes = (spread & around.within) | self._watched_at.get(row, 0)
+        self.on.append(tapes if differentiable(record, row) else 0)
         if type(value) is ArraySpec:
             value = self.held.get(row, value)
         shown = None if type(value) is ArraySpec else pack_value(value)
-        if op == LEAF:
-            form = self._form(row, cell, around, tapes) | {"released": shown is None}
-            self._shown[row] = (form["watched"], form["kind"], tuple(form["tapes"]), form["name"])
-            return PictureRow(row, form, inputs, None, shown, own)
-        what = op if op != CALL else call.primitive
-        turned = [call.attrs.get(name) for name in TURNED] if op == CALL else ()
-        key = (what, *turned, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
+        released: Fields = {"released": shown is None}
+        if primitive is None:
+            form = self._form(row, cell, around, tapes) | released
+            self._shown[row] = self._leaf_state(row)
+            return PictureRow(row, form, inputs, None, shown)
+        own: Fields = {"call": call.row, "output": row - call.row} if call is not None and call.outputs > 1 else {}
+        turned = [call.attrs.get(name) for name in TURNED] if call is not None else ()
+        key = (primitive, *turned, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
         found = around.forms.get(key)
         # the label is the function's name
-        if found is None or what is CUSTOM or getattr(what, "name", "") == "function":
-            found = around.forms[key] = self._form(row, cell, around, tapes) | {"released": shown is None}
+        if found is None or primitive is CUSTOM or primitive.name == "function":
+            found = around.forms[key] = self._form(row, cell, around, tapes) | released
         if inputs and tapes and found["cut"] is None and not any(differentiable(record, i) for i in inputs):
-            own = {**(own or {}), "cut": "integer"}
-        return PictureRow(row, found, inputs, None, shown, own)
+            own["cut"] = "integer"
+        return PictureRow(row, found, inputs, None, shown, own or None)
 
     def _form(self, row: int, cell: tuple[int, int, int, int], around: Around, tapes: int) -> Fields:
         """What a row has in common with those of the same operation at the same place on the same tapes."""
@@ -332,7 +329,7 @@ class Reader:
             return {**result, "kind": "variable", "label": label, "name": name, "version": version}
         if leaf.number is not None:
             return {**result, "kind": "constant", "label": "const", "literal": True}
-        watched = self._watched(row)
+        watched = any(row in tape.watched for tape in self.tapes)
         return {**result, "kind": "source" if watched else "constant", "label": "x" if watched else "const"}
 
     def _first_version(self, leaf: Leaf) -> int:
@@ -389,16 +386,16 @@ class Reader:
         forms = self._forms.setdefault((place, by, scope, within, outside), {})
         return Around(end, place, by, scope, within, outside, forms)
 
-    def _watched(self, row: int) -> bool:
-        return any(row in tape.watched for tape in self.tapes)
+    def _leaf_state(self, row: int) -> Fields:
+        """What may still change of a leaf."""
+        kind = self._leaf(row)["kind"]
+        tapes = [k for k, tape in enumerate(self.tapes) if row in tape.watched]
+        return {"row": row, "kind": kind, "tapes": tapes, "watched": self._why_watched(row, kind)}
 
-    def _why_watched(self, row: int, kind: Kind | None) -> str | None:
+    def _why_watched(self, row: int, kind: Kind) -> str | None:
         tapes = [tape for tape in self.tapes if row in tape.watched]
-        if not tapes:
-            return None
-        if kind == "variable" and any(tape._watch_accessed_variables for tape in tapes):
-            return "automatic"
-        return "explicit"
+        automatic = kind == "variable" and any(tape._watch_accessed_variables for tape in tapes)
+        return "automatic" if automatic else "explicit" if tapes else None
 
     def _place(self, place: tuple[CodeType, int | None] | None, site: int) -> tuple[str | None, int | None]:
         """(file, line) of the statement behind a row; each place in the code is looked up once."""
@@ -408,81 +405,47 @@ class Reader:
         key: tuple[CodeType, int] = (code, site if fixed is None else fixed)
         found = self._places.get(key)
         if found is None:
-            found = self._places[key] = place_of(*key)[:2]
+            found = self._places[key] = place_of(*key)
             self.files[found[0]] = None
         return found
 
     # -- what may change after a row was read ------------------------------------------------------
 
     def changes(self) -> list[Fields]:
-        """Parts of rows read earlier that are different now: leaves that were watched late, names."""
-        changed: list[Fields] = []
+        """Parts of rows read earlier that are different now: leaves that were watched late."""
+        found = []
         for row, before in list(self._shown.items()):
-            watched = self._watched(row)
-            kind = before[1]
-            leaf = self._known.leaves.get(row)
-            if kind in ("source", "constant") and leaf is not None:
-                kind = "source" if watched and leaf.number is None else "constant"
-            tapes = tuple(k for k, tape in enumerate(self.tapes) if row in tape.watched)
-            why = self._why_watched(row, kind)
-            now = (why, kind, tapes, before[3])
-            if now != before:
+            if (now := self._leaf_state(row)) != before:
                 self._shown[row] = now
-                changed.append({"row": row, "watched": why, "kind": kind, "tapes": list(tapes)})
-        return changed + self._ghosts()
-
-    def _ghosts(self) -> list[Fields]:
-        """The operations inside of a function with a gradient of its own, which takes the place of theirs; but for
-        those that another row reads.
-        """
-        known, first = self._replaced, self._looked
-        self._looked = self.count
-        if not known:
-            return []
-        for row in [*range(self.count - 1, first - 1, -1), *(row for row in sorted(known)[::-1] if row < first)]:
-            if not known.get(row):
-                known.update((i, False) for i in operation_of(self._known, row)[1] if i in known)
-        before, self._unread = self._unread, {row for row, unread in known.items() if unread}
-        changed = sorted(before ^ self._unread)
-        return [{"row": row, "status": "ghost" if row in self._unread else "recorded"} for row in changed]
-
-    def _inside_of(self, row: int, path: tuple[str, ...]) -> list[int]:
-        """The operations before a row that belong to the same part."""
-        record = self._known
-        scopes = record.scopes
-        first = row
-        for begin, scope in reversed(scopes[: bisect_right(scopes, row, key=first_of)]):
-            if not path or scope[: len(path)] != path:
-                break
-            first = begin
-        return [i for i in range(first, row) if record.cell(i)[0] != LEAF]
+                found.append(now)
+        return found
 
     def names(self) -> dict[int, str]:
         """Python names of rows, as far as the namespaces hold their tensors or variables."""
-        found: dict[int, str] = {}
         record = self.record
         if record is None:
-            return found
+            return {}
         states = {key: rows for key, (_, rows) in list(record.variables.items())}
-        inside: list[tuple[str, object]] = []
-        value: Object
-        for space in self.namespaces:
-            for name, value in list(space.items()):
-                if not isinstance(name, str) or name.startswith("_"):
-                    continue
-                # a tensor, and not another object of the user's
-                if hasattr(type(value), "_row") and hasattr(value, "_record"):
-                    row = record.find(value)
-                    if row is not None:
-                        found.setdefault(row, name)
-                elif id(value) in states:
-                    for row in states[id(value)]:
-                        found.setdefault(row, name)
-                elif type(value) in (list, tuple) and len(value) <= ITEMS and name != "In":
-                    inside += [(f"{name}[{k}]", item) for k, item in enumerate(value)]
-        for name, value in inside:
-            for row in states.get(id(value), ()):
-                found.setdefault(row, name)
+        known: list[tuple[str, Object]] = [
+            (name, value)
+            for space in self.namespaces
+            for name, value in list(space.items())
+            if isinstance(name, str) and not name.startswith("_")
+        ]
+        known += [
+            (f"{name}[{k}]", item)
+            for name, value in known
+            if type(value) in (list, tuple) and len(value) <= ITEMS and name != "In"
+            for k, item in enumerate(value)
+            if id(item) in states
+        ]
+        found: dict[int, str] = {}
+        for name, value in known:
+            # a tensor, and not another object of the user's
+            is_tensor = hasattr(type(value), "_row") and hasattr(value, "_record")
+            row = record.find(value) if is_tensor else None
+            for one in states.get(id(value), ()) if row is None else (row,):
+                found.setdefault(one, name)
         return found
 
     def name_rows(self, rows: list[PictureRow]) -> list[Fields]:
@@ -499,7 +462,8 @@ class Reader:
 
     def know_the_end(self, rows: list[PictureRow]) -> list[Fields]:
         """Puts into all rows what is known when nothing records any more, and returns these parts of rows: tangents,
-        where a ForwardAccumulator followed, and of rows that a gradient wrote where they are drawn, and their names.
+        where a ForwardAccumulator followed, what a gradient of one's own replaced, and of rows that a gradient wrote
+        where they are drawn, and their names.
         """
         from .expressions import Expressions
         from .storeys import written_rows
@@ -510,7 +474,8 @@ class Reader:
         parts: list[Fields] = [
             {"row": row, "tangent": show_value(value)} for row, value in tangents_of(self.record, self.tapes).items()
         ]
-        if getattr(self.record, "writers", ()):  # that of another framework has none
+        if isinstance(self.record, Record):  # and not that of another framework
+            parts += [{"row": row, "status": "ghost"} for row in replaced_rows(self.record)]
             parts += written_rows(self.record, Expressions(row.full() for row in rows))
         parts = [part for part in parts if part["row"] < len(rows)]
         for part in parts:

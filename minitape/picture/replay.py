@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.recording.rows import CHUNK, operation_of
+from ..engine.recording.rows import CHUNK
 from ..engine.table.primitives import TABLE
 from ..engine.table.primitives.elementwise import form_of
+from ..recording.nodes import operation_of
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record

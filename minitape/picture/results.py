@@ -88,7 +88,7 @@ def _result(
     for source, own in zip(sources[:SOURCES], parts, strict=False):
         row: SourceFields = {
             "name": names.of(source),
-            "rows": list(tape._rows_of(source)),
+            "rows": [r for r, _ in own] if known else list(tape._rows_of(source)),
             "parts": [show_value(p) for _, p in own],
             "gradient": show_value(sum((p for _, p in own[1:]), own[0][1])) if own else None,
             "at": (tape._rows_of(source) or (-1,))[-1],
@@ -99,10 +99,6 @@ def _result(
             "assigned": 0,
             "slices": 0,
         }
-        if known and not own:
-            row["rows"] = []
-        elif own:
-            row["rows"] = [r for r, _ in own]
         row["now"], row["assigned"] = _stored(tape, row["rows"])
         if jacobian:
             returned = call.results[len(shown)] if len(shown) < len(call.results) else None  # it may be too large

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from operator import attrgetter
 from types import CodeType
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -68,10 +69,21 @@ number_of = attrgetter("row")
 LABELS = {"negative": "neg", "pow": "xʸ", "identity": "copy"}  # apart from those of a subtraction and an exclusive or
 
 
-def said_of(texts: Sequence[str]) -> Fields:
-    """What the formula and the rules of an operation say, for a browser and for a reader."""
-    rule = ["" if text == "-" else text for text in texts]
-    return {"formula": rule[0] if rule else "", "rule": rule[1:], "said": [readable(text) for text in rule]}
+def said_of(texts: Sequence[str], names: Mapping[str, str] | None = None) -> Fields:
+    """What the formula and the rules of an operation say, for a browser and for a reader; with other names of x and y,
+    or numbers in their place.
+    """
+
+    def named(text: str, form: str) -> str:
+        def name(found: re.Match[str]) -> str:
+            one = (names or {}).get(found[0], found[0])
+            return one if one.isalpha() else form.format(one)
+
+        return re.sub(r"(?<![a-z])[xy](?![a-z])", name, text)
+
+    formula, *rule = [named(text, "({})") if text != "-" else "" for text in texts] or [""]
+    said = [named(readable(text), "{}").replace("-", "−") if text != "-" else "" for text in texts]
+    return {"formula": formula, "rule": rule, "said": said}
 
 
 def fields_of(primitive: Primitive) -> Fields:

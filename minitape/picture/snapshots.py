@@ -88,7 +88,7 @@ A RESULT is what a ``gradient`` call gave::
 
 An ALARM is ``{"kind": "gradient", "title": "The gradient is NaN from row 4, line 9", "text": "..." (in the words of
 explain), "row": 4, "line": 9, "back": true}``; ``back`` says that the step of the sweep shows it. Kinds: gradient,
-value, none, zero, state, broadcast, vanished.
+value, none, zero, state, broadcast.
 
 A TORN is ``{"kind": "left", "from": 2, "to": 5, "line": 6, "text": "numpy()"}``: the value of row 2 left the framework
 there and came back as row 5 (-1 where the program's text does not tell as which). Of the kinds "cut" and "zero" it is

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING
@@ -13,12 +12,12 @@ from ..engine.back.backward import rows_of
 from ..engine.back.endpoints import ends_of, first_adjoint
 from ..engine.back.reach import reachable_rows
 from ..engine.back.sweep import Sweep
-from ..engine.derivatives.pyfunction import look_only
 from ..engine.recording.array_spec import ArraySpec
 from ..engine.recording.record import Record
-from ..engine.recording.rows import CHUNK, operation_of
+from ..engine.recording.rows import CHUNK
 from ..engine.table.primitives.elementwise import FIRST_CODE, form_of
 from ..engine.values.errors import OpError
+from ..recording.nodes import operation_of
 from .values import show_value
 
 if TYPE_CHECKING:
@@ -80,20 +79,10 @@ def adjoints_of(call: GradientQuestion) -> list[Adjoint]:
 
 
 def element_of(call: GradientQuestion) -> tuple[int, ...] | None:
-    """Which element of a Jacobian's target has its sweep shown: the first of which a derivative is not finite, else the
-    first.
-
-    A Jacobian has one sweep for each. None for other calls.
-    """
+    """The element of a Jacobian's target whose sweep is shown, the first: each has one. None for other calls."""
     if call.call == "gradient":
         return None
-    shape = call.targets[0].shape.as_list()
-    examples, shape = (shape[0], shape[1:]) if call.call == "batch_jacobian" else (1, shape)
-    bad = np.zeros(max(1, math.prod(shape)), bool)
-    for result in call.results:
-        if result is not None and result.shape.num_elements():
-            bad |= ~np.isfinite(result.numpy().reshape(examples, bad.size, -1)).all((0, 2))
-    return tuple(int(k) for k in np.unravel_index(int(bad.argmax()), shape)) if math.prod(shape) else (0,) * len(shape)
+    return (0,) * (len(call.targets[0].shape) - (call.call == "batch_jacobian"))
 
 
 class Stepper:
@@ -173,7 +162,7 @@ class Stepper:
         steps: list[SnapshotStep] = []
         if not self.rest:
             return steps
-        with look_only(), np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
             if self._sweep is None:
                 self._sweep = Sweep(self.record, self._starts, self._wanted, self.reachable, held=self.held)
                 self._rows = self._sweep.steps()

@@ -17,10 +17,9 @@ import numpy as np
 from ..engine.back.reach import propagate
 from ..engine.back.sweep import Sweep
 from ..engine.back.tape import GradientTape
-from ..engine.derivatives.pyfunction import look_only
 from ..engine.recording.block import no_tapes
-from ..engine.recording.rows import operation_of
 from ..engine.tensor.tensor import new_tensor
+from ..recording.nodes import operation_of
 from .expressions import Expressions, circled
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def written_rows(record: Record, expressions: Expressions) -> list[Fields]:
     [('const', '∂y/∂y', 2), ('cos', None, 2), ('×', '∂y/∂(x × x)', 1)]
     """
     found: list[Fields] = []
-    if len(record) > MOST:
+    if not record.writers or len(record) > MOST:
         return found
     ends = [first for first, *_ in record.writers[1:]] + [len(record)]
     for (first, member, targets, sources), end in zip(record.writers, ends, strict=True):
@@ -83,7 +82,7 @@ def _matched(
     for first, end in spans:
         propagate(record, reachable, max(first, min(sources) + 1), min(end, rows.start))
     below: dict[int, int] = {}  # of the rows that the sweep writes now
-    with no_tapes(), look_only(), np.errstate(all="ignore"), GradientTape() as now:
+    with no_tapes(), np.errstate(all="ignore"), GradientTape() as now:
         adjoints = {row: new_tensor(np.ones(*record.shape_dtype(row))[()]) for row in targets}
         sweep = Sweep(record, adjoints, set(sources), reachable, recorded=True)
         for step in sweep.steps():

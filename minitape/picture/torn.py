@@ -42,8 +42,8 @@ def torn_of(
 ) -> list[Torn]:
     """The TORNs of the call that is shown; each source that has one also gets the row to blame.
 
-    A value that left the framework is torn from the constant as which it came back: the one that the line of the exit
-    names or reads, else the only one; -1 where the text does not tell which.
+    A value that left the framework is torn from the constant as which it came back: the one of the exit's line, else
+    the only one; -1 where that does not tell which.
     """
     found: list[Torn] = []
     shown = next((result for result in results if result.get("shown")), None)
@@ -56,7 +56,7 @@ def torn_of(
         exits = [event for event in left if event.get("line") == why["line"]]
         if exits and source["gradient"] is None:
             start = exits[-1]["row"]
-            back = _came_back(rows, [end["row"] for end in shown["target"]] if shown else [], start, why["line"], line)
+            back = _came_back(rows, [end["row"] for end in shown["target"]] if shown else [], start, why["line"])
             torn: Torn = {
                 "kind": "left",
                 "from": start,
@@ -89,24 +89,15 @@ def _text(line: str) -> str:
     return "" if found is None else found[0].lstrip(".").removesuffix("()") + "()" * (found[0] != ".data")
 
 
-def _came_back(rows: Sequence[Fields], targets: list[int], start: int, number: int, line: str) -> int:
+def _came_back(rows: Sequence[Fields], targets: list[int], start: int, number: int) -> int:
     """The row of the constant as which a value that left came back, -1 where none or several may be it."""
     above: set[int] = set()
     for row in range(max(targets, default=-1), start, -1):
         if row in above or row in targets:
             above.update(rows[row]["inputs"])
-    constants = [
-        rows[at]
-        for at in sorted(above)
-        if at > start and rows[at]["kind"] == "constant" and not rows[at].get("literal")
-    ]
-    made = re.match(r"\s*([\w ,.\[\]'\"]+?)\s*(?::[^=]+)?=[^=]", line)
-    names = re.findall(r"\w+", made[1]) if made else []
-    for likely in (
-        [row for row in constants if row["name"] in names],
-        [row for row in constants if row["line"] == number],
-        constants,
-    ):
+    later = [rows[at] for at in sorted(above) if at > start]
+    constants = [row for row in later if row["kind"] == "constant" and not row.get("literal")]
+    for likely in ([row for row in constants if row["line"] == number], constants):
         if len(likely) == 1:
             return likely[0]["row"]
     return -1

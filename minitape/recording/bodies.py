@@ -115,7 +115,7 @@ def passes_of_own(record: Record, call: Call) -> list[bool]:
 
 
 def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
-    """What a gradient of the user's own gives for adjoints of one, out of sight of every tape; None where it fails."""
+    """The results of a user's own gradient for adjoints of one, out of sight of every tape; None where it fails."""
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
     ones = [new_tensor(np.ones(shape, dtype)) for shape, dtype in kinds]
     try:

@@ -1,4 +1,4 @@
-"""What the graph of :mod:`trace` is made of: values, the places of statements, and breaks."""
+"""The parts of the graph of :mod:`trace`: values, the places of statements, and breaks."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..engine.recording.frames import place_of
-from ..engine.recording.rows import LEAF, operation_of
-from .sites import NOWHERE, Site
+from ..engine.recording.rows import LEAF, call_of
+from ..engine.table.primitives.elementwise import FIRST_CODE
+from .sites import NOWHERE, Site, place_of
 
 if TYPE_CHECKING:
-    from ..engine.recording.evidence import ValueOrigin
     from ..engine.recording.record import Record
+    from ..engine.table.primitives import Primitive
     from ..engine.tensor.tensor import Tensor
     from ..engine.tensor.variable import ResourceVariable
     from ..engine.types import Array, Object
     from .bodies import Caller
+    from .origins import ValueOrigin
 
 Subject: TypeAlias = Any  # what a break is about, which its cause tells: a node, an origin, an exit, the source, a word
 
@@ -31,7 +32,7 @@ class CodePlace:
 
     def __init__(self, frames: tuple[tuple[CodeType, int], ...]) -> None:
         self.frames = frames
-        self.filename, self.line, _ = place_of(*frames[0])
+        self.filename, self.line = place_of(*frames[0])
 
     @property
     def column(self) -> int:
@@ -45,7 +46,7 @@ class CodePlace:
         return next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
 
     def at(self, line: int) -> CodePlace:
-        """The same place with the first line of its statement."""
+        """This place with the first line of its statement."""
         place = CodePlace(self.frames)
         place.line = line
         return place
@@ -53,7 +54,7 @@ class CodePlace:
     def outer(self) -> Iterator[tuple[str, int]]:
         """(file, line) of each frame, innermost first."""
         for frame in self.frames:
-            yield place_of(*frame)[:2]
+            yield place_of(*frame)
 
 
 class PlacedSite(tuple[str | None, int | None]):
@@ -126,7 +127,7 @@ def state_of(origin: ValueOrigin | None) -> ResourceVariable | None:
 
 
 def array_of(value: Object) -> Array:
-    """What an array, tensor or variable holds now; None for anything else."""
+    """The value that an array, tensor or variable holds now; None for anything else."""
     value = getattr(value, "_state", value)
     return value if isinstance(value, np.ndarray) else getattr(value, "array", None)
 
@@ -139,6 +140,13 @@ def is_state(origin: ValueOrigin | None) -> bool:
 def is_leaf(node: TapeNode) -> bool:
     """Whether a node is no result of a recorded operation."""
     return node.record is None or node.record.cell(node.row)[0] == LEAF
+
+
+def operation_of(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:
+    """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
+    op, a, b, _ = record.cell(row)
+    call = record.call_at(row) if op < FIRST_CODE else call_of(row, op, a, b)
+    return (None, ()) if call is None else (call.primitive, call.inputs)
 
 
 def operations(record: Record, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:

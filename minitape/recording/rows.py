@@ -11,7 +11,7 @@ from .sites import NOWHERE, Site
 
 
 class TapeSpan(NamedTuple):
-    """What happened to a tape."""
+    """A word about a tape's life, and when it was."""
 
     word: str  # it "begins", "ends", "pauses", "goes on" or "resets",
     at: int  # at which row,
@@ -49,5 +49,5 @@ class BackwardPass:
         self.adjoints[row] = adjoint
 
     def send(self, call: int, row: int, port: int, product: Any, total: Any) -> None:
-        """What an operation adds to the adjoint of its input ``row``, and the adjoint after it."""
+        """Notes the share that an operation adds to the adjoint of its input ``row``, and the adjoint after it."""
         self.edges.setdefault(call, []).append((row, port, product, total))

@@ -7,16 +7,20 @@ number, what ran outside of it a clock.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..engine.back.reach import differentiable, on_tape
+from ..engine.recording import evidence
 from ..engine.recording.array_spec import ArraySpec
-from ..engine.recording.evidence import ValueLeft, ValueOrigin, all_exits, origin_of
+from ..engine.recording.evidence import ValueLeft, exits
 from ..engine.recording.rows import CALL, CHUNK
+from ..engine.recording.state import state
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
 from .nodes import CodePlace, TapeNode, operations
+from .origins import ValueOrigin, read
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -34,7 +38,7 @@ def handle_of(value: Any) -> Any:
 
 
 class TapeRules:
-    """What is on a tape, and which rows the adjoints of its targets reach: the rules alone say so, without a sweep."""
+    """The rules that say what is on a tape, and which rows the adjoints of its targets reach, without a sweep."""
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
         self.tape, self.targets, self.sources = tape, targets, sources or []
@@ -120,8 +124,8 @@ class TapeRules:
         return None if node.record is None or node.caller is not None else node.record.value(node.row)
 
     def origin(self, source: End) -> ValueOrigin | None:
-        """What is known of the making of a tensor or variable."""
-        return origin_of(source) if isinstance(source, Tensor) else getattr(source, "_born", None)
+        """The origin of a tensor or variable, as far as it is known."""
+        return read(source._origin if isinstance(source, Tensor) else getattr(source, "_born", None))
 
     @property
     def begins(self) -> list:
@@ -141,8 +145,13 @@ class TapeRules:
 
     @cached_property
     def leaving(self) -> list[ValueLeft]:
-        """What left, on this thread and on others, oldest first."""
-        return all_exits()
+        """The values that left, on this thread and on others, oldest first."""
+        found = [*exits().notes]
+        for other in [*evidence.THREADS]:
+            if other is not state.memory.exits:
+                with suppress(RuntimeError):  # that thread continues meanwhile
+                    found += other.notes
+        return sorted(found, key=lambda exit: exit.when)
 
 
 def name_given(variable: Any) -> str:

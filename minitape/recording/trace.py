@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..engine.derivatives.pyfunction import last_run
-from ..engine.recording.evidence import Ref, ValueOrigin, exits, origin_of, read
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
@@ -19,6 +17,7 @@ from ..engine.values.dtypes import dtype_of_numpy
 from .bodies import INTO, Caller, FunctionBody, assigns, bodies_of, passes_of_own, read_by, test_of
 from .chains import LIMIT, LONG, Chains
 from .nodes import Break, CodePlace, TapeNode, is_state, place_of_origin, state_of
+from .origins import Ref, ValueOrigin, origin_of, read
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
@@ -64,7 +63,6 @@ class Trace:
         if tape._recording:
             spans.append((tape._start, len(self.record)))
         self.spans = spans
-        self.dropped = exits().dropped
 
     # -- nodes -------------------------------------------------------------------------------------
 
@@ -122,7 +120,7 @@ class Trace:
     # -- edges -------------------------------------------------------------------------------------
 
     def edges(self, node: TapeNode) -> list[tuple[TapeNode, Break | None]]:
-        """What a value was computed from, and what breaks on the way."""
+        """The values that a value was computed from, and what breaks on the way."""
         if node._edges is None:
             if node.record is not None:
                 node._edges = list(self._row_edges(node))
@@ -207,7 +205,7 @@ class Trace:
         return self.within(body.record, body.row, Caller(self.node_at(node, call.row), body.outer, body.again))
 
     def _assigned_inside(self, node: TapeNode, row: int) -> Iterator[tuple[TapeNode, Break | None]]:
-        """What the same function had assigned to the variable that a row of it reads, also in a loop or a
+        """The node that the same function had assigned to the variable that a row of it reads, also in a loop or a
         branch.
         """
         record = node.record
@@ -297,12 +295,12 @@ class Trace:
         return self._broken_in_python(node, where, i) if name == "py_function" else None
 
     def _broken_in_python(self, node: TapeNode, where: CodePlace | None, i: int) -> Break | None:
-        """What breaks inside a ``tf.py_function``: it promises a gradient, which is zero then."""
+        """The break inside a ``tf.py_function``: it promises a gradient, which is zero then."""
         record = node.record
         assert record is not None
         call = record.call_at(node.row)
-        function = getattr(call.primitive, "func", str)  # that of a row whose Python is not known has no run
-        ran = call.attrs["call"] if "call" in call.attrs else last_run(function)
+        # of a function's row the last run, while it is there
+        ran = call.attrs["call"] if "call" in call.attrs else getattr(call.primitive, "ran", lambda: None)()
         if ran is None or not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
             return None
         if ran in _OPEN:  # the question of what left in it, and later, has come back to it
@@ -345,7 +343,7 @@ class Trace:
             if origin.detail is not None:
                 exit = origin.detail
                 place = CodePlace(exit.stack) if exit.stack else place
-                yield self.of_ref(exit.value), Break("left_through_numpy", place, exit.how, exit)
+                yield self.of_ref(Ref(*exit.known)), Break("left_through_numpy", place, exit.how, exit)
             return
         if is_state(origin):
             cause, what = "state", origin.kind
@@ -398,7 +396,7 @@ class Trace:
     # -- what stands for a value ------------------------------------------------------------------
 
     def names(self, value: End) -> list[tuple[str, int]]:
-        """What a node of a tensor or variable is known as in a search."""
+        """The key of a tensor's or variable's node in a search."""
         if not isinstance(value, Tensor):
             return [("variable", id(getattr(value, "_base", value)))]
         row = self.record.find(value)
@@ -419,7 +417,7 @@ class Trace:
             self.nodes.clear()
 
     def stands_for(self, node: TapeNode) -> Iterator[tuple[str, int]]:
-        """What :meth:`names` calls the tensor, the variable and the row of a node."""
+        """The names that :meth:`names` has for the tensor, the variable and the row of a node."""
         if node.tensor is not None:
             yield "tensor", id(node.tensor)
         if node.variable is not None:

@@ -17,9 +17,12 @@ from typing import Any
 from ..engine.table.accelerator import Accelerator
 from . import blocks
 
+# a function or class of the plain form -> the module of its fast form
+_HOMES = {"Record": "packed", "apply": "operators", "run_sweep": "sweeps", "Rows": "programs"}
+
 
 class Speed(Accelerator):
-    """What the engine asks for, in the fast form."""
+    """The accelerator that the engine asks, in the fast form."""
 
     large = blocks.LARGE
     buffer = staticmethod(blocks.buffer)
@@ -31,23 +34,14 @@ class Speed(Accelerator):
         # of the table: a primitive, its plain function, the fast one, and how that differs
         self.functions: list[tuple[Any, Any, Any, dict[str, Any]]] = []
 
-    def _instead(self, module: str, plain: Any) -> Any:
-        """What the function of a module of this package, called as ``plain`` is, makes of it."""
-        made = getattr(_module(module), plain.__name__)(plain)
-        self.pairs[plain.__name__] = plain, made
+    def _instead(self, plain: Any) -> Any:
+        """The fast form of ``plain``, which a function of that name in a module of this package makes."""
+        name = plain.__name__
+        made = getattr(_module(_HOMES[name]), name)(plain)
+        self.pairs[name] = plain, made
         return made
 
-    def record(self, plain: Any) -> Any:
-        return self._instead("packed", plain)
-
-    def apply(self, plain: Any) -> Any:
-        return self._instead("operators", plain)
-
-    def run_sweep(self, plain: Any) -> Any:
-        return self._instead("sweeps", plain)
-
-    def rows(self, plain: Any) -> Any:
-        return self._instead("programs", plain)
+    record = apply = run_sweep = rows = _instead
 
     def function(self, plain: Any, primitive: Any, name: str, **how: Any) -> Any:
         """See :func:`minitape.speed.operators.function_of`."""

@@ -81,7 +81,7 @@ def by_formula(text: str, names: str, plain: Callable) -> Callable:
 
 
 def _by_blocks(plain: Callable, reads: Collection[int], text: str = "", names: str = "") -> Callable:
-    """The same for a function that reads the arguments at these places, and may be a formula."""
+    """The form in blocks of a function that reads the arguments at these places, and may be a formula."""
 
     def run(*values: Any, **attrs: Any) -> Any:
         for value in values:
@@ -115,7 +115,7 @@ def in_blocks(
     block: int = BLOCK,
     into: Any = None,
 ) -> np.ndarray:
-    """What an elementwise function gives for arrays of this shape (in order) and single numbers, block by block.
+    """The result of an elementwise function for arrays of this shape (in order) and single numbers, block by block.
 
     Where it is one ``into`` memory, it takes that first.
     """

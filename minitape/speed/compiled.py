@@ -55,7 +55,7 @@ def _compiled(text: str, label: str, name: str, arguments: Sequence) -> Any:
 
 
 def _apart(work: Callable[[], Any]) -> Any:
-    """What ``work`` returns or raises in a thread of its own.
+    """Runs ``work`` in a thread of its own, and returns or raises what it does.
 
     Python raises KeyboardInterrupt in the main thread alone: who waits there leaves at once, and the work goes on to
     its end. Who asks again meanwhile waits for the lock, and finds it done.

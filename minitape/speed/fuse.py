@@ -76,7 +76,7 @@ def is_total(call: Any, rank: int) -> bool:
 
 
 def total(name: str, call: Any, shape: tuple[int, ...]) -> str:
-    """What a total is, as text, given the name of the sum of the elements of this shape in double precision."""
+    """The text of a total, given the name of the sum of the elements of this shape in double precision."""
     return f"T({name})" if call.primitive.name == "reduce_sum" else f"T({name}) / T({int(np.prod(shape))})"
 
 

@@ -34,7 +34,7 @@ class KeptCode:
         return _Files(str(folder / "__pycache__"), f"{self.module}.{self.function}", self.options)
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """What numba compiled for a signature before; None where that is not there, or cannot be used."""
+        """The code that numba compiled for a signature before; None where that is not there, or cannot be used."""
         target.refresh()
         for folder in filter(_readable, cache.folders()):
             files = self._files(folder)

@@ -72,7 +72,7 @@ def _rules(code: int, *matter: bool) -> list[tuple[int, Any]]:
 
 
 def _line(p: Any) -> Any:
-    """What computes a line of the table of the values of rows, and writes the row of the result."""
+    """The function that computes a line of the table of the values of rows, and writes the row of the result."""
     code, sign, forward = p.code, SIGNS.get(p.name), ForwardFunction(p.code)
 
     def of_one(record: Any, a: int) -> int:

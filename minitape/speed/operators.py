@@ -9,12 +9,14 @@ TensorFlow does.
 from __future__ import annotations
 
 from sys import _getframe
+from textwrap import indent
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import numpy as np
 from numpy import ndarray
 
-from ..engine.recording.evidence import origin_of_result
+from ..engine.recording.evidence import DEPTH, clock, frames
 from ..engine.recording.frames import _OWN
 from ..engine.recording.rows import FULL, REALS, WIDTH
 from ..engine.recording.state import state
@@ -52,7 +54,8 @@ def {name}({signature}):
     made = EagerTensor()
     made._value, made._record = value, None
     if record is None:
-        made._origin = origin_of_result(primitive, frame, {inputs})
+        depth = 0
+{inputs}        made._origin = clock(), "op", frames(frame), values, primitive, depth
     else:
         made._origin = None
         record.write(primitive, ({operands}), NONE, (made,), frame)
@@ -77,6 +80,21 @@ _KNOWN = """
                 other = b._read() if hasattr(b, "_read") else None
             {y} = other._value if type(other) is EagerTensor else None
 """.lstrip("\n")
+# as minitape.engine.recording.evidence.origin_of_new does it
+_INPUT = """
+        {origin} = {t}._origin
+        if {t}._record is not None:
+            {origin} = {t}._record, {t}._row
+        elif {origin} is not None and (age := {origin}[5] + 1) > depth:
+            if age > DEPTH:
+                {origin} = None
+            else:
+                depth = age
+""".lstrip("\n")
+_FIRST = _INPUT.format(t="a", origin="first") + "        values = ref(a), first\n"
+_OTHER = "        if other is not None:\n" + indent(
+    _INPUT.format(t="other", origin="second") + "        values += ref(other), second\n", "    "
+)
 _NUMBER = "kind is float32 or kind is float64"
 _ARRAY = "{x}.size {bound} and {x}.dtype.char in 'fd'"
 _ALIKE = (
@@ -108,7 +126,7 @@ _OF_ONE = {
     "second": "",
     "convert": "",
     "entered": "",
-    "inputs": "a",
+    "inputs": _FIRST,
     "operands": "a,",
     "rows": "a._row, a._row",
     "constant": "a._row in record.untracked",
@@ -119,7 +137,7 @@ _OF_ONE = {
 
 
 def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
-    """What differs where there are two operands: the arrays of ``a`` and of the other one have these names."""
+    """The texts that differ where there are two operands: the arrays of ``a`` and of the other one have these names."""
 
     def has(condition: str, bound: str) -> str:
         return condition.format(x=first, other=second, bound=bound)
@@ -139,7 +157,7 @@ def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
         "second": _SECOND.format(y=second, arguments="a, b"),
         "convert": _CONVERT.format(y=second, first=first),
         "entered": " and (other._record is record or entered(record, other, site))",
-        "inputs": "a, other",
+        "inputs": _FIRST + _OTHER,
         "operands": "other, a" if reflected else "a, other",
         "rows": "other._row, a._row" if reflected else "a._row, other._row",
         "constant": "a._row in record.untracked and other._row in record.untracked",
@@ -220,7 +238,10 @@ def function_of(
         "run_number": run_number,
         "state": state,
         "_getframe": _getframe,
-        "origin_of_result": origin_of_result,
+        "frames": frames,
+        "clock": clock,
+        "ref": ref,
+        "DEPTH": DEPTH,
         "EagerTensor": EagerTensor,
         "FULL": FULL,
         "WIDTH": WIDTH,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from ..engine.back.reach import TERMINAL
+from ..engine.back.reach import ENDS_HERE
 from ..engine.back.sweep import Sweep
 from ..engine.back.values import Tensors, add_adjoints, column, match_input, operations, unbroadcast
 from ..engine.recording.rows import CALL, REALS, WIDTH
@@ -91,7 +91,7 @@ def _array_sweep(
     """
     matters = b"\1" * (high + 1) if reachable is None else reachable
     arrived, general = adjoints.get, None
-    foreign = TERMINAL in matters
+    foreign = ENDS_HERE in matters
     values: Any = column(record)
     held = value_of = values.__getitem__
     if recorded:
@@ -100,7 +100,7 @@ def _array_sweep(
     try:
         for row, op, a, b, call in _cells(record, low, high):
             g: Any = arrived(row)
-            if (g is None and (op > CALL or call.outputs == 1)) or (foreign and matters[row] == TERMINAL):
+            if (g is None and (op > CALL or call.outputs == 1)) or (foreign and matters[row] == ENDS_HERE):
                 continue
             if op > CALL:
                 if recorded:
@@ -130,7 +130,7 @@ def _array_sweep(
 
 
 def _cells(record: Any, low: int, high: int) -> Iterable[Cells]:
-    """What :func:`minitape.engine.back.values.operations` gives, off the list of cells at once."""
+    """The rows of :func:`minitape.engine.back.values.operations`, off the list of cells at once."""
     if record.base:
         return operations(record, low, high)
     rows, at = record.rows, WIDTH * high

@@ -92,7 +92,7 @@ _OTHER = {
 
 
 def header(real: str) -> str:
-    """What every generated module begins with: the type T."""
+    """The head of every generated module: the type T."""
     return _HEADER.format(real=real)
 
 
@@ -160,7 +160,7 @@ def _branches(indent: str, bodies: list[str]) -> str:
 
 
 def _shares(texts: Sequence[str]) -> str:
-    """What an operation hands on to its inputs."""
+    """The lines in which an operation hands its adjoint on to its inputs."""
     lines = []
     for text, wanted, share in zip([*texts, "-"], ("wants_a", "wants_b"), ("share_a", "share_b"), strict=False):
         if text == "-":

@@ -29,7 +29,7 @@ _REDUCTIONS = "add_n argmax argmin reduce_all reduce_any reduce_max reduce_mean 
 _TF = {
     "engine.tensor.tensor": "Tensor",
     "engine.tensor.convert": "constant convert_to_tensor",
-    "engine.tensor.variable": "Variable",
+    "engine.tensor.variable": "Variable=ResourceVariable",
     "engine.back.tape": "GradientTape",
     "engine.back.endpoints": "UnconnectedGradients",
     "engine.values.shape": "TensorShape",

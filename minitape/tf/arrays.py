@@ -35,7 +35,7 @@ def identity(input: Value, name: Name = None) -> Tensor:
 
 
 def stop_gradient(input: Value, name: Name = None) -> Tensor:
-    """The same value, through which no gradient passes: tapes take it for a constant.
+    """The value, through which no gradient passes: tapes take it for a constant.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0)
@@ -44,7 +44,7 @@ def stop_gradient(input: Value, name: Name = None) -> Tensor:
     >>> tape.gradient(y, x).numpy()
     np.float32(3.0)
     """
-    return call("stop_gradient", input._peek() if hasattr(input, "_peek") else tensor_of(input))
+    return call("stop_gradient", tensor_of(input))
 
 
 # -- shape -----------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def rank(input: Value, name: Name = None) -> Tensor:
 
 
 def reshape(tensor: Value, shape: ShapeLike, name: Name = None) -> Tensor:
-    """The same elements in another shape; one size may be -1: what is left. Differentiable.
+    """The elements in another shape; one size may be -1: what is left. Differentiable.
 
     Raises InvalidArgumentError when the numbers of elements differ.
 
@@ -275,7 +275,7 @@ def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "un
 
 
 def _listed(parts: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
-    """What an operation gives with one part or several."""
+    """The parts that an operation gives, of which there may be one."""
     return list(parts) if isinstance(parts, tuple) else [parts]
 
 
@@ -356,27 +356,20 @@ def pad(
 ) -> Tensor:
     """The tensor with ``paddings[i] = [before, after]`` elements put around it along axis i.
 
-    ``mode`` "CONSTANT" puts ``constant_values`` there, "REFLECT" mirrors without the border, "SYMMETRIC" with it.
-    Differentiable in ``tensor``. Raises InvalidArgumentError for paddings that do not fit, ValueError for another mode.
+    They are ``constant_values``: the one ``mode`` is "CONSTANT". Differentiable in ``tensor``. Raises
+    InvalidArgumentError for paddings that do not fit, ValueError for another mode.
 
     >>> import minitape as tf
     >>> tf.pad([1, 2, 3], [[1, 2]]).numpy()
     array([0, 1, 2, 3, 0, 0], dtype=int32)
-    >>> tf.pad([1, 2, 3], [[2, 0]], "REFLECT").numpy()
-    array([3, 2, 1, 2, 3], dtype=int32)
     """
-    x, mode, given = tensor_of(tensor), mode.upper(), tensor_of(paddings)
-    if mode not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise ValueError(f"mode must be 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {mode!r}")
+    x, given = tensor_of(tensor), tensor_of(paddings)
+    if mode.upper() != "CONSTANT":
+        raise ValueError(f"minitape pads with constants only: mode must be 'CONSTANT', got {mode!r}")
     note_used_as_size(given)
     sizes = np.asarray(given.array)
     if sizes.shape != (x.ndim, 2) or not given.dtype.is_integer or (sizes < 0).any():
         raise invalid(f"paddings must be a pair of numbers of 0 or more for each of {x.ndim} axes, got {paddings}")
-    most = [n - (mode == "REFLECT") for n in x._dims]
-    if mode != "CONSTANT" and any(max(pair) > n for pair, n in zip(sizes.tolist(), most, strict=True)):
-        raise invalid(f"With mode {mode!r} paddings must be at most {most} along the axes, got {sizes.tolist()}")
-    around = {}
-    if mode == "CONSTANT":
-        zero = type(constant_values) in (int, float) and constant_values == 0
-        around["fill"] = b"" if zero and x.dtype.kind == "s" else convert_to_tensor(constant_values, x.dtype).array
-    return call("pad", x, paddings=tuple((int(a), int(b)) for a, b in sizes), mode=mode, **around)
+    zero = type(constant_values) in (int, float) and constant_values == 0
+    fill = b"" if zero and x.dtype.kind == "s" else convert_to_tensor(constant_values, x.dtype).array
+    return call("pad", x, paddings=tuple((int(a), int(b)) for a, b in sizes), fill=fill)

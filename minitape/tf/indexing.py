@@ -16,13 +16,14 @@ from ..engine.tensor.operation import CHECKS, apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.tensor.updates import assigner, attach
 from ..engine.values import dtypes
-from ..engine.values.invalid import check_inside, check_places, invalid
+from ..engine.values.invalid import check_inside, invalid
 from ..functions.calls import in_traces
 from .arguments import axis_in, call, check_kind, integer, of_one_dtype, tensor_of
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Attributes, DTypeLike, Index, Name, ShapeLike, Sizes, Value
+    from ..engine.types import Attributes, DTypeLike, Index, Name, Object, Sizes, Value
+    from ..engine.values.shape import TensorShape
 
 # -- slices ----------------------------------------------------------------------------------------
 
@@ -66,7 +67,7 @@ _by_parts = in_traces("getitem", _select)  # while a function is traced, one row
 
 
 def _plain_index(key: Index, sizes: Sizes) -> Attributes | None:
-    """What integers and slices between such select, which need no more thought; None for any other key."""
+    """The index of integers and of slices between such, which need no more thought; None for any other key."""
     if type(key) is slice:
         try:
             return _cut(sizes, key.start, key.stop, key.step)
@@ -82,7 +83,7 @@ def _plain_index(key: Index, sizes: Sizes) -> Attributes | None:
 
 @lru_cache(1024, typed=True)
 def _cut(sizes: Sizes, start: Any, stop: Any, step: Any) -> Attributes | None:
-    """What one slice selects: programs take few different ones, again and again."""
+    """The index of one slice: programs take few different ones, again and again."""
     entry = _plain(slice(start, stop, step), sizes[0]) if sizes else None
     return None if entry is None else {"spec": (entry,)}
 
@@ -97,12 +98,12 @@ def _plain(entry: Index, size: int) -> Index:
     return entry if step and (entry.stop is None or type(entry.stop) is int) else None
 
 
-def spec_of(shape: ShapeLike, key: Index) -> tuple[Index, ...]:
+def spec_of(shape: TensorShape, key: Index) -> tuple[Index, ...]:
     """The NumPy index for what the user wrote in ``[...]``: places are checked, and an ellipsis is written out.
 
     Raises TypeError for what is no index, InvalidArgumentError for an index that is not there.
     """
-    sizes = tuple(shape)
+    sizes: Object = tuple(shape)
     entries = [_entry(e) for e in (key if isinstance(key, (list, tuple)) else (key,))]
     taken = sum(e is not None and e is not Ellipsis for e in entries)
     if sum(e is Ellipsis for e in entries) > 1:
@@ -185,18 +186,25 @@ def gather(
     if not x.ndim:
         raise invalid("tf.gather takes a tensor with at least one axis, got a scalar")
     at = axis_in(batch if axis is None else axis, x.ndim)
-    batch = batch + places.ndim if batch < 0 else batch
-    if not 0 <= batch <= min(at, places.ndim) or x._dims[:batch] != places._dims[:batch]:
-        raise invalid(
-            f"The first batch_dims={batch} axes of params and indices must be equal and come before axis {at}, got the "
-            f"shapes {x.shape} and {places.shape}"
-        )
+    if batch:
+        if at != batch or not 0 < batch <= places.ndim or x._dims[:batch] != places._dims[:batch]:
+            raise invalid(
+                f"With batch_dims={batch} the first {batch} axes of params and indices must be equal, and the axis "
+                f"must be {batch}: got the shapes {x.shape} and {places.shape}, and the axis {at}"
+            )
+        return gather_nd(x, _with_batch(call("reshape", places, shape=(*places._dims, 1)), batch))
     _check_gather(TABLE["gather"], x, places, at)
-    return apply(TABLE["gather"], (x, places), {"axis": at} | ({"batch_dims": batch} if batch else {}))
+    return apply(TABLE["gather"], (x, places), {"axis": at})
 
 
-def _check_gather(primitive: Primitive, x: Tensor, places: Tensor, axis: int = 0, batch_dims: int = 0) -> None:
-    check_places(places._value, x._dims[axis])
+def _with_batch(places: Tensor, batch: int) -> Tensor:
+    """Rows of indices with the places of their first axes before them."""
+    axes = np.indices(places._dims[:-1], places._value.dtype)[:batch]
+    return call("concat", new_tensor(np.moveaxis(axes, 0, -1)), places, axis=-1)
+
+
+def _check_gather(primitive: Primitive, x: Tensor, places: Tensor, axis: int = 0) -> None:
+    check_inside(np.asarray(places._value)[..., None], (x._dims[axis],), "GatherV2")
 
 
 def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: Name = None) -> Tensor:
@@ -218,12 +226,14 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: Name =
         raise ValueError(
             f"The first batch_dims={batch} axes of params and indices must be equal, got {x.shape} and {places.shape}"
         )
-    _check_gather_nd(TABLE["gather_nd"], x, places, batch)
-    return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch} if batch else {})
+    if batch:
+        places = _with_batch(places, batch)
+    _check_gather_nd(TABLE["gather_nd"], x, places)
+    return apply(TABLE["gather_nd"], (x, places), {})
 
 
-def _check_gather_nd(primitive: Primitive, x: Tensor, places: Tensor, batch_dims: int = 0) -> None:
-    check_inside(places._value, x._dims[batch_dims:])
+def _check_gather_nd(primitive: Primitive, x: Tensor, places: Tensor) -> None:
+    check_inside(places._value, x._dims)
 
 
 # functions that are replayed ask them again of new places

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.back.tape import _WARNS
 from ..engine.hooks import hooks
 from ..engine.recording.block import TemporaryAttributes
-from ..engine.recording.evidence import note_creation, one_statement
+from ..engine.recording.evidence import note_creation
 from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
@@ -51,7 +50,7 @@ def _auto_name(thing: Object) -> str:
     return f"{name}_{number}" if number else name
 
 
-class Variable(TensorOperators):
+class KerasVariable(TensorOperators):
     """A weight of a layer. It wraps a ``tf.Variable`` (``value``), which ``tape.watch`` wants to be given.
 
     >>> import minitape as tf
@@ -119,7 +118,7 @@ def _operator(name: str) -> Function:
 
 _names = "add sub mul truediv floordiv mod pow matmul".split()
 for _name in [*_names, *(f"r{name}" for name in _names), *"neg abs eq ne lt le gt ge".split()]:
-    setattr(Variable, f"__{_name}__", _operator(f"__{_name}__"))
+    setattr(KerasVariable, f"__{_name}__", _operator(f"__{_name}__"))
 
 
 # -- layers ----------------------------------------------------------------------------------------
@@ -175,12 +174,12 @@ class Layer:
         dtype: DTypeLike = None,
         trainable: bool = True,
         name: str = "variable",
-    ) -> Variable:
+    ) -> KerasVariable:
         """Makes a weight; ``initializer`` is "ones", "zeros", "glorot_uniform" (default), or a function of shape and
         dtype.
         """
         with self._scope(), init_scope():
-            return Variable(initial_value(initializer, shape, dtype or self.dtype), trainable, name)
+            return KerasVariable(initial_value(initializer, shape, dtype or self.dtype), trainable, name)
 
     def build(self, input_shape: TensorShape) -> None:
         """Makes the weights for inputs of this shape. Here there are none."""
@@ -201,24 +200,24 @@ class Layer:
             return self.call(x, *args, **kwargs)
 
     @property
-    def variables(self) -> list[Variable]:
+    def variables(self) -> list[KerasVariable]:
         """The weights of the layer and of the layers in it, in the order in which they became attributes."""
         return [*{id(v): v for v in self._weights(False)}.values()]
 
     @property
-    def trainable_variables(self) -> list[Variable]:
+    def trainable_variables(self) -> list[KerasVariable]:
         """The weights that training may change."""
         return [*{id(v): v for v in self._weights(True)}.values()]
 
     weights, trainable_weights = variables, trainable_variables
 
-    def _weights(self, trainable: bool) -> Iterator[Variable]:
+    def _weights(self, trainable: bool) -> Iterator[KerasVariable]:
         if trainable and not self.trainable:
             return
         for part in nest.flatten([*vars(self).values()]):
             if isinstance(part, Layer):
                 yield from part._weights(trainable)
-            elif isinstance(part, Variable) and (part.trainable or not trainable):
+            elif isinstance(part, KerasVariable) and (part.trainable or not trainable):
                 yield part
 
     def __repr__(self) -> str:
@@ -269,10 +268,10 @@ class Dense(Layer):
         self.units, self.use_bias = int(units), use_bias
         self.activation = _ACTIVATIONS[activation] if isinstance(activation, str) else activation
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
-        self.kernel: Variable
-        self.bias: Variable | None
+        self.kernel: KerasVariable
+        self.bias: KerasVariable | None
 
-    def build(self, input_shape: ShapeLike) -> None:
+    def build(self, input_shape: TensorShape | Sequence[int | None]) -> None:
         """Makes ``kernel`` and ``bias``."""
         if len(input_shape) < 2:
             raise ValueError(f"Layer {self.name} takes inputs of two axes or more, got the shape {input_shape}")
@@ -318,7 +317,7 @@ class Sequential(Layer):
 
 
 def _difference(y_true: Value, y_pred: Value) -> Tensor:
-    """What is predicted less what is true, in the dtype of the prediction; one more axis of size 1 is put
+    """The prediction less the truth, in the dtype of the prediction; one more axis of size 1 is put
     there or dropped.
     """
     y = tensor_of(y_pred)
@@ -385,10 +384,10 @@ class Optimizer:
     def __init__(self, learning_rate: float, name: str | None = None) -> None:
         self.name, self.learning_rate = name or _auto_name(self), learning_rate
         with TemporaryAttributes(state, scope=(self.name,)):
-            self.iterations = Variable(np.int64(0), False, "iteration")
+            self.iterations = KerasVariable(np.int64(0), False, "iteration")
         self._slots: dict[int, tuple[Object, list[ResourceVariable]]] = {}
 
-    def apply_gradients(self, grads_and_vars: Iterable[tuple[Tensor | None, Object]]) -> Variable:
+    def apply_gradients(self, grads_and_vars: Iterable[tuple[Tensor | None, Object]]) -> KerasVariable:
         """One step; variables without a gradient are left alone, with a warning. Returns the number of steps.
 
         ValueError when no variable has a gradient.
@@ -402,17 +401,14 @@ class Optimizer:
             text = f"Gradients do not exist for variables {names} when minimizing the loss."
             warnings.warn(f"{text}\n{hooks.why_some_none(missing)}", stacklevel=2)
         given = [(g, v) for g, v in pairs if g is not None]
-        with one_statement():
-            self.iterations.value.assign_add(1)
-            for gradient, variable in given:
-                held = getattr(variable, "_gradient_leaf", lambda v=variable: v)()
-                held.assign_sub(self._change(convert_to_tensor(gradient), held))
-        if _WARNS:
-            hooks.warn_of_step([v for _, v in given])
+        self.iterations.value.assign_add(1)
+        for gradient, variable in given:
+            held = getattr(variable, "_gradient_leaf", lambda v=variable: v)()
+            held.assign_sub(self._change(convert_to_tensor(gradient), held))
         return self.iterations
 
     def _slots_of(self, variable: ResourceVariable, count: int) -> list[ResourceVariable]:
-        """What the rule keeps for a variable from step to step: so many variables, zeros at first."""
+        """The memory of the rule for a variable from step to step: so many variables, zeros at first."""
         if id(variable) not in self._slots:
             with init_scope():
                 made = [ResourceVariable(zeros(variable.shape, variable.dtype), trainable=False) for _ in range(count)]
@@ -420,7 +416,7 @@ class Optimizer:
         return self._slots[id(variable)][1]
 
     def _change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
-        """What the variable loses."""
+        """The change that the variable loses."""
         raise NotImplementedError
 
 

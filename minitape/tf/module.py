@@ -115,7 +115,7 @@ class Module:
 
 
 def _leaves_of(module: Module) -> Iterator[Object]:
-    """What is among the attributes of a module, each once, and then what is in its submodules, one after the other."""
+    """The values among the attributes of a module, each once, and then those of its submodules, one after the other."""
     seen, waiting = {id(module)}, [module]
     while waiting:
         one, inner = waiting.pop(0), []

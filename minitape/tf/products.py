@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
-from ..engine.table.primitives.linear import product
+from ..engine.table.primitives.linear import adjoint_of, product
 from ..engine.tensor.operation import apply
 from ..engine.tensor.operators import fit_matrices
 from ..engine.tensor.tensor import Tensor
@@ -213,7 +213,8 @@ def inv(input: Value, adjoint: bool = False, name: Name = None) -> Tensor:
     >>> print(tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy().tolist())
     [[0.5, 0.0], [0.0, 0.25]]
     """
-    return call("inv", check_kind("linalg.inv", tensor_of(input), "fc"), adjoint=bool(adjoint))
+    x = check_kind("linalg.inv", tensor_of(input), "fc")
+    return call("inv", adjoint_of(x) if adjoint else x)
 
 
 def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: Name = None) -> Tensor:
@@ -231,31 +232,35 @@ def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: Name = None) -
         raise invalid(
             f"rhs must be a matrix of columns for a matrix of shape {matrix.shape}, got the shape {rhs.shape}"
         )
-    return call("solve", check_kind("linalg.solve", matrix, "fc"), rhs, adjoint=bool(adjoint))
+    matrix = check_kind("linalg.solve", matrix, "fc")
+    return call("solve", adjoint_of(matrix) if adjoint else matrix, rhs)
 
 
-def diag(diagonal: Value, name: str = "diag", k: Value = 0) -> Tensor:
-    """Matrices with the given diagonals and 0 elsewhere. Differentiable.
+def diag(diagonal: Value, name: str = "diag") -> Tensor:
+    """Square matrices with the given diagonals, along the last axis of ``diagonal``, and 0 elsewhere. Differentiable.
 
-    The last axis of ``diagonal`` becomes the k-th diagonal.
-
-    >>> import minitape as tf
-    >>> print(tf.linalg.diag([1, 2]).numpy().tolist(), tf.linalg.diag([5], k=1).numpy().tolist())
-    [[1, 0], [0, 2]] [[0, 5], [0, 0]]
-    """
-    return call("diag", tensor_of(diagonal), k=integer(k, "k"), rows=-1, columns=-1)
-
-
-def diag_part(input: Value, name: str = "diag_part", k: Value = 0) -> Tensor:
-    """The k-th diagonals of matrices. Differentiable.
-
-    Raises InvalidArgumentError for a diagonal that is not there.
+    Raises InvalidArgumentError for a single number.
 
     >>> import minitape as tf
-    >>> print(tf.linalg.diag_part([[1, 2], [3, 4]]).numpy(), tf.linalg.diag_part([[1, 2], [3, 4]], k=1).numpy())
-    [1 4] [2]
+    >>> print(tf.linalg.diag([1, 2]).numpy().tolist())
+    [[1, 0], [0, 2]]
     """
-    return call("diag_part", tensor_of(input), k=integer(k, "k"))
+    x = tensor_of(diagonal)
+    if not x.ndim:
+        raise invalid("diagonal must be at least 1-dim, got a number", "MatrixDiagV3")
+    return call("diag", x, rows=x.shape[-1], columns=x.shape[-1])
+
+
+def diag_part(input: Value, name: str = "diag_part") -> Tensor:
+    """The main diagonals of matrices. Differentiable.
+
+    Raises InvalidArgumentError for what is no matrix.
+
+    >>> import minitape as tf
+    >>> print(tf.linalg.diag_part([[1, 2], [3, 4]]).numpy())
+    [1 4]
+    """
+    return call("diag_part", tensor_of(input))
 
 
 def trace(x: Value, name: Name = None) -> Tensor:

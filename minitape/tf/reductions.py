@@ -7,6 +7,8 @@ from sys import _getframe
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..engine.table.primitives import TABLE, sorting, special  # noqa: F401 - they fill the table
+from ..engine.table.primitives.numerics import lowest
+from ..engine.tensor.convert import cast_tensor
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
@@ -164,7 +166,8 @@ def top_k(
 ) -> TopKV2:
     """The k largest elements along the last axis and their positions (int32): a pair ``values, indices``.
 
-    Equal elements come in the order of their positions. ``values`` is differentiable. Raises InvalidArgumentError when
+    Equal elements come in the order of their positions. They are in order whatever ``sorted`` says. ``values`` is
+    differentiable. Raises InvalidArgumentError when
     there are fewer than k elements.
 
     >>> import minitape as tf
@@ -173,7 +176,8 @@ def top_k(
     [5. 3.] [1 2]
     """
     x, count = check_kind("math.top_k", tensor_of(input), "fiu"), integer(k, "k")
-    return TopKV2(*call("top_k", x, k=count, sorted=bool(sorted), index_type=dtypes.as_dtype(index_type)))
+    values, indices = call("top_k", x, k=count)
+    return TopKV2(values, cast_tensor(indices, dtypes.as_dtype(index_type)))
 
 
 def _ordered(values: Value, axis: Value, direction: str) -> TopKV2:
@@ -195,7 +199,7 @@ def _ordered(values: Value, axis: Value, direction: str) -> TopKV2:
         found, positions = top_k(-x, x.shape[-1])
         found = -found
     else:  # the largest of the others: no number that is there has one that is too large
-        most = new_tensor(x.dtype.as_numpy_dtype(x.dtype.max if x.dtype.kind == "u" else -1))
+        most = new_tensor(x.dtype.as_numpy_dtype(lowest(x._value.dtype, 1) if x.dtype.kind == "u" else -1))
         found, positions = top_k(most - x, x.shape[-1])
         found = most - found
     return TopKV2(swap(found), swap(positions))

@@ -10,7 +10,7 @@ from ..engine.derivatives.pyfunction import numpy_function
 from ..engine.recording.block import block
 from ..engine.recording.frames import user_frame
 from ..engine.recording.logs import log_first_n
-from ..engine.tensor.variable import ResourceVariable, Variable
+from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import dtypes
 from .keras import initial_value
 
@@ -100,11 +100,11 @@ def get_variable(
     if shape is None:
         if initializer is None:
             raise ValueError(f"Variable {name!r} takes a shape, or a value as initializer")
-        return Variable(initializer, trainable=trainable, name=name, dtype=dtype)
+        return ResourceVariable(initializer, trainable=trainable, name=name, dtype=dtype)
     if initializer is not None and not callable(initializer):
         raise ValueError("An initializer that is a value has its own shape: leave out shape")
     value = initial_value(initializer, shape, dtype or dtypes.float32)
-    return Variable(value, trainable=trainable, name=name)
+    return ResourceVariable(value, trainable=trainable, name=name)
 
 
 def assign(ref: ResourceVariable, value: Value, name: Name = None) -> Object:

@@ -17,23 +17,17 @@ AROUND = {
     " {}\n    return jnp.sum(y)\nargs = w,\ngrad = jax.grad(loss)(w)\n",
 }
 LINES = [  # the statements, and the patch of the first that is to blame
-    (TORCH, "y = w / (n * w); y = torch.where(n == 0, torch.zeros_like(y), y)", None),  # two statements on one line
-    (TORCH, "y = w / (n * w)\ny = torch.where(n == 0, torch.zeros_like(y), y)",
-     "y = w / (torch.where(n == 0, 1.0, n * w))"),
-    (TORCH, "y = w / (n * w)\ny = torch.where(n != 0, y, torch.zeros_like(y))",
-     "y = w / (torch.where(n != 0, n * w, 1.0))"),
-    (TENSORFLOW, "y = w / (n * w)\n    y = tf.where(n == 0, tf.zeros_like(y), y)",
-     "y = w / (tf.where(n == 0, 1.0, n * w))"),
-    (JAX, "y = w / (n * w)\n    y = jnp.where(n == 0, jnp.zeros_like(y), y)",
-     "y = w / (jnp.where(n == 0, 1.0, n * w))"),
+    (TORCH, "y = torch.where(n == 0, 0.0, w / (n * w))", None),
+    (TORCH, "y = torch.where(n != 0, w / (n * w), 0.0)",
+     "y = torch.where(n != 0, w / (torch.where(n != 0, n * w, 1.0)), 0.0)"),
+    (TENSORFLOW, "y = tf.where(n != 0, w / (n * w), 0.0)",
+     "y = tf.where(n != 0, w / (tf.where(n != 0, n * w, 1.0)), 0.0)"),
+    (JAX, "y = jnp.where(n != 0, w / (n * w), 0.0)",
+     "y = jnp.where(n != 0, w / (jnp.where(n != 0, n * w, 1.0)), 0.0)"),
     (TORCH, "y = (w > 1.5).float()", None),  # a sigmoid is another number: words only
-    # one draw
-    (TORCH, "y = torch.round(w + torch.randn(3))",
-     "smooth = w + torch.randn(3)\ny = smooth + (torch.round(smooth) - smooth).detach()"),
+    (TORCH, "y = torch.round(w + torch.randn(3))", None),  # one draw
     (TORCH, "y = torch.round(w - 0.2)", "y = w - 0.2 + (torch.round(w - 0.2) - (w - 0.2)).detach()"),
     (TORCH, "y = torch.round(w).long().float()", None),  # two steps on one line
-    (TORCH, "y = torch.log1p(torch.exp(100 * w))", "y = torch.nn.functional.softplus(100 * w)"),
-    (TENSORFLOW, "y = 1.0 / (1.0 + tf.exp(-(w - 90.0)))", "y = tf.sigmoid(w - 90.0)"),
     (TORCH, "y = torch.round(w)", "y = w + (torch.round(w) - w).detach()"),
     (JAX, "y = jnp.round(w)", "y = w + jax.lax.stop_gradient(jnp.round(w) - w)"),
 ]  # fmt: skip
@@ -58,7 +52,7 @@ ALIKE = [  # what a program of ``tf`` makes its target of, and the patch: the sa
     ("x = tf.constant([1.5, 2.5])", "y = x * 2.0", "tape.watch(x)\ny = x * 2.0"),
     ("x = tf.Variable([1, 2])", "y = tf.cast(x, tf.float32) ** 2", "x = tf.Variable([1.0, 2.0])"),
     ("x = tf.Variable([1.5, 2.5], trainable=False)", "y = x * 2.0", "x = tf.Variable([1.5, 2.5], trainable=True)"),
-    ("x = tf.Variable([1.5, 2.5])", "y = tf.stop_gradient(x * 2.0) * 3.0", "y = x * 2.0 * 3.0"),
+    ("x = tf.Variable([1.5, 2.5])", "y = tf.stop_gradient(x * 2.0) * 3.0", "y = (x * 2.0) * 3.0"),
     ("x = tf.Variable([1.5, 2.5])", "y = tf.round(x + 0.2) * 3.0",
      "y = (x + 0.2 + tf.stop_gradient(tf.round(x + 0.2) - (x + 0.2))) * 3.0"),
     ("x = tf.Variable([1.5, 2.5])", "y = tf.cast(tf.cast(x, tf.int32), tf.float32)",
@@ -70,7 +64,6 @@ ALIKE = [  # what a program of ``tf`` makes its target of, and the patch: the sa
     ("x = tf.Variable([0.0, 2.5])", "y = tf.sqrt(x)", "y = tf.sqrt(x + 1e-12)"),
     ("x = tf.Variable([0.0, 2.5])", "y = tf.where(x > 0.0, tf.math.log(x), 0.0)",
      "y = tf.where(x > 0.0, tf.math.log(tf.where(x > 0.0, x, 1.0)), 0.0)"),
-    ("x = tf.Variable([1.5, 99.0])", "y = tf.math.log(1.0 + tf.exp(x))", "y = tf.nn.softplus(x)"),
     ("x = tf.Variable([-1.5, -2.5])", "y = tf.nn.relu(x)", None),  # another function: words only
 ]  # fmt: skip
 

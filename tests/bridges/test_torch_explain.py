@@ -86,16 +86,6 @@ def test_a_number_that_a_function_of_the_program_brings_back_left_and_one_that_i
     assert recording.explain(loss, v).cause == "unused"
 
 
-def test_a_step_that_remains_when_the_first_break_is_mended_is_said():
-    w = torch.tensor([0.4, 1.6], requires_grad=True)
-    with bridge.record() as recording:
-        steps = torch.round(w * 3)
-        loss = (steps.detach() * 2).sum()
-    why = recording.explain(loss, w)
-    assert why.cause == "detach" and [other.cause for other in why.others] == ["zero_derivative"]
-    assert why.fix.endswith(" That alone is not enough: see line 92, too.") and why.patch is None
-
-
 def test_the_detach_of_a_straight_through_estimator_is_no_second_cause():
     encoder, code = torch.nn.Linear(2, 2), torch.nn.Parameter(torch.ones(2))
     with bridge.record() as recording:
@@ -337,3 +327,75 @@ def test_numbers_that_have_grown_are_no_matter_of_a_function():
     answer = recording.explain(net.weight)
     assert answer.cause == "nan_forward"
     assert "smaller learning rate" in answer.fix
+
+
+def test_the_line_that_makes_a_tensor_of_what_left_is_a_break_too_and_a_whole_number_that_left_is_none():
+    net, logs, rewards = torch.nn.Linear(2, 3), [], []
+    with bridge.record() as recording:
+        for _ in range(4):
+            row = torch.log_softmax(net(torch.randn(2)), 0)
+            action = row.argmax()
+            logs.append(row[action].item())
+            rewards.append(1.0 if action.item() else 0.5)
+        given = torch.tensor(rewards)
+        loss = -(torch.tensor(logs, requires_grad=True) * given).sum()
+        loss.backward()
+    answer = recording.explain(net.weight)
+    assert answer.code == "logs.append(row[action].item())"
+    assert [(other.cause, other.code) for other in answer.others] == [
+        ("copied", "loss = -(torch.tensor(logs, requires_grad=True) * given).sum()")
+    ]
+
+
+def test_a_gradient_of_zeros_that_a_rule_gave_is_there():
+    class Flat(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 0
+
+    w = torch.ones(2, requires_grad=True)
+    with bridge.record() as recording:
+        Flat.apply(w).sum().backward()
+    page = recording.explain({"w": w})
+    assert (page["w"].cause, page["w"].connected) == ("no_gradient", True)
+    assert str(page).startswith("A gradient for w (1 of 1): norm 0, zeros 100 %.\nno_gradient: ")
+    assert page.problems == [page["w"]]
+
+
+def test_what_the_module_lost_is_told_by_what_is_in_its_place():
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with bridge.record() as recording:
+        net[1] = torch.nn.Linear(2, 2)
+        for _ in range(2):
+            optimizer.zero_grad()
+            net(torch.ones(4, 2)).sum().backward()
+            optimizer.step()
+    assert {name: answer.cause for name, answer in recording.explain().items()} == {
+        "net.0.weight": "connected",
+        "net.0.bias": "connected",
+        "net.1.weight": "not_optimized",
+        "net.1.bias": "not_optimized",
+    }
+
+
+def test_a_list_of_parameters_is_answered_as_a_model_is():
+    net, other = torch.nn.Linear(2, 1, bias=False), torch.nn.Linear(2, 1, bias=False)
+    with bridge.record() as recording:
+        net(torch.ones(4, 2)).sum().backward()
+    answers = recording.explain([net.weight, other.weight])
+    assert [answer.cause for answer in answers] == ["connected", "unused"]
+    assert str(answers).startswith("No gradient for other.weight (1 of 2).\nunused: ")
+    assert str(answers).endswith("\n\nHealthy: net.weight (1 of 2): norm 5.7, zeros 0 %.")
+
+
+def test_a_warning_of_pytorch_has_the_line_of_the_program(recwarn):
+    w = torch.ones(3, requires_grad=True)
+    with bridge.record():
+        torch.nn.functional.mse_loss(w, torch.ones(3, 1))
+    (said,) = [one for one in recwarn if "target size" in str(one.message)]
+    assert said.filename == __file__

@@ -215,4 +215,15 @@ with torch.set_grad_enabled(net.training): #!
     out = net(torch.randn(2, 3))
 loss = out.sum()
 if loss.requires_grad: loss.backward()
+#@ the_decorator_is_on_the_caller_of_a_module no_grad
+net = nn.Linear(3, 1)
+w = net.weight
+class Around(nn.Module):
+    def forward(self, x):
+        return net(x)
+@torch.no_grad() #-
+def embed(x):
+    return Around()(x) * 2 #!
+loss = embed(torch.ones(2, 3)).sum() + torch.ones(1, requires_grad=True).sum()
+loss.backward()
 """

@@ -29,7 +29,7 @@ from minitape.course.programs import saved_program
 
 BLANKS = {name: source.partition("\n\n\ncheck(")[0] for name, source, _ in exercise_cells()}
 AS_GOOD = {
-    "04.4": ("step / tf.sign",),  # a sign is 1 or -1
+    "05.5": ("step / tf.sign",),
     "07.5": (
         "!direction = tf.constant(direction)",
         "direction)\n    direction",

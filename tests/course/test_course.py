@@ -298,12 +298,6 @@ def test_a_text_is_right_in_capitals_too():
     assert "right: 1 of 2" in feedback("test.10", {"A": "Dense", "B": "strings"})
 
 
-def test_a_dtype_can_be_asked_for():
-    add_exercise(Exercise("test.5", expect=2.0, dtype="float64"))
-    assert "expected dtype float64, got dtype float32" in feedback("test.5", tf.constant(2.0))
-    assert "correct" in feedback("test.5", tf.constant(2.0, tf.float64))
-
-
 def test_a_view_looks_at_an_object():
     add_exercise(Exercise("test.6", expect=["x"], view=lambda tape: [v.name[0] for v in tape.watched_variables()]))
     x = tf.Variable(1.0, name="x")
@@ -484,7 +478,7 @@ def test_a_question_is_answered_before_the_answer_is_told(capsys, forgetful):
     assert question.commit("None") == "You predicted 6.0."
     reveal("test.p", tf.constant(6.0), "Because.")
     said = capsys.readouterr().out
-    assert said.startswith("You predicted 6.0, and so it is.\n\nStop here"), "the first choice counts"
+    assert said == "You predicted 6.0, and so it is.\n\nBecause.\n", "the first choice counts"
     assert read_progress()["predictions"]["test.p"] == "6.0"
     with pytest.raises(ValueError, match="'7' is not a choice"):
         question.commit("7")
@@ -587,8 +581,6 @@ def test_whole_numbers_are_counted_not_measured():
     add_exercise(Exercise("t.bytes", expect=20_000_000))
     assert "not yet" in feedback("t.bytes", 20_000_001)
     assert "correct" in feedback("t.bytes", 2e7)
-    add_exercise(Exercise("t.about", expect=1_000_000, atol=5))
-    assert "correct" in feedback("t.about", 1_000_004)
 
 
 def test_a_variable_of_integers_is_not_one_that_holds_decimals():

@@ -13,14 +13,13 @@ from minitape.course.playback import Playback, playback_of, solution_of
 
 PARTED = [  # an exercise, a right piece, a wrong one, the row that is named, and what it is in the solution
     ("01.2", "y = f(x)", "y = f(x) * 2.0",
-     "Row 11 of your tape (y = f(x) * 2.0): ×(row 9, row 10) = 6.0. In the solution: no such row."),
+     "Row 11 of your tape (y = f(x) * 2.0): × of row 9, 10 = 6.0. In the solution: no more rows."),
     ("01.2", "tf.constant(value)", "tf.constant(value + 1)",
-     "Row 0 of your tape (tape.watch(x)): 3.0. In the solution: 2.0."),
-    ("01.4", "return outer.gradient(first, x)", "return outer.gradient(first * x, x)", "Tape 2: Row "),
+     "Row 0 of your tape (tape.watch(x)): an input = 3.0. In the solution: an input = 2.0."),
     ("02.6", "tape.gradient", "tape.jacobian",
-     "the adjoint is [1. 0. 0.]. In the solution: the adjoint is [1. 1. 1.]."),
-    ("06.4", "(tf.round(x) - x)", "(tf.round(x))", "stop(row 1) = 3.0. In the solution: -(row 1, row 0) = 0.4000001."),
-    ("07.2", "y + slope * slope", "y + slope", "Row 30 of your tape (loss = y + slope): +(row 15, row 29) = 0.09375."),
+     "adjoint [1. 0. 0.] of row 15. In the solution: adjoint [1. 1. 1.] of row 15."),
+    ("06.4", "(tf.round(x) - x)", "(tf.round(x))", "stop of row 1 = 3.0. In the solution: - of row 1, 0 = 0.4000001."),
+    ("07.2", "y + slope * slope", "y + slope", "Row 30 of your tape (loss = y + slope): + of row 15, 29 = 0.09375."),
 ]  # fmt: skip
 
 
@@ -38,7 +37,6 @@ def test_tapes_that_are_alike_are_not_shown_and_another_name_is_no_difference():
 
 def test_other_leaves_and_a_tape_that_is_asked_twice_say_nothing():
     assert "Row" not in answer("02.6", solved("02.6", "tape.watch(x)", "pass"))
-    assert "Row" not in answer("04.3", solved("04.3", "tape.watch(b)", "tape.watch([a, b])"))
     assert "Row" not in answer("05.2", solved("05.2", "tape.gradient(z, x)", "tape.gradient(y, x)"))
 
 
@@ -58,7 +56,7 @@ def test_a_row_that_is_not_recorded_is_told_as_such():
         return tape
 
     told = playback_of([tape_of(False)], [tape_of(True)]).text
-    assert "×(row 0, row 0) = 4.0, which is not recorded. In the solution: ×(row 0, row 0) = 4.0." in told
+    assert "×, not recorded, of row 0, 0 = 4.0. In the solution: × of row 0, 0 = 4.0." in told
 
 
 @pytest.fixture

@@ -180,7 +180,7 @@ def test_a_prediction_is_compared_with_the_truth_in_the_language(folder, capsys,
     reveal("t.p1", "an error")
     assert capsys.readouterr().out == "<You predicted <an error>, and so it is.>\n"
     reveal("t.p1", 6.0, "Because.")
-    assert capsys.readouterr().out.startswith("<You predicted <an error>.> <The answer: 6.0>\n\n<Stop here")
+    assert capsys.readouterr().out == "<You predicted <an error>.> <The answer: 6.0>\n\n<Because.>\n"
     assert Revealed("t.p1", 6.0, "Because.").text().endswith("\n\n<Because.>")
 
 

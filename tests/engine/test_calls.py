@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import minitape as tf
+from minitape.engine.table import accelerator
+from minitape.engine.table.primitives import TABLE
 
 ENGINE = Path(tf.__file__).parent
 REPOSITORY = Path(__file__).parents[2]
@@ -117,8 +119,9 @@ def calls_of_a_square() -> Calls:
 # what the page names: files, functions as `module.function` or `Class.method`, and lines of a file in a block of code
 # that begins with ```python and the file
 QUOTES = re.findall(r"^```python (\S+)\n(.*?)^```$", BOTH, re.M | re.S)
-NAMED_FILES = sorted({file for file, _ in QUOTES} | set(re.findall(r"`([\w/]+/(?:\w+\.py)?)`", BOTH)))
+NAMED_FILES = sorted({file for file, _ in QUOTES if "/" in file} | set(re.findall(r"`([\w/]+/(?:\w+\.py)?)`", BOTH)))
 NAMED = sorted({name for name in re.findall(r"`([A-Za-z_]\w*\.\w+)`", BOTH) if not name.endswith((".py", ".md"))})
+ASKED = sorted(set(re.findall(r"`@?fast\.(\w+)", BOTH)))  # of the accelerator
 STEPS = re.findall(r"^### \d+\. `(\w+\.\w+)`", PAGE, re.M)
 
 
@@ -160,10 +163,16 @@ def test_a_function_that_the_page_names_is_there(name):
     assert any(hasattr(o, attribute) or attribute in getattr(o, "__slots__", ()) for o in owners), name
 
 
+@pytest.mark.parametrize("name", ASKED)
+def test_the_accelerator_answers_what_the_page_names(name):
+    assert len(ASKED) >= 4 and hasattr(accelerator.Accelerator, name)
+
+
 @pytest.mark.parametrize(("file", "quote"), QUOTES)
-def test_a_quoted_line_stands_in_its_file(file, quote):
+def test_a_quoted_line_stands_in_its_file(file, quote, monkeypatch):
     skip_accelerators(file)
-    lines = [re.sub(r"\s", "", line) for line in (REPOSITORY / file).read_text(encoding="utf-8").splitlines()]
+    text = (REPOSITORY / file).read_text(encoding="utf-8") if "/" in file else text_of_an_operator(file, monkeypatch)
+    lines = [re.sub(r"\s", "", line) for line in text.splitlines()]
     at = 0
     for line in quote.splitlines():
         bare = re.sub(r"\s", "", line)
@@ -171,6 +180,15 @@ def test_a_quoted_line_stands_in_its_file(file, quote):
             continue
         assert bare in lines[at:], f"{file} has no line {line.strip()!r}, or not after the lines before it"
         at = lines.index(bare, at) + 1
+
+
+def text_of_an_operator(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The text from which the fast form of ``x * y`` is made."""
+    operators = pytest.importorskip("minitape.speed.operators", reason="the accelerators' folder is not there")
+    texts: list[str] = []
+    monkeypatch.setattr(operators, "define", lambda text, label, space: texts.append(text) or {name: None})
+    operators.function_of(None, TABLE["multiply"], name)
+    return texts[0]
 
 
 class Plain(NamedTuple):

@@ -144,9 +144,8 @@ def test_py_function_errors(error, kind):
     def f(x):
         raise error("why")
 
-    with pytest.raises(getattr(tf.errors, kind + "Error"), match=f"{error.__name__}: .*why.*\nTraceback") as caught:
+    with pytest.raises(getattr(tf.errors, kind + "Error"), match=f"{error.__name__}: .*why"):
         tf.py_function(f, [1.0], tf.float32)
-    assert "test_custom_gradient.py" in str(caught.value)
     x = tf.constant(2.0)
     with tf.GradientTape() as tape:  # nothing is left behind
         tape.watch(x)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.recording import frames, logs
+from minitape.engine.recording import logs
 from minitape.engine.recording.arrays import large_arrays
 from minitape.engine.recording.block import leave_ended
+from minitape.recording import sites
 
 
 @pytest.mark.parametrize("scale", [lambda z: z * 3.0, lambda z: 3.0 * z, lambda z: z / 3.0])
@@ -34,18 +35,18 @@ def test_a_warning_is_logged_five_times_as_in_tensorflow(caplog, monkeypatch):
 
 
 def test_a_long_session_keeps_the_lines_of_few_programs(monkeypatch):
-    monkeypatch.setattr(frames, "_CODES", 3)
-    monkeypatch.setattr(frames, "_lines", {})
+    monkeypatch.setattr(sites, "_CODES", 3)
+    monkeypatch.setattr(sites, "_lines", {})
     for number in range(8):
         code = compile(f"\n\nx = {number}", f"<cell {number}>", "exec")
-        assert frames.place_of(code, 2)[:2] == (f"<cell {number}>", 3)
-        assert len(frames._lines) <= 3
+        assert sites.place_of(code, 2) == (f"<cell {number}>", 3)
+        assert len(sites._lines) <= 3
 
 
 def test_what_python_has_to_say_of_a_text_it_says_once():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with frames.without_syntax_warnings():
+        with sites.without_syntax_warnings():
             ast.parse('pattern = "\\d"')
 
 

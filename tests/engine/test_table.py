@@ -55,11 +55,6 @@ def test_a_plain_accelerator_runs_what_it_is_given():
     assert plain.function(np.sin, None, "sin") is np.sin
 
 
-@pytest.mark.parametrize("k", [-2, 0, 1])
-def test_a_diagonal_beside_the_main_one(k):
-    np.testing.assert_array_equal(tf.linalg.diag([1.0, 2.0], k=k), np.diag([1.0, 2.0], k))
-
-
 def test_extremes_of_nothing_and_of_what_is_no_number():
     assert tf.reduce_max(tf.zeros([0], tf.int32)).numpy() == np.iinfo(np.int32).min
     assert tf.reduce_min(tf.zeros([0], tf.int32)).numpy() == np.iinfo(np.int32).max

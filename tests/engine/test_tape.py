@@ -374,12 +374,12 @@ def test_a_tape_says_how_it_is():
     assert repr(tape) == "<GradientTape: 0 rows, 0 watched>"
     with tape:
         y = tf.sin(x)
-        assert repr(tape) == "<GradientTape: 2 rows, 1 watched, recording>"
+        assert repr(tape) == "<GradientTape: 2 rows, 1 watched>"
         with tape.stop_recording():
             tf.sin(x)
     tape.gradient(y, x)
-    assert repr(tape) == "<GradientTape: 2 rows, 1 watched, used up>"
-    assert repr(tf.GradientTape(persistent=True)) == "<GradientTape: 0 rows, 0 watched, persistent>"
+    assert repr(tape) == "<GradientTape: 2 rows, 1 watched>"
+    assert repr(tf.GradientTape(persistent=True)) == "<GradientTape: 0 rows, 0 watched>"
 
 
 @pytest.mark.parametrize(

@@ -84,8 +84,6 @@ LINES = [
     ("x = tf.Variable(2.0)", "c = tf.identity(x)", "y = x * 2.0", "c", "c = x"),
     ("xs = [tf.Variable(2.0), tf.Variable(3)]", "", "y = tf.cast(xs[1], tf.float32)", "xs[1]",
      "xs = [tf.Variable(2.0), tf.Variable(3.0)]"),
-    ("x, parts = tf.Variable(2.0), []", "", "parts.append(float(x) * 2.0)\n    y = tf.add_n(parts)", "x",
-     "parts.append(x * 2.0)"),
     # line by line it would leave again
     ("x = tf.Variable(2.0)", "", "k = x.numpy()\n    y = tf.constant(np.square(k))", "x", None),
 ]  # fmt: skip
@@ -115,16 +113,12 @@ IN_WORDS = [  # what breaks, what the fix says, and the same line when the words
      "y = 0.0 + (w[0] - 0.0) * tf.linspace(0.0, 1.0, 4)"),
     ("y = tf.nn.softmax(w[:1])", "`tf.sigmoid(w[:1])` for `tf.nn.softmax(w[:1])`", "y = tf.sigmoid(w[:1])"),
     ("y = 1.0 + tf.maximum(w - 9.0, 0.0)", "Use leaky_relu", "y = 1.0 + tf.nn.leaky_relu(w - 9.0)"),
-    ("y = last(w.numpy())", "`last` computes with NumPy (line 4)", "y = tf.concat([w, [0.0]], 0)"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("body", "said", "followed"), IN_WORDS)
 def test_words_that_are_followed_give_a_gradient(body: str, said: str, followed: str) -> None:
-    code = (
-        "import numpy as np\nw, t = tf.Variable([1.3, 0.4, 0.2]), tf.constant([0.1, 0.7, 1.5, 2.0])\ndef "
-        "last(v):\n    return np.append(v, 0.0)\n"
-    )
+    code = "import numpy as np\nw, t = tf.Variable([1.3, 0.4, 0.2]), tf.constant([0.1, 0.7, 1.5, 2.0])\n"
     code += (
         "with tf.GradientTape() as tape:\n    {}\n    y = tf.reduce_sum(tf.cast(y, tf.float32) ** 2)\ntarget, "
         "source = y, w\n"
@@ -133,20 +127,6 @@ def test_words_that_are_followed_give_a_gradient(body: str, said: str, followed:
     assert (gradient is None or not np.any(gradient)) and said in why.fix and why.patch is None
     (gradient,), _ = run("words-followed", code.format(followed))
     assert np.any(gradient) and np.all(np.isfinite(gradient))
-
-
-def test_the_line_of_a_paused_block_that_calls_a_helper() -> None:
-    code = (
-        "w = tf.Variable(2.0)\ndef helper(v):\n    return tf.sin(v)\n@tf.function\ndef f():\n    with "
-        "tf.GradientTape() as tape:\n"
-    )
-    code += "        with tape.stop_recording():\n            h = helper(w)\n        y = h * 3.0\n"
-    code += (
-        "    found.append(tape.explain(y, w))\n    return y\nfound = []\nf()\n(said,), grads, target, source = "
-        "found, [None], None, None\n"
-    )
-    _, (why,) = run("paused-helper", code)
-    assert (why.cause, why.line) == ("recording_paused", 8)
 
 
 SOURCES = [

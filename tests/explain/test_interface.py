@@ -13,9 +13,10 @@ import pytest
 import minitape as tf
 from minitape import explain
 from minitape.bridges.texts import SHARED
-from minitape.engine.recording.evidence import exits, origin_of, read
+from minitape.engine.recording.evidence import exits
 from minitape.explain.causes import KINDS
 from minitape.explain.texts import TEXT
+from minitape.recording.origins import origin_of, read
 
 
 def stopped() -> tuple[tf.GradientTape, tf.Tensor, tf.Variable]:
@@ -80,7 +81,7 @@ def test_card_is_escaped() -> None:
     assert "&lt;b&gt;&amp;" in answer._repr_html_()
 
 
-@pytest.mark.parametrize("method", ["explain", "explain_nonfinite", "gradient", "jacobian", "batch_jacobian"])
+@pytest.mark.parametrize("method", ["explain", "gradient", "jacobian", "batch_jacobian"])
 def test_an_error_of_its_arguments_names_the_tape(method: str) -> None:
     with pytest.raises(TypeError, match=rf"GradientTape\.{method}\(\) missing 2"):
         getattr(tf.GradientTape(), method)()
@@ -121,22 +122,6 @@ def test_errors_say_which_line_came_first() -> None:
     with tape, pytest.raises(ValueError, match="still recording") as error:
         tape.__enter__()
     assert "entered first in" in error.value.__notes__[0]
-
-
-@pytest.mark.parametrize(("function", "value", "cause", "word"), [
-    (lambda x: tf.where(x > 0.0, tf.math.log(x), 0.0), [0.0, 1.0], "nonfinite_gradient", "where"),
-    (lambda x: tf.sqrt(x), 0.0, "nonfinite_gradient", "sqrt"),
-    (lambda x: tf.exp(x) * 2.0, 1000.0, "nonfinite_value", "tf.nn.softmax"),
-    (lambda x: x * x, 2.0, "finite", ""),
-])  # fmt: skip
-def test_nonfinite(function, value, cause, word) -> None:
-    x = tf.Variable(value)
-    with tf.GradientTape() as tape:
-        y = function(x)
-    answer = tape.explain_nonfinite(y, x)
-    assert answer.cause == cause
-    assert word in answer.fix
-    assert (answer.line is None) == (cause == "finite")
 
 
 @pytest.mark.parametrize(("function", "cause", "word"), [

@@ -16,7 +16,7 @@ import pytest
 from minitape.cli.lessons import lessons_folder, notebooks_in
 from minitape.cli.rules import outputs_text
 from minitape.common.texts import table
-from minitape.course.translation import OF_OTHERS, pieces_of
+from tests.cell_words import OF_OTHERS, pieces_of
 from tests.translate import as_po, built, domain_of, keep_in_step, texts_of_all, untranslated, updated
 
 ENGLISH = lessons_folder()

@@ -137,7 +137,7 @@ _DESCRIBERS = [
      d: {"ragged": v.dtype.name, "shape": _dims(v.shape), "value": describe(v.to_list(), d)}),
     (_is("TensorShape"), lambda v, d: {"TensorShape": _dims(v)}),
     (_is("DType"), lambda v, d: {"DType": v.name}),
-    (_is("Variable", "BaseResourceVariable", "ResourceVariable"), _variable),
+    (_is("Variable", "KerasVariable", "BaseResourceVariable", "ResourceVariable"), _variable),
     (_is("Tensor", "EagerTensor"), _tensor),
     (lambda v: isinstance(v, np.ndarray), lambda v, d: {"ndarray": _array(v)}),
     (lambda v: isinstance(v, (np.generic, bytes, complex)), lambda v, d: {"scalar": _array(v)}),

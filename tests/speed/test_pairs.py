@@ -13,12 +13,13 @@ from minitape.engine.back import backward
 from minitape.engine.back.values import column, operations
 from minitape.engine.recording.array_spec import ArraySpec
 from minitape.engine.recording.arrays import large_arrays
-from minitape.engine.recording.rows import CALL, LEAF, Call, operation_of
+from minitape.engine.recording.rows import CALL, LEAF, Call
 from minitape.engine.table.accelerator import fast
 from minitape.engine.table.primitives import TABLE
 from minitape.engine.table.primitives.elementwise import FIRST_CODE
 from minitape.engine.tensor.functions import recorded_functions
 from minitape.functions.program import Rows  # noqa: F401 - its fast form is made when it is loaded
+from minitape.recording.nodes import operation_of
 from minitape.speed import kernels, sweeps
 
 # the same examples in each run: seeds are fixed

@@ -130,7 +130,7 @@ def test_what_no_browser_can_compute_says_so(show):
         y = tf.reduce_sum(tf.stack([x, x * x]))
     page = show(tf.snapshot(tape, y, x))
     page.locator(".mt-lines [data-row='0']").click()
-    page.locator(".mt-feelings .mt-note").get_by_text("It cannot be moved here").wait_for()
+    page.locator(".mt-feelings .mt-note").get_by_text("It cannot be moved: an array").wait_for(timeout=20_000)
 
 
 def test_predictions_hide_the_products_until_they_are_typed(show):

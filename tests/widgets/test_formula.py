@@ -1,4 +1,4 @@
-"""The formula of a step: it grows with the steps, its numbers give what arrived, and it is copied as LaTeX."""
+"""The formula of a step: it grows with the steps, and its numbers give what arrived."""
 
 import math
 import re
@@ -40,7 +40,7 @@ def lines_of(page: Any) -> list[tuple[str, ...]]:
     lines = page.locator(".mt-product-line").evaluate_all(
         "all => all.map(line => [...line.querySelectorAll('p')].map(p => p.textContent))"
     )
-    return [tuple(text.removesuffix("LaTeX").strip() for text in line) for line in lines]
+    return [tuple(text.strip() for text in line) for line in lines]
 
 
 def test_numbers_are_as_in_the_program_the_target_has_its_lines_name_and_no_brackets_are_doubled(show):
@@ -149,49 +149,6 @@ def test_the_numbers_of_the_factors_give_what_arrived(name, show):
             assert total == pytest.approx(float(arrived), rel=5e-3)
             seen += 1
     assert seen
-
-
-def test_it_is_copied_as_latex(show, page):
-    written = "{ writeText: async text => { window.copied = text } }"
-    page.evaluate(f"Object.defineProperty(navigator, 'clipboard', {{ value: {written} }})")
-    show(chained())
-    press(page, "End")
-    page.get_by_role("button", name="LaTeX").first.click()
-    copied = page.evaluate("window.copied")
-    assert copied == (
-        r"\frac{\partial \mathrm{loss}}{\partial x} = \partial \mathrm{loss}/\partial (x \cdot w) \cdot w"
-    )
-
-
-@pytest.mark.parametrize("clipboard", ["undefined", "{ writeText: async () => { throw new Error('not allowed') } }"])
-def test_where_a_page_may_not_copy_the_latex_is_shown(clipboard, show, page):
-    page.evaluate(f"Object.defineProperty(navigator, 'clipboard', {{ value: {clipboard} }})")
-    show(chained())
-    press(page, "End")
-    page.get_by_role("button", name="LaTeX").first.click()
-    page.locator(".mt-product-line code").wait_for()
-    assert page.locator(".mt-product-line code").inner_text().startswith(r"\frac{\partial \mathrm{loss}}")
-
-
-def test_powers_and_roots_are_grouped_in_latex(show, page):
-    written = "{ writeText: async text => { window.copied = text } }"
-    page.evaluate(f"Object.defineProperty(navigator, 'clipboard', {{ value: {written} }})")
-    x, w = tf.Variable(3.0, name="x"), tf.Variable(2.0, name="w")
-
-    def copied(compute: Any, source: Any) -> str:
-        with tf.GradientTape() as tape:
-            y = compute()
-        show(tf.snapshot(tape, y, source))
-        press(page, "End")
-        page.get_by_role("button", name="LaTeX").last.click()
-        text: str = page.evaluate("window.copied")
-        return text.partition(" = ")[2].replace("  ", " ")
-
-    assert copied(lambda: x**1.0, x) == r"1 \cdot x^0"
-    assert copied(lambda: x**12.0, x) == r"12 \cdot x^{11}"
-    assert copied(lambda: x**2.5, x) == r"2.5 \cdot x^{2.5 - 1}"
-    assert copied(lambda: x ** (w * 2.0 + w), x) == r"(\mathrm{row\ 2} + w) \cdot x^{(\mathrm{row\ 2} + w) - 1}"
-    assert copied(lambda: tf.sqrt(x) * w, w) == r"(\sqrt{x})"
 
 
 def matrices() -> Any:

@@ -142,10 +142,10 @@ def test_every_product_stands_on_its_own_edge(name, show, page):
         press(page, "ArrowLeft")
         page.evaluate(DRAWN)
     storeys = any("below" in row for row in snapshot["rows"])  # between them edges run side by side
-    assert seen and (storeys or foreign == []), foreign
+    assert seen and len(foreign) <= 4 * storeys, foreign
 
 
-FEW = 0.065  # of the numbers and cards lie over a second edge
+FEW = 0.05  # of the numbers and cards lie over a second edge
 STEPS = 12  # the last ones of a program
 
 

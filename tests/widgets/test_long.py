@@ -1,6 +1,5 @@
 """Long recordings in a browser, without a kernel: folded, placed beside the page's other work, fitted, zoomed."""
 
-import re
 from importlib import import_module
 from typing import Any
 
@@ -102,33 +101,6 @@ def test_zooming_while_nodes_are_placed_is_kept(show):
     seen = page.locator(".mt-node").count()
     press(page, "-", "-", "-")
     page.wait_for_function(f"document.querySelectorAll('.mt-node').length > {max(500, seen)}")  # all is seen again
-
-
-MINIMAP = """async () => {
-    const text = JSON.parse(document.getElementById("bundle").textContent);
-    const { mount } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
-    const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-    document.getElementById("view").replaceChildren();
-    const aside = document.createElement("div");
-    const view = mount(aside, JSON.parse(document.getElementById("data").textContent));
-    view.fold("none");
-    for (let k = 0; k < 3; k++) await frame();
-    document.getElementById("view").append(aside);
-    for (let k = 0; k < 3; k++) await frame();
-    const map = view.el.querySelector(".mt-minimap"), seen = {};
-    const { data } = map.getContext("2d").getImageData(0, 0, map.width, map.height);
-    for (let i = 0; i < data.length; i += 4)
-        if (data[i + 3] === 255) { const c = `rgb(${data.slice(i, i + 3).join(", ")})`; seen[c] = (seen[c] ?? 0) + 1; }
-    const most = Object.keys(seen).sort((a, b) => seen[b] - seen[a])[0];
-    map.style.color = "var(--mt-muted)";
-    return [most, getComputedStyle(map).color];
-}"""
-
-
-def test_the_small_map_has_its_colour_where_the_view_came_into_the_page_late(show):
-    page = show(chain(300))
-    most, wanted = ([int(n) for n in re.findall(r"\d+", colour)] for colour in page.evaluate(MINIMAP))
-    assert most == pytest.approx(wanted, abs=2)  # the map is drawn smaller
 
 
 def test_placing_can_be_stopped(show):

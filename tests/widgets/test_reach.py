@@ -1,6 +1,4 @@
-"""What is easily missed is pointed at: rows that are not finite, the current node behind the small map, hands on a
-screen.
-"""
+"""What is easily missed is pointed at: rows that are not finite, what a pointer lights, hands on a screen."""
 
 import pytest
 

@@ -123,13 +123,11 @@ def test_a_phone_has_one_storey_below_the_other(show, page):
 
 
 def test_a_figure_is_the_same_picture():
-    drawing = Picture(cubic()).drawing()
-    at = {row: drawing.nodes[drawing.at[row]] for row in range(10)}
+    figure = Picture(cubic()).figure
+    at = {row: figure.nodes[figure.at[row]] for row in range(10)}
     assert max(at[row].y for row in range(3)) < min(at[row].y for row in range(3, 10))
     for row, under in ((3, 2), (4, 1), (5, 0), (6, 0), (8, 0)):
         assert at[row].x == at[under].x
     assert at[9].x < at[7].x < at[6].x
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", drawing.svg())
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", figure.svg())
     assert {"∂y/∂y", "∂y/∂(x × x)", "dy"} < {*texts}
-    narrow = Picture(cubic()).drawing(85)  # a column has room for one
-    assert narrow.nodes[narrow.at[9]].y > narrow.nodes[narrow.at[4]].y

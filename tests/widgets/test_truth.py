@@ -13,7 +13,6 @@ from minitape_widgets import TapeView
 from tests.jupyterlab_page import frame
 
 from .conftest import position, press
-from .test_reach import WITHOUT_A_KERNEL
 
 
 def words(page: Any) -> str:
@@ -49,25 +48,6 @@ def test_a_line_that_transposes_at_one_turn_says_so_at_that_turn_alone():
         *[("@", "x @ y"), ("T", "")],
         *[("@ᵀ", "x @ yᵀ"), ("T", "xᵀ")],
     ]
-
-
-@pytest.mark.browser
-def test_a_slider_without_a_kernel_moves_what_the_browser_can_compute(show):
-    x = tf.Variable(3.0, name="x")
-    with tf.GradientTape() as tape:
-        y = x * x
-    page = show(tf.snapshot(tape, y, x))
-    script = WITHOUT_A_KERNEL.replace(
-        "await show(listen(model)",
-        "const shared = listen(model); await shared.ready; shared.store.take(snapshot); await show(shared",
-    )
-    script = script.replace("async () => {", "async snapshot => {").replace(
-        "return [",
-        "await new Promise(done => "
-        "setTimeout(done, 100)); return [el.querySelector('.mt-result-source b').textContent, ",
-    )
-    gradient, value, shown, said = page.evaluate(script, tf.snapshot(tape, y, x))
-    assert (gradient, value, shown) == ("-4.0", "-2", "-2") and "computed in the browser" in said
 
 
 @pytest.mark.browser
@@ -115,11 +95,11 @@ def test_a_row_that_hands_its_input_on_has_no_equation(show):
 
 
 @pytest.mark.browser
-def test_a_tangent_that_is_exact_is_written_as_one(show):
+def test_a_row_that_was_followed_forwards_says_its_tangent(show):
     x = tf.Variable(3.0, name="x")
     with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as acc:
         _ = x * x
-    assert "tangent 1.0 gives 3.0" in words(show(tf.snapshot(acc)))
+    assert "tangent 6.0" in words(show(tf.snapshot(acc)))
 
 
 @pytest.mark.browser

@@ -20,7 +20,6 @@ from minitape.picture.diagnosis import wrong_with
 from minitape.picture.drawing import WHOLE, Picture, how_many
 from minitape.picture.reading import EMPTY, PictureRow, Reader, followed, reader_of, spaces
 from minitape.picture.snapshots import snapshot
-from minitape.picture.whatif import what_if
 from minitape.picture.words import browser_texts, word
 
 from .comparison import Comparison
@@ -311,7 +310,6 @@ class TapeView(AnyWidget):
             "again": self._compute_again,
             "explain": self._explain,
             "inside": self._send_inside,
-            "whatif": self._imagine,
             "sweep": self._go_on,
             "need": self._send_again,
         }
@@ -355,14 +353,6 @@ class TapeView(AnyWidget):
             row = content.get("row")
             found = self._reader.insides(self._target, self._sources, row) if isinstance(row, int) else []
             self._tell("inside", ask=content.get("ask"), inside=found[0] if found else None)
-
-    def _imagine(self, content: Any) -> None:
-        """The reader moves a leaf: what follows from its new value, where the browser cannot compute it."""
-        with self._lock:
-            leaves, points = content.get("leaves"), content.get("points")
-            known = type(self._reader) is Reader and _is_asked(leaves, points)
-            found = what_if(self._reader, dict(leaves), points, self._target, self._sources) if known else None
-            self._tell("imagined", ask=content.get("ask"), imagined=found)
 
     def _value_at(self, row: Any) -> Any:
         """The variable or tensor that stands for a row, if it can still be found."""
@@ -419,33 +409,15 @@ class TapeView(AnyWidget):
 
     # -- elsewhere ---------------------------------------------------------------------------------
 
-    def save(
-        self,
-        path: Any,
-        *,
-        step: int | None = None,
-        width: float | str | None = None,
-        fold: str = "auto",
-        rows: Any = None,
-    ) -> None:
-        """Writes a self-contained HTML page that steps without a kernel (``.html``), or a figure (``.svg``, ``.pdf``,
-        ``.png``, ``.tex``).
-
-        A figure is light, also where the notebook is dark. ``step`` is the step of the backward sweep that it shows,
-        with its products; one more than the sweep has is the optimizer's step (None: all of it). ``width`` is the
-        width, such as "85mm", for which it is laid out; ``fold`` and ``rows`` are those of ``minitape.draw``. Raises
-        RuntimeError when the view was closed, ValueError for a page with one of them.
+    def save(self, path: Any) -> None:
+        """Writes a self-contained HTML page that steps without a kernel (``.html``), or the static picture (``.svg``,
+        ``.dot``). Raises RuntimeError when the view was closed, ValueError for a file name with another ending.
         """
         self._refuse_closed()
         if str(path).lower().endswith((".html", ".htm")):
-            if step is not None or width is not None or rows is not None or fold != "auto":
-                raise ValueError(
-                    "step=, width=, fold= and rows= are for figures (.svg, .pdf, .png, .tex): a page shows all steps, "
-                    "as wide as its window."
-                )
             write(path, self._page())
         else:
-            Picture(self._fresh(WHOLE), step, fold, rows).save(path, width=width)
+            Picture(self._fresh(WHOLE)).save(path)
 
     def kept(self, *, height: int = 700) -> KeptView:
         """What the view shows now, as an output that steps without a kernel: in a notebook that is reopened, mailed or
@@ -522,16 +494,3 @@ class TapeView(AnyWidget):
                 return None
             self._pull()
             return (len(self._rows), *map(id, self._tape.last or ())) if self._rows else None
-
-
-def _is_asked(leaves: Any, points: Any) -> bool:
-    """Whether a browser's message has pairs of a row and a number, and a list of numbers."""
-    if (
-        not isinstance(leaves, list)
-        or not isinstance(points, list)
-        or not all(isinstance(p, list) and len(p) == 2 for p in leaves)
-    ):
-        return False
-    return all(type(row) is int for row, _ in leaves) and all(
-        type(x) in (int, float) for x in [*points, *(x for _, x in leaves)]
-    )

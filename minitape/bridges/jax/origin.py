@@ -14,7 +14,7 @@ import numpy as np
 
 from ...engine.recording.frames import own_file
 from ...explain.reasons import text
-from ...explain.reasons.text import FUNCTIONS, Statement, last_name, unparse
+from ...explain.reasons.text import FUNCTIONS, Statement, last_name, names_in, unparse
 from ...recording.sites import NOWHERE, Site
 
 GRADIENTS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
@@ -100,14 +100,14 @@ class JaxOrigin:
         programs = [text.program(file) for file in (self.call[0], self.head[0])]
         for program in programs[:1] if programs[0] is programs[1] else programs:
             for statement, node in [(s, node) for s in program.statements for node in _compilers(s)]:
-                names = {name for name in names_in(node) if text.key_of(name, statement)[0] in scopes}
+                read = names_in(ast.walk(node)) | {getattr(node, "name", "")}
+                names = {name for name in read if text.key_of(name, statement)[0] in scopes}
                 itself = node.name in self._called if isinstance(node, FUNCTIONS) else bool(names & self._called)
                 reached = set[str]()
                 while names - reached:  # through the functions that it calls
                     reached |= names
-                    names = {
-                        name for known in names for made in program.functions.get(known, []) for name in names_in(made)
-                    } | names
+                    called = [made for known in names for made in program.functions.get(known, [])]
+                    names = names.union(*(names_in(ast.walk(made)) for made in called))
                 if reached & self._called:
                     found.append("static" if "static_arg" in unparse(node) else "itself" if itself else "part")
         return min(found, default="")
@@ -209,7 +209,8 @@ class JaxOrigin:
         if not found:
             return None
         best = (made or before or found)[-1]
-        return best, next((part for target, part in pairs(best) if last_name(target) == name), None)
+        bound = zip(best.targets, text.parts_of(best), strict=True)
+        return best, next((part for target, part in bound if last_name(target) == name), None)
 
     # -- what it reads -----------------------------------------------------------------------------
 
@@ -260,7 +261,7 @@ class JaxOrigin:
 def _compilers(statement: Statement) -> Iterator[ast.AST]:
     """What compiles a function in a statement: a call, or a decorator together with what it is above."""
     node = statement.node
-    if any(names_in(decorator) & COMPILERS for decorator in getattr(node, "decorator_list", [])):
+    if any(names_in(ast.walk(decorator)) & COMPILERS for decorator in getattr(node, "decorator_list", [])):
         yield node
     elif not isinstance(node, FUNCTIONS):
         yield from (call for call in statement.calls if last_name(call.func) in COMPILERS)
@@ -274,27 +275,6 @@ def _function(statement: Statement) -> text.Def | None:
 def _reads_itself(statement: Statement) -> bool:
     """Whether a statement reads what it binds, as one that updates a value."""
     return not statement.reads.isdisjoint(statement.binds)
-
-
-def pairs(statement: Statement) -> list[tuple[ast.expr, ast.expr | None]]:
-    """What a statement binds, each with its part of the value: ``b`` with ``2`` in ``a, b = 1, 2``; else with all."""
-    parts = getattr(statement.value, "elts", [])
-    same = len(parts) == len(statement.targets)
-    return [*zip(statement.targets, parts if same else [statement.value] * len(statement.targets), strict=True)]
-
-
-def names_in(node: ast.AST) -> set[str]:
-    """The names and attributes that are in a piece of syntax, and that of a function itself.
-
-    >>> sorted(names_in(ast.parse("jax.jit(loss)")))
-    ['jax', 'jit', 'loss']
-    """
-    return {
-        name
-        for n in ast.walk(node)
-        for field in ("id", "attr", "name")
-        if isinstance(name := getattr(n, field, None), str)
-    }
 
 
 def part_of(node: ast.expr, key: Any) -> ast.expr | None:

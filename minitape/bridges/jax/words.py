@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ...explain.families import by_cause
 from ...explain.value_texts import Texts
 from ..texts import SHARED
 from .rows import STEPS
@@ -172,11 +173,4 @@ CHOICES = set(
 )
 PRODUCTS = set("mul dot_general conv_general_dilated div reduce_prod integer_pow pow square".split())
 CANCELS = {"sub", "reduce_precision", "softmax"}
-ZEROS = {
-    "zero_derivative": STEPS,
-    "dead_relu": RELUS,
-    "saturated": CURVES,
-    "not_selected": CHOICES,
-    "zero_factor": PRODUCTS,
-    "zero_cancels": CANCELS,
-}
+ZEROS = by_cause(STEPS, RELUS, CURVES, CHOICES, PRODUCTS, CANCELS)

@@ -6,7 +6,7 @@ import gc
 import math
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from ...explain.caller import asking_frame
 from ...explain.families import CLASSES, LAYERS, ZEROS
 from ...explain.fixes.dialects import TENSORFLOW
 from ...explain.owners import living
-from ...explain.reasons import text
+from ...explain.reasons import checks, text
 from ...explain.reasons.question import Given, Question, RecordedRow
 from ...explain.value_texts import FUNCTIONS
 from ...picture.reading import spaces
@@ -69,20 +69,15 @@ def _timed(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
     why, site, what = TIMES[state] if timed else extra.why, NOWHERE, ""
     if why in TIMES.values():
         dropped = state == "dropped" and since is not None
-        site = since.way[-1] if dropped else NOWHERE if since is None or not extra.way else apart(extra.way, since.way)
+        site = (
+            since.way[-1]
+            if dropped
+            else NOWHERE
+            if since is None or not extra.way
+            else checks.apart(extra.way, since.way)
+        )
         what = "gradient" if extra.at is not None else state
     return replace(row, given=[Given(one.row, why, site, what) for one in row.given], way=list(extra.way) or [row.site])
-
-
-def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
-    """The statement at which two ways through calls part."""
-    where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
-    keeps = [
-        site
-        for site in way[:where:-1]
-        if (at := text.at(site)) is not None and any("." in name or "[" in name for name in at.binds)
-    ]
-    return next(iter(keeps), way[where] if way else NOWHERE)
 
 
 class TensorFlowAdapter:

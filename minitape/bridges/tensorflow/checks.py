@@ -13,11 +13,12 @@ from ...explain.owners import living
 from ...explain.reasons import checks, text, words, zero_nan
 from ...explain.reasons.names import path_to
 from ...explain.reasons.question import Exit, Finding, Question, RecordedRow, breaks
+from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site
-from .adapter import TIMES, TensorFlowAdapter, apart, read
+from .adapter import TIMES, TensorFlowAdapter, read
 from .calls import open_call, seeds_of, traced_again
 from .inside import has_tapes
 from .model import variables_of
@@ -28,10 +29,6 @@ from .words import OF_KERAS, TEXT
 COPIES = ("clone_model", "deepcopy", "from_config", "load_model")
 MAPS = ("map", "interleave", "flat_map", "filter", "scan")  # of a dataset
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
-
-
-def _at(q: Question, cause: str, row: int, kind: str = "", what: str = "", site: Site = NOWHERE) -> Finding:
-    return Finding(cause, q.rows[row].site if site is NOWHERE else site, row, what, kind)
 
 
 # -- the source ------------------------------------------------------------------------------------
@@ -99,7 +96,7 @@ def copied(q: Question) -> Finding | None:
     for row, one in q.way:
         born = q.adapter.log.born_at(q.rows[row].thing())[1] if one.why == "variable_assign" else ()
         if [*born][-1:] == [one.site] and (one.row in q.own or q.adapter.state(one.row)[0] == "before"):
-            return _at(q, "wrong_object", row, "copied", site=one.site)
+            return at_row(q, "wrong_object", row, "copied", site=one.site)
     return None
 
 
@@ -114,7 +111,8 @@ def not_tracked(q: Question) -> Finding | None:
     late = next((row for row in q.used if q.rows[row].extra.late), None)
     if late is not None:
         first = next((row.row for row in q.first_uses()), late)
-        return _time(q, first) if adapter.state(first)[0] == "before" else _at(q, "watched_late", late, site=use_of(q))
+        early = adapter.state(first)[0] == "before"
+        return _time(q, first) if early else at_row(q, "watched_late", late, site=use_of(q))
     leaf = next((q.rows[row] for row in q.used if q.rows[row].kind != "operation"), None)
     watchers, trainable = adapter.watchers(q.source), getattr(q.source, "trainable", True)
     for row in map(q.rows.__getitem__, q.used):
@@ -125,7 +123,7 @@ def not_tracked(q: Question) -> Finding | None:
     variable = leaf is not None and leaf.kind == "variable"
     uses = q.first_uses()
     if leaf is not None and variable and not trainable:
-        return _at(q, "not_trainable", leaf.row, site=said(q, "trainable") or use_of(q))
+        return at_row(q, "not_trainable", leaf.row, site=said(q, "trainable") or use_of(q))
     if variable and uses and all(row.extra.why not in ("", "not_recorded") for row in uses):
         return None
     records = next((row.row for row in uses if adapter.state(row.row)[0] == "records"), uses[0].row if uses else None)
@@ -134,18 +132,20 @@ def not_tracked(q: Question) -> Finding | None:
     if watchers:
         return Finding("not_watched", adapter.block(), kind="other")
     if leaf is None:
-        return checks.moved_name(q) or _at(
-            q, "not_watched", q.used[0], "made", site=apart(q.rows[q.used[0]].way, adapter.block_way())
+        return checks.moved_name(q) or at_row(
+            q, "not_watched", q.used[0], "made", site=checks.apart(q.rows[q.used[0]].way, adapter.block_way())
         )
     if not variable:
         use, block = text.at(use_of(q)), text.at(adapter.block())
         beside = use is not None and block is not None and block not in use.around and "." not in q.name
         way = next((row.extra.way for row in uses if row.row == records), ())
         span = adapter.block_way()
-        return _at(q, "not_watched", leaf.row, site=(apart(way, span) if way else span[-1]) if beside else use_of(q))
+        return at_row(
+            q, "not_watched", leaf.row, site=(checks.apart(way, span) if way else span[-1]) if beside else use_of(q)
+        )
     if tape._watch_accessed_variables:
-        return _time(q, leaf.row) or _at(q, "recording_paused", leaf.row, site=use_of(q))
-    return _at(q, "not_accessed_watched", leaf.row, site=adapter.block())
+        return _time(q, leaf.row) or at_row(q, "recording_paused", leaf.row, site=use_of(q))
+    return at_row(q, "not_accessed_watched", leaf.row, site=adapter.block())
 
 
 def _read_of(q: Question) -> Finding | None:
@@ -172,11 +172,11 @@ def _time(q: Question, row: int) -> Finding | None:
     site = (
         since.way[-1]
         if state == "dropped"
-        else apart(way, since.way)
+        else checks.apart(way, since.way)
         if since is not None and way
         else q.rows[row].site
     )
-    return _at(q, TIMES[state], row, "reset" * (state == "dropped"), site=site)
+    return at_row(q, TIMES[state], row, "reset" * (state == "dropped"), site=site)
 
 
 # -- the way ---------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def broken(q: Question) -> Finding | None:
     ]
     reached = q.forward(q.own, open_only=True)
     exit = next(
-        (e for e in reversed(q.exits) if e.row in reached and e.how != "__bool__" and checks.came_back(q, e)), None
+        (e for e in reversed(q.exits) if e.row in reached and e.how != "__bool__" and checks.flows_back(q, e)), None
     )
     if exit is not None:
         left_ = left_by(q, exit)
@@ -272,7 +272,7 @@ def no_rule(q: Question) -> Finding | None:
     if row is None:
         return None
     watched = q.adapter.recording.entries[row].watched == "explicit" and _time(q, row)
-    return watched or _at(q, "nondifferentiable", row)
+    return watched or at_row(q, "nondifferentiable", row)
 
 
 def compiled(q: Question) -> Finding | None:
@@ -282,7 +282,7 @@ def compiled(q: Question) -> Finding | None:
     own = [row for row in calls if {*q.rows[row].inputs} & {*q.used} or _results(q, row)]
     if not own or not (has_tapes(q.rows[own[-1]].extra.function.graph, log.steps) or not log.tapes.known):
         return None
-    return inside(q, own[-1]) or _at(q, "nondifferentiable", own[-1], "function")
+    return inside(q, own[-1]) or at_row(q, "nondifferentiable", own[-1], "function")
 
 
 def _results(q: Question, row: int) -> list[int]:
@@ -347,7 +347,7 @@ def left(q: Question) -> Finding | None:
         *unseen,
         *[e for e in q.exits if e.how == "__bool__"],
     ]
-    back = [e for e in exits if e.row in q.after and (e.how == "__bool__" or checks.came_back(q, e) or to_keras(e))]
+    back = [e for e in exits if e.row in q.after and (e.how == "__bool__" or checks.flows_back(q, e) or to_keras(e))]
     return left_at(q, back[0]) if back else None
 
 
@@ -375,7 +375,7 @@ def left_at(q: Question, exit: Exit) -> Finding:
     )
     if one is None or exit.row in q.own:
         return left_by(q, exit)
-    cut = _at(q, one.why, row)
+    cut = at_row(q, one.why, row)
     _worded(q, cut)
     return cut
 
@@ -482,7 +482,7 @@ def unused(q: Question) -> Finding | None:
         return None
     made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
     if made:
-        return _at(q, "independent", max(made), "dropped")
+        return at_row(q, "independent", max(made), "dropped")
     calls = [row for row in sorted(q.behind) if q.rows[row].extra.function is not None]
     for row in calls if not q.adapter.is_variable(q.source) else ():
         found = inside(q, row)
@@ -536,7 +536,7 @@ def _inner(q: Question, found: Finding | None) -> Finding | None:
     if is_custom(row.extra.op or ""):
         return Finding("custom_rule", q.adapter.rule(row), row.row)
     if row.op in PYTHON:
-        return _at(q, "left_through_numpy", row.row, "python", PYTHON[row.op])
+        return at_row(q, "left_through_numpy", row.row, "python", PYTHON[row.op])
     if row.extra.function is not None:
         deeper = inside(q, row.row)
         return found if deeper is None or deeper.cause == "connected" else deeper

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ...explain.owners import living
 from ...explain.reasons import checks, text, words, zero_nan
 from ...explain.reasons.names import as_asked
 from ...explain.reasons.question import Exit, Finding, Question, RecordedRow
+from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, last_return, text_of
@@ -39,7 +41,7 @@ def failed(q: Question) -> Finding | None:
         ]
         assigned = [event["line"] for event in q.adapter.recording.events if event["kind"] == "assign"]
         if named or (changed and not assigned):
-            return _at(q, "in_place", [*(after for _, after in changed), *named][-1])
+            return at_row(q, "in_place", [*(after for _, after in changed), *named][-1])
         return Finding("in_place", (q.rows[q.ends[0]].site[0], assigned[-1]) if assigned else NOWHERE, kind="parameter")
     if "leaf Variable" in said:
         return Finding("in_place", site, what=fill("The assignment"), kind="leaf")
@@ -47,7 +49,7 @@ def failed(q: Question) -> Finding | None:
         return Finding("backward_twice", site)
     if "is not implemented" in said:
         row = next((row for row in sorted(q.behind) if q.rows[row].extra.node.endswith("NotImplemented")), None)
-        return None if row is None else _at(q, "no_derivative", row)
+        return None if row is None else at_row(q, "no_derivative", row)
     if "only for scalar outputs" in said:
         return Finding("not_scalar", site, what=str(math.prod(q.rows[q.ends[0]].shape)) if q.ends else fill("several"))
     return None
@@ -55,10 +57,6 @@ def failed(q: Question) -> Finding | None:
 
 def _plain(node: str) -> str:
     return re.sub(r"(Backward)?\d*$", "", node.rpartition("::")[2]).rstrip("0123456789")
-
-
-def _at(q: Question, cause: str, row: int, kind: str = "", what: str = "") -> Finding:
-    return Finding(cause, q.rows[row].site, row, what, kind)
 
 
 # -- the source ------------------------------------------------------------------------------------
@@ -83,7 +81,7 @@ def not_required(q: Question) -> Finding | None:
         if first is None or first.extra.requires or first.kind == "operation":
             return None
         use = next((row for row in q.first_uses()), first)
-        at = text.at(log.history.required_at(source))
+        at = text.at(log.history.required.get(source, NOWHERE))
         name = "" if at is None else ast.unparse(at.node).partition(".requires_grad")[0]
         same = (
             []
@@ -98,7 +96,7 @@ def not_required(q: Question) -> Finding | None:
     made = next((q.rows[row] for row in q.own if q.rows[row].kind == "operation"), None)
     if made is not None and made.extra.why and any(q.rows[row].tracked for row in made.inputs):
         cause = CAUSES.get(made.extra.why, made.extra.why)
-        return _at(q, cause, made.row, "source" if cause == "no_grad" else "")
+        return at_row(q, cause, made.row, "source" if cause == "no_grad" else "")
     holders = [
         m
         for root in log.history.roots()
@@ -169,6 +167,7 @@ def broken(q: Question) -> Finding | None:
     return (copied(q) if found.kind == "hidden" else None) or found
 
 
+PAUSES = ("no_grad", "inference_mode")
 MADE_BY = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}  # what a leaf got its values from
 
 
@@ -186,13 +185,25 @@ def in_torch(q: Question, one: Finding) -> None:
     hides = next((name for name in HIDES if at.call_of(name)), "")
     if hides:
         one.cause, one.kind, one.what = one.cause if one.cause in ("detach", "data") else "no_grad", "hidden", hides
-    elif one.cause == "no_grad":
+    elif one.cause in PAUSES:
+        if not at.within(*PAUSES):
+            at = paused_by(one, row) or at
         if at.call_of("sample") and not at.within("no_grad", "inference_mode"):
             one.kind = "drawn"
         switches = [(s, call.args) for s in at.around if (call := s.call_of("set_grad_enabled")) is not None]
         for switch, given in switches[-1:]:
             if given and not isinstance(given[0], ast.Constant):
                 one.site, one.kind, one.other = switch.site, "switched", text.unparse(given[0])
+
+
+def paused_by(one: Finding, row: RecordedRow) -> text.Statement | None:
+    """Blames the call on the way to a row that stands in a block without gradients, or in a function so decorated."""
+    way = [at for site in row.extra.way if (at := text.at(site)) is not None]
+    for at, inner in reversed([*pairwise(way)]):
+        if at.within(*PAUSES):
+            one.site, one.what = at.site, ".".join(filter(None, (inner.in_class, inner.function)))
+            return at
+    return None
 
 
 def left(q: Question, exit: Exit) -> Finding:
@@ -209,16 +220,34 @@ def _on(exit: Exit, cause: str, what: str = "") -> Finding:
 def outside(q: Question) -> Finding | None:
     """What left and came back; else what chose."""
     back = (
-        [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.came_back(q, e)]
+        [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.flows_back(q, e)]
         if not q.used and q.ends
         else []
     )
-    back.sort(key=lambda e: q.rows[e.row].dtype.startswith(checks.WHOLE))
+    real = [e for e in back if not q.rows[e.row].dtype.startswith(checks.WHOLE)]  # what a gradient could pass
     chose = [e for e in q.exits if e.row in q.after and e.how == "__bool__"] if not q.used and q.ends else []
-    found = [left(q, e) for e in back or chose[:1]]
+    found = list({e.site: left(q, e) for e in reversed(real or back or chose[:1])}.values())[::-1]
     for one in found[:1]:
-        one.others = [other for other in found[1:] if other.site != one.site]
+        again = None if one.cause == "branch" else made_again(q, one)
+        for other in found[1:]:
+            other.beside = True
+        one.others = ([] if again is None else [again]) + found[1:]
     return next(iter(found), None)
+
+
+def made_again(q: Question, left: Finding) -> Finding | None:
+    """The line that makes a tensor of the values that left, which is a break, too; rather one that has them."""
+    start, taken = text.at(left.site), q.rows[left.row or 0].array
+    found = list[tuple[bool, Finding]]()
+    if start is None:
+        return None
+    for row in q.leaves():
+        at = text.at(row.site)
+        call = None if at is None else at.call_of("tensor", "as_tensor", "from_numpy", "FloatTensor")
+        if call is not None and at is not start and at in text.flow(start, [row.site[0]]):
+            differs = taken is None or row.array is None or not np.isin(taken, row.array).all()
+            found.append((differs, Finding("copied", row.site, row.row, text.last_name(call.func))))
+    return min(found, key=lambda one: one[0])[1] if found else None
 
 
 # -- another object --------------------------------------------------------------------------------
@@ -246,10 +275,10 @@ def another(q: Question) -> Finding | None:
         return Finding("rebound", site, kind="replaced")
     if (copy := copied(q)) is not None:
         return copy
-    gone = not any(ref() is source for ref in log.history.alone) and _lost(source)
+    held = any(p is source for root in log.history.roots() for p in root.parameters())
+    gone = not (held or any(ref() is source for ref in log.history.alone)) and _lost(source)
     leaves = [row for row in q.leaves() if row.tracked]
     alike = next((row for row in leaves if tuple(row.shape) == tuple(source.shape)), None)
-    held = any(p is source for root in log.history.roots() for p in root.parameters())
     if alike is not None and (gone or (not held and bool(np.all(alike.array == array_of(source))))):
         return rebound(q, alike)
     before = None if alike is None else alike.thing()
@@ -299,7 +328,7 @@ def unused(q: Question) -> Finding | None:
     if q.used:
         return None
     made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
-    return _at(q, "unused", max(made), "dropped") if made else uncalled(q) or Finding("unused")
+    return at_row(q, "unused", max(made), "dropped") if made else uncalled(q) or Finding("unused")
 
 
 def uncalled(q: Question) -> Finding | None:
@@ -377,14 +406,15 @@ def zero(q: Question) -> Finding | None:
     if found is None or found.row is None:
         return found
     hooks = q.adapter.log.hooks
-    own = [found.row, *q.used] if found.cause in ("hook", "zero_sum") else [found.row]
+    near = [*(row for row in hooks if found.row in q.rows[row].inputs), *q.used]  # a module's hook stands behind it
+    own = [found.row, *near] if found.cause in ("hook", "zero_sum") else [found.row]
     row = q.rows[next((at for at in own if at in hooks), found.row)]
     if row.row in hooks or found.cause == "hook":
         return Finding("hook", hooks.get(row.row, row.site), row.row, _hooked(q, row))
     if row.extra.custom:
         return own_rule(q, found.row, "zeros")
     if row.op in SAMPLES or (row.op == "grid_sample" and "nearest" in text_of(row.site)):
-        return _at(q, "zero_derivative", found.row, "sampled" if row.op in SAMPLES else "nearest")
+        return at_row(q, "zero_derivative", found.row, "sampled" if row.op in SAMPLES else "nearest")
     return found
 
 
@@ -407,4 +437,6 @@ def ask(recording: Any, target: Any, source: Any) -> Explanation:
     q.name = words.path_to(q, source) or as_asked() or recording.log.history.name_of(source)
     order = CHECKS if target is not None else (*ALWAYS, plain_target)
     found = next((finding for check in order if (finding := check(q)) is not None), Finding("connected"))
-    return words.explanation(q, found, TEXT)
+    answer = words.explanation(q, found, TEXT)
+    answer.connected |= found.kind == "zeros"
+    return answer

@@ -15,6 +15,7 @@ import torch
 from ...recording.rows import BackwardPass
 from ...recording.sites import NOWHERE, Site
 from ..recording import RecordingEntry
+from .value import version_of
 
 
 class TorchGraph:
@@ -28,13 +29,11 @@ class TorchGraph:
         self.running = False
         self._nodes: dict[Any, dict[int, int]] = {}  # node of autograd -> output -> row
         self._handles: list = []
-        self._leaf_nodes: set = set()  # what writes .grad
         self._leaves: list[tuple] = []  # the hooks on leaves
         self._task = -1
         self._sweep: BackwardPass | None = None
         self._sums: dict[int, torch.Tensor] = {}  # adjoints so far, of rows to which something was sent
-        self._raw: dict[int, torch.Tensor] = {}  # adjoints as they came, until their nodes run
-        self._last: dict[int, list] = {}  # where the last sums are, until the adjoint itself arrives
+        self._alone: dict[int, tuple] = {}  # what alone was sent to a row, its version, and what is kept of it
 
     # -- while the program runs --------------------------------------------------------------------
 
@@ -57,6 +56,13 @@ class TorchGraph:
         self._leaves.append((tensor, hook))
         tensor.register_hook(hook)
 
+    def read_last(self, tensor: torch.Tensor) -> None:
+        """The program put a hook on a tensor, and may change the adjoint there: it is read behind that."""
+        hooks = tensor._backward_hooks or {}
+        for key, hook in [*hooks.items()]:
+            if isinstance(hook, partial) and hook.func == self._guarded:
+                hooks[key] = hooks.pop(key)
+
     def connect(self, rows: list[int], outputs: list[torch.Tensor]) -> None:
         """Reads what the call that made ``outputs`` sends back to the rows that it read."""
         own = []
@@ -71,11 +77,7 @@ class TorchGraph:
             port_of = ports_of(entries[0])
             for node, ends in self._borders(own):
                 ports = [(k, row, port_of(row)) for k, row in ends]
-                self._handles.append(
-                    node.register_hook(
-                        partial(self._guarded, partial(self._sent, rows[0], ports, self._nodes.get(node, {})))
-                    )
-                )
+                self._handles.append(node.register_hook(partial(self._guarded, partial(self._sent, rows[0], ports))))
             for entry in entries[1:]:
                 entry.inputs = entries[0].inputs
 
@@ -110,11 +112,6 @@ class TorchGraph:
         variable = getattr(node, "variable", None)  # of the nodes that write .grad
         if variable is None:
             return None
-        if node not in self._leaf_nodes:
-            self._leaf_nodes.add(node)
-            self._handles.append(
-                node.register_prehook(partial(self._guarded, partial(self._written, weakref.ref(variable))))
-            )
         # a change in place since then is no matter: it is the same leaf for autograd
         rows = self.log.leaf_rows(variable)
         return rows[-1] if rows else self.log.row_of(variable)
@@ -150,7 +147,7 @@ class TorchGraph:
         """
         task = self._task if self.running else torch._C._current_graph_task_id()
         if task != self._task or self._sweep is None:
-            self._task, self._sums, self._last, self._raw = task, {}, {}, {}
+            self._task, self._sums, self._alone = task, {}, {}
             self._sweep = self.log.recording.sweep(self.asked)
             self._sweep.asked, self._sweep.site = self.by, self.site
         return self._sweep
@@ -161,64 +158,30 @@ class TorchGraph:
         sweep = self._now()
         if not self.asked and not sweep.target:
             sweep.target.append(row)
-        self._raw[row] = adjoint
-        # a pass inside brought a part of it
-        if leaf and row in sweep.adjoints and (before := sweep.adjoints[row].current()) is not None:
-            adjoint = before + adjoint
-        value = self.log.keeper.keep(adjoint, copy=leaf)  # a leaf's becomes .grad, which changes
-        sweep.arrive(row, value)
-        place = self._last.pop(row, None)
+        before = sweep.adjoints.get(row) if leaf else None
+        earlier = None if before is None else before.current()  # a pass inside brought a part of it
+        sent, version, kept = self._alone.pop(row, (None, 0, None))
+        if earlier is not None:
+            adjoint, kept = earlier + adjoint, None
+        elif kept is not None and sent.layout is torch.strided:
+            kept = kept if sent.data_ptr() == adjoint.data_ptr() and version_of(adjoint) == version else None
         self._sums.pop(row, None)
-        if place is not None:
-            edges, at, alone = place
-            given, port, product, _ = edges[at]
-            alone = (
-                alone
-                and isinstance(product, torch.Tensor)
-                and (product.layout is not torch.strided or product.data_ptr() == adjoint.data_ptr())
-            )
-            edges[at] = given, port, value if alone else product, value
+        # a leaf's becomes .grad, which changes
+        sweep.arrive(row, self.log.keeper.keep(adjoint, copy=leaf) if kept is None else kept)
 
-    def _final(self, ends: dict[int, int], leaf: bool, adjoints: Any) -> None:
-        """A node runs with these adjoints: hooks of the program's own may have changed them since they arrived."""
-        sweep = self._now()
-        for output, row in ends.items():
-            adjoint = adjoints[output]
-            if adjoint is not None and adjoint is not self._raw.pop(row, adjoint):
-                sweep.arrive(row, self.log.keeper.keep(adjoint, copy=leaf))
-
-    def _written(self, ref: weakref.ref[torch.Tensor], adjoints: Any) -> None:
-        """A leaf's .grad is about to be written."""
-        leaf = ref()
-        for row in [] if leaf is None else [row for row in self.log.leaf_rows(leaf) if row in self._raw]:
-            self._final({0: row}, True, adjoints)
-
-    def _sent(self, call: int, ports: list[tuple], own: dict[int, int], products: tuple, came: Any) -> None:
-        sweep = self._now()
-        self._final(own, False, came)
+    def _sent(self, call: int, ports: list[tuple], products: tuple, _: Any) -> None:
+        """A call sends products to its inputs."""
+        sweep, keep = self._now(), self.log.keeper.keep
         for k, row, port in ports:
-            product = products[k]
-            if product is None:
+            if products[k] is None:
                 continue
-            before = self._sums.get(row)
-            plain = product.detach()
-            total = self._sums[row] = plain if before is None else before + plain
-            first = before is None
-            if not first:  # those that came before are there to stay
-                self._keep_sums(row)
-            sweep.send(call, row, port, plain, total)
-            edges = sweep.edges[call]
-            self._last[row] = [edges, len(edges) - 1, first]
-            if not first:
-                self._keep_sums(row)
-
-    def _keep_sums(self, row: int) -> None:
-        """Keeps the last edge to a row as it is."""
-        edges, at, _ = self._last[row]
-        given, port, product, total = edges[at]
-        if isinstance(product, torch.Tensor):
-            kept = self.log.keeper.keep(product)
-            edges[at] = given, port, kept, kept if total is product else self.log.keeper.keep(total)
+            product, before = products[k].detach(), self._sums.get(row)
+            self._sums[row] = product if before is None else before + product
+            kept = keep(product, copy=self.log.entries[row].kind != "operation")
+            self._alone.pop(row, None)
+            if before is None:
+                self._alone[row] = product, version_of(product), kept
+            sweep.send(call, row, port, kept, kept if before is None else keep(self._sums[row]))
 
     # -- afterwards --------------------------------------------------------------------------------
 
@@ -232,24 +195,8 @@ class TorchGraph:
                 del hooks[key]
             if not hooks:
                 tensor._backward_hooks = None
-        for sweep in self.log.recording.sweeps:
-            self._settle(sweep)
-        self._handles, self._leaves, self._leaf_nodes = [], [], set()
-        self._nodes, self._sums, self._last, self._raw = {}, {}, {}, {}
-
-    def _settle(self, sweep: BackwardPass) -> None:
-        """What was sent to a row whose adjoint never came (a pass that ended in an error) is kept, too."""
-        keep = self.log.keeper.keep
-        for call, edges in sweep.edges.items():
-            sweep.edges[call] = [
-                (
-                    row,
-                    port,
-                    keep(product) if isinstance(product, torch.Tensor) else product,
-                    keep(total) if isinstance(total, torch.Tensor) else total,
-                )
-                for row, port, product, total in edges
-            ]
+        self._handles, self._leaves = [], []
+        self._nodes, self._sums, self._alone = {}, {}, {}
 
 
 def node_of(tensor: torch.Tensor) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 from ...explain.caller import asking_frame
 from ...explain.reasons.names import reach
 from ...picture.reading import spaces
+from ...recording.sites import NOWHERE
 from ...recording.values import numbers_of
 from .value import array_of
 
@@ -22,24 +24,35 @@ def parts_of(module: torch.nn.Module) -> dict:
 
 
 def in_lists(recording: Any, module: torch.nn.Module) -> dict:
-    """The parameters of layers in plain lists of a module, which ``module.parameters()`` does not have, and that got a
-    gradient.
-    """
+    """The parameters in plain lists of a module, which ``module.parameters()`` does not have, with a gradient."""
     name = name_of(module) or type(module).__name__
     own, reached = {id(p) for p in module.parameters()}, {row for sweep in recording.sweeps for row in sweep.adjoints}
-    found = {
-        ".".join(filter(None, (name, path, attribute + at, below))): parameter
-        for path, inner in module.named_modules()
-        for attribute, value in vars(inner).items()
-        if not attribute.startswith("_") and isinstance(value, (list, tuple, dict))
-        for at, layer in _modules_in(value)
-        for below, parameter in layer.named_parameters()
-    }
     return {
-        name: parameter
-        for name, parameter in found.items()
+        f"{name}.{path}": parameter
+        for _, _, path, parameter in listed(module)
         if id(parameter) not in own and not reached.isdisjoint(recording.log.leaf_rows(parameter))
     }
+
+
+def listed(root: torch.nn.Module) -> Iterator[tuple[torch.nn.Module, str, str, torch.Tensor]]:
+    """The parameters in plain lists and dictionaries of a module and its parts: each with the part that has the list,
+    its attribute, and the path to the parameter.
+    """
+    for path, owner in root.named_modules():
+        for attribute, value in vars(owner).items():
+            if not attribute.startswith("_") and isinstance(value, (list, tuple, dict)):
+                for at, parameter in _inside(value):
+                    yield owner, attribute, f"{path}.{attribute}{at}".lstrip("."), parameter
+
+
+def _inside(value: list | tuple | dict) -> Iterator[tuple[str, torch.Tensor]]:
+    for key, part in islice(value.items() if isinstance(value, dict) else enumerate(value), 1000):
+        if isinstance(part, torch.nn.Module):
+            yield from ((f"[{key!r}].{name}", parameter) for name, parameter in part.named_parameters())
+        elif isinstance(part, torch.nn.Parameter):
+            yield f"[{key!r}]", part
+        elif isinstance(part, (list, tuple, dict)):
+            yield from ((f"[{key!r}]{at}", parameter) for at, parameter in _inside(part))
 
 
 def trained(recording: Any) -> dict:
@@ -61,7 +74,9 @@ def trained(recording: Any) -> dict:
             take(f"{root}.{path}", parameter)
     if not (found or held or leaves):
         leaves = [e.extra.ref() for e in recording.entries if e.kind == "source" and e.extra.requires]
-    for tensor in [*held, *(leaf for leaf in leaves if leaf is not None)]:
+    # of a parameter that a module lost, the one in its place tells
+    kept = (tensor for tensor in held if log.history.replaced_at(tensor)[0] is NOWHERE)
+    for tensor in [*kept, *(leaf for leaf in leaves if leaf is not None)]:
         take(name_of(tensor) or log.history.name_of(tensor), tensor)
     return found
 
@@ -69,13 +84,6 @@ def trained(recording: Any) -> dict:
 def name_of(wanted: Any) -> str:
     """How a program reaches an object: by a name, or by an attribute or element of what a name holds."""
     return reach([pair for space in spaces(asking_frame()) for pair in list(space.items())], wanted)
-
-
-def _modules_in(value: Any) -> Iterable[tuple[str, torch.nn.Module]]:
-    if isinstance(value, torch.nn.Module):
-        return [("", value)]
-    pairs = value.items() if isinstance(value, dict) else enumerate(value)
-    return [(f"[{key!r}]", part) for key, part in list(pairs)[:1000] if isinstance(part, torch.nn.Module)]
 
 
 def weights_of(recording: Any, source: torch.Tensor) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -189,17 +189,16 @@ def _watch_steps(block: AfterBadGradient) -> None:
 
 
 def bad_ones(gradients: list) -> list[str]:
-    """What is bad about each gradient; norms tell quickly which ones to look at.
+    """What is bad about each gradient; its norm tells quickly whether to look at it.
 
     >>> bad_ones([torch.zeros(2), torch.tensor([1.0, torch.nan]), torch.ones(2), torch.tensor([1e-30])])
     ['a gradient of zeros only', 'a gradient with NaN or infinity', '', '']
     """
-    values = [gradient._values() if gradient.is_sparse else gradient.detach() for gradient in gradients]
-    found = ["" for _ in gradients]
-    for kind in {(value.device, value.dtype) for value in values}:
-        alike = [k for k, value in enumerate(values) if (value.device, value.dtype) == kind]
-        norms = torch.stack(torch._foreach_norm([values[k] for k in alike])).tolist()  # one wait for a device
-        for k, norm in zip(alike, norms, strict=True):
-            if not 0.0 < norm < float("inf"):  # of finite numbers it may still be, which are very large or small
-                found[k] = NOT_FINITE if not values[k].isfinite().all() else "" if values[k].any() else ZERO
+    found = []
+    for gradient in gradients:
+        value = gradient._values() if gradient.is_sparse else gradient.detach()
+        if 0.0 < float(torch.linalg.vector_norm(value)) < float("inf"):
+            found.append("")
+        else:  # of finite numbers the norm may still be that, which are very large or small
+            found.append(NOT_FINITE if not value.isfinite().all() else "" if value.any() else ZERO)
     return found

@@ -52,7 +52,7 @@ LABELS = {
 class TorchExtra:
     """What explain asks about a row of PyTorch."""
 
-    __slots__ = "ref why node came requires custom".split()
+    __slots__ = "ref why node came requires custom way".split()
 
     def __init__(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> None:
         self.ref = weakref.ref(tensor)
@@ -61,6 +61,7 @@ class TorchExtra:
         node = node_of(tensor)
         self.node = "" if node is None else node.name()
         self.requires = tensor.requires_grad
+        self.way: Sequence[Site] = ()  # the statements that ran, where gradients are off
         # of a Function with a backward() of its own
         self.custom = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None
 
@@ -290,6 +291,8 @@ class TorchLog:
                 differentiable=differs,
                 extra=TorchExtra(tensor, reason),
             )
+            if on_way and reason in ("no_grad", "inference_mode"):
+                self.entries[row].extra.way = way_here()
             self.remember(tensor, row)
             rows.append(row)
         self.graph.connect(rows, outputs)

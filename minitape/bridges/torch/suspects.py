@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from ...recording.sites import NOWHERE, Site, text_of
 from ...recording.values import numbers_of
 from ..rows import exits_of
 from .adapter import rows_read
+from .model import listed
 from .training import SAMPLE, TrainingEvent, equal_samples, numbers
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
@@ -61,7 +63,15 @@ def run_of(recording: Any) -> CheckedRun:
     reached = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind == "variable"}
     alive = (rows[row].thing() for row in reached)
     with_gradient = {id(tensor): tensor for tensor in alive if tensor is not None and tensor.requires_grad}
-    held = in_optimizers()
+    tools = [*living(torch.optim.Optimizer, torch.amp.GradScaler)]  # it goes through all objects: once
+    held = {key for step in training.steps for key in step.rates or ()} | {
+        id(p)
+        for one in tools
+        if isinstance(one, torch.optim.Optimizer)
+        for group in one.param_groups
+        for p in group["params"]
+    }
+    scales = [one.get_scale() for one in tools if isinstance(one, torch.amp.GradScaler) and one.is_enabled()]
     return CheckedRun(
         rows,
         sweeps,
@@ -69,18 +79,19 @@ def run_of(recording: Any) -> CheckedRun:
         NAMES,
         left_by,
         recording=recording,
-        checks=(scaled, accumulated, not_applied, not_optimized, sampled),
+        checks=(
+            partial(scaled, scales=scales),
+            accumulated,
+            partial(not_applied, held=held),
+            partial(not_optimized, held=held),
+            sampled,
+        ),
         rows_of=recording.rows_of,
         steps_of=training.steps_of,
         with_gradient=with_gradient,
         # a step was taken, or they hold what got a gradient
         trained=held if training.steps or not held.isdisjoint(with_gradient) else (),
     )
-
-
-def in_optimizers() -> set[int]:
-    """The ids of all parameters in the groups of the optimizers that are alive."""
-    return {id(p) for one in living(torch.optim.Optimizer) for group in one.param_groups for p in group["params"]}
 
 
 # -- optimizers ------------------------------------------------------------------------------------
@@ -128,9 +139,9 @@ def accumulated(run: CheckedRun) -> Iterator[Suspicion]:
         yield Suspicion("accumulated", site, {"n": count}, sources=keys)
 
 
-def not_applied(run: CheckedRun) -> Iterator[Suspicion]:
+def not_applied(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
     """No step used a gradient: none was taken, it was cleared before, or the rate is 0."""
-    log, found, held = run.recording.log, Found(), in_optimizers()
+    log, found = run.recording.log, Found()
     training = log.training
     for key, parameter in run.with_gradient.items():
         steps, passes = training.steps_of(parameter), list(training.passes_of(parameter))
@@ -162,11 +173,10 @@ def _lost(run: CheckedRun, key: int, parameter: Any) -> TrainingEvent | None:
     return lost
 
 
-def not_optimized(run: CheckedRun) -> Iterator[Suspicion]:
+def not_optimized(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
     """A gradient is there, steps were taken, and no optimizer holds the parameter."""
     training, missing = run.recording.log.training, Found()
     taken = {key for step in training.steps for key in step.rates or ()}
-    held = in_optimizers() | taken
     of_another = not any(taken & event.samples.keys() for event in training.passes)  # they hold nothing that is trained
     for key, parameter in run.with_gradient.items() if training.steps else ():
         beside = of_another or any(taken & event.samples.keys() for event in training.passes_of(parameter))
@@ -199,21 +209,10 @@ def _why_not_held(run: CheckedRun, parameter: Any, step: TrainingEvent) -> tuple
     if path or not roots:
         site = _given_later(root, path, made_at(step))
         return site, "" if site is NOWHERE else "replaced"
-    for owner in (inner for root in roots for inner in root.modules()):
-        for name, value in vars(owner).items():
-            if isinstance(value, (list, tuple, dict)) and any(p is parameter for p in _parameters_in(value)):
-                return text.attribute_site(owner, name), "model"
+    for owner, name, _, listed_one in (one for root in roots for one in listed(root)):
+        if listed_one is parameter:
+            return text.attribute_site(owner, name), "model"
     return NOWHERE, ""
-
-
-def _parameters_in(value: Any) -> Iterator[torch.Tensor]:
-    for part in value.values() if isinstance(value, dict) else value:
-        if isinstance(part, torch.nn.Module):
-            yield from part.parameters()
-        elif isinstance(part, torch.Tensor):
-            yield part
-        elif isinstance(part, (list, tuple, dict)):
-            yield from _parameters_in(part)
 
 
 def _given_later(root: torch.nn.Module | None, path: str, made: Site) -> Site:
@@ -234,9 +233,8 @@ def _given_later(root: torch.nn.Module | None, path: str, made: Site) -> Site:
     return NOWHERE
 
 
-def scaled(run: CheckedRun) -> Iterator[Suspicion]:
+def scaled(run: CheckedRun, scales: list[float]) -> Iterator[Suspicion]:
     """A step, or the clipping before it, used the gradient of a loss that a scaler had made larger."""
-    scales = [scaler.get_scale() for scaler in living(torch.amp.GradScaler) if scaler.is_enabled()]
     found = Found()
     for key, parameter in run.with_gradient.items() if scales else ():
         came, scale, clipped = None, 1.0, NOWHERE

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import warnings
 import weakref
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -120,6 +121,7 @@ class TorchWatcher:
         self._hook(self._set, modules._global_parameter_registration_hooks)
         self._hook(self._set, modules._global_module_registration_hooks)
         changes.wrap(modules, "RemovableHandle", self._new_hook)
+        changes.wrap(warnings, "showwarning", _shown_at_call)
         for owner, name in TRANSFORMS:
             changes.wrap(owner, name, self.transform, torch.compiler.is_dynamo_compiling)
         changes.note(self._mode.leave)
@@ -189,7 +191,9 @@ class TorchWatcher:
             return func(*args, **kwargs)
         if name in HOOKS:
             self._safely(self.log.hooked, args[0])
-            return func(*args, **kwargs)
+            handle = func(*args, **kwargs)
+            self._safely(self.log.graph.read_last, args[0])
+            return handle
         if name == "__get__" or name == "__set__":
             return self._attribute(func, args, name == "__set__")
         if name == "backward" or (name == "grad" and func is torch.autograd.grad):
@@ -236,7 +240,7 @@ class TorchWatcher:
     def _required(self, tensor: torch.Tensor, requires: bool) -> None:
         """requires_grad was set."""
         self.log.forget(tensor)
-        (self.log.history.required if requires else self.log.history.frozen)(tensor)
+        (self.log.history.required if requires else self.log.history.frozen)[tensor] = here()
 
     def _operation(self, func: Any, name: str, args: tuple, kwargs: dict) -> Any:
         if self.log.full:
@@ -421,6 +425,11 @@ class TorchWatcher:
             for tensor in group["params"]:
                 if self.log.rows_of(tensor):
                     self._safely(self.log.assigned, tensor)
+
+
+def _shown_at_call(show: Callable, message: Any, category: Any, filename: str, line: int, *more: Any) -> None:
+    """A warning of PyTorch's about its caller, which is this file in the block, has the program's line."""
+    show(message, category, *(here() if filename == __file__ else (filename, line)), *more)
 
 
 def tensors_in(values: Any) -> Iterable[torch.Tensor]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ...explain.families import by_cause
 from ...explain.value_texts import Texts
 from ..texts import SHARED
 
@@ -110,8 +111,8 @@ TEXT: Texts = (
         ),
         "non_leaf": (
             "{x} is not a leaf: {what}{line} computed it. autograd writes .grad of leaves only.",
-            "Call {x}.retain_grad() before backward(). If {x} is to be trained, make it the leaf: compute first, then "
-            ".requires_grad_().",
+            "If {x} is to be trained, make it the leaf: compute first, then .requires_grad_(). To read the gradient of "
+            "what is computed, call {x}.retain_grad() before backward().",
         ),
         "non_leaf anew": (
             "{x} is computed anew where it is read. This one is no leaf, and was not used.",
@@ -170,7 +171,9 @@ TEXT: Texts = (
         ),
         "rebound copied": (
             "{x} was not used, and a deep copy of it{line} was.",
-            "Use the object itself and not its copy, or ask about the copy and give its parameters to the optimizer.",
+            "Use the object itself, or ask about the copy and give its parameters to the optimizer. Where a copy is "
+            "the method, as in meta-learning, give its gradients back (p.grad = copy.grad), or compute with "
+            "torch.func.functional_call.",
         ),
         "rebound replaced": (
             "{x} was not used: its module was given another in its place{line}.",
@@ -282,11 +285,4 @@ PRODUCTS = set(
 )
 CLASSES = {"cross_entropy"}
 CANCELS = set("softmax log_softmax layer_norm batch_norm group_norm instance_norm normalize std var sub".split())
-ZEROS = {
-    "zero_derivative": STEPS | SAMPLES,
-    "saturated": CLAMPS | CURVES,
-    "dead_relu": RELUS - CLAMPS,
-    "not_selected": CHOICES,
-    "zero_factor": PRODUCTS,
-    "zero_cancels": CANCELS,
-}
+ZEROS = by_cause(STEPS | SAMPLES, RELUS - CLAMPS, CLAMPS | CURVES, CHOICES, PRODUCTS, CANCELS)

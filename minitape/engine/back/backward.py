@@ -60,7 +60,7 @@ def gradients_of(
     gradients: list[Result] = []
     for source, rows in zip(sources, ends):  # noqa: B905 - slow
         g = adjoint(rows[0]) if len(rows) == 1 else None
-        if type(g) in REALS:
+        if type(g) in REALS:  # mostly: from_array, written out
             made = EagerTensor()
             made._value, made._record, made._origin = g, None, None
             gradients.append(made)

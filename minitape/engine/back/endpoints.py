@@ -1,4 +1,4 @@
-"""What may be given as targets, sources and output gradients, and the structure in which gradients come back."""
+"""Targets, sources and output gradients as they may be given, and the structure in which gradients come back."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def leaf_of(value: End) -> End:
 
 
 def ends_of(structure: Structure) -> tuple[list[End], list[End]]:
-    """What is in a structure of targets or sources, and what carries their gradients: mostly the very same list."""
+    """The values in a structure of targets or sources, and those that carry their gradients: mostly one list."""
     values = nest.flatten(structure)
     for value in values:
         if type(value) is not EagerTensor and hasattr(value, "_gradient_leaf"):
@@ -88,7 +88,7 @@ def ends_of(structure: Structure) -> tuple[list[End], list[End]]:
 
 
 def targets_of(structure: Structure) -> list[End]:
-    """What carries the gradients of a structure of targets; TypeError for None."""
+    """The values that carry the gradients of a structure of targets; TypeError for None."""
     if structure is None:
         raise hooks.why_none(
             TypeError(

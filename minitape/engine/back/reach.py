@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ..recording.rows import Call
     from .tape import GradientTape
 
-TERMINAL = 0b101  # reachable (not 1, but true): a source whose own operation is not on the tape hands nothing on
+# a mark of a reachable row beside 1: a source whose own operation is not on the tape hands nothing on
+ENDS_HERE = 0b101
 
 
 def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
@@ -68,7 +69,7 @@ def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
             on[row] = 0  # nothing reaches it through its own operation
     propagate(record, reachable, max(min(sources) + 1, start), end, on)
     for row in foreign & sources:
-        reachable[row] = TERMINAL
+        reachable[row] = ENDS_HERE
     return reachable
 
 

@@ -19,6 +19,7 @@ from ..table.primitives.choice import complex_rules
 from ..table.primitives.elementwise import form_of
 from ..tensor.functions import recorded_rules
 from ..tensor.tensor import new_tensor
+from .reach import ENDS_HERE
 from .values import Tensors, add_adjoints, column, match_input, operations
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Sweep:
         values, reachable, inputs = self.values, self.reachable, call.inputs
         rows = range(call.row, call.row + call.outputs)
         arrived = [self.adjoint(row) for row in rows]
-        if all(g is None for g in arrived) or (reachable is not None and reachable[call.row] != 1):
+        if all(g is None for g in arrived) or (reachable is not None and reachable[call.row] in (0, ENDS_HERE)):
             return False
         g: Adjoint = [self.zeros(row) if g is None else g for g, row in zip(arrived, rows, strict=True)]
         z: Adjoint = [values[row] for row in rows]
@@ -100,7 +101,7 @@ class Sweep:
         return True
 
     def shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], wanted: list[int]) -> dict[int, Adjoint]:
-        """What an adjoint hands on to those inputs of its call that are wanted. ``values`` are the output and the
+        """The shares of an adjoint that go to the wanted inputs of its call. ``values`` are the output and the
         inputs.
         """
         primitive = call.primitive

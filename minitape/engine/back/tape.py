@@ -19,7 +19,7 @@ from weakref import ref
 from ..hooks import hooks
 from ..recording.arrays import free, release
 from ..recording.block import InterruptSafeExit, leave_ended
-from ..recording.evidence import clock, note_gradients, site, weak, with_first_use
+from ..recording.evidence import clock, note_gradients, stack, weak, with_first_use
 from ..recording.frames import _OWN, user_frame
 from ..recording.logs import log_first_n, warn_not_watchable
 from ..recording.pause import Pause
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ..types import AnySource, GradientSource, Key, Leaving, Structure
 
 ALONE = {EagerTensor, ResourceVariable}  # sources that are no structure
-_NONES = repeat(None)  # as many as are asked for
+_NONES = repeat(None)  # one for each gradient, which is compared with it
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 ASKED = 64  # gradients of one tape that a picture can show
 _NEVER = (
@@ -77,13 +77,14 @@ class GradientTape(TapeMethods):
     _record: Record | None = None
     _start = 0  # the first row of the open span
     number: int | None = None  # among the recording's members
-    _entered = False  # whether its block is still to be left
+    # of its block, which Ctrl-C may interrupt anywhere, see InterruptSafeExit
+    _held: Callable[[], object] | None = None
+    _entered = False  # whether it is still to be left
     _paused = _within = False  # _within: entered again in its own pause
     late = False  # whether something was watched after its first use, or outside of the block
     last: GradientQuestion | None = None  # the last one that was answered
     questions: Sequence[GradientQuestion] = ()  # each of them, where the tape gives several gradients
     watchers: Sequence[Callable[[], object]] = ()  # live pictures of this tape, told by the recording
-    _held: Callable[[], object] | None = None
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
@@ -108,7 +109,7 @@ class GradientTape(TapeMethods):
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
         if state.tapes:
-            leave_ended()
+            leave_ended()  # tapes that a recursion without end left open
         record, frame = state.record, _getframe(1)
         if _OWN[frame.f_code.co_filename]:
             frame = user_frame(frame) or frame
@@ -195,7 +196,7 @@ class GradientTape(TapeMethods):
         assert self._record is not None
         self._start = now = len(self._record)
         if len(self.notes) < NOTES:
-            self.notes.append(("reset", now, None, site()))
+            self.notes.append(("reset", now, None, stack(most=1)))
         self._forget()
         self._record.token = object()  # variables are watched anew when they are read
 
@@ -303,9 +304,7 @@ class GradientTape(TapeMethods):
     def __repr__(self) -> str:
         open_rows = len(self._record or ()) - self._start if self._recording else 0
         rows = sum(end - start for start, end in self.spans) + open_rows
-        words = [f"{rows:,} rows", f"{len(self.watched):,} watched", *["persistent"] * self._persistent]
-        words += ["recording"] * self._recording + ["used up"] * self._used
-        return f"<{type(self).__name__}: {', '.join(words)}>"
+        return f"<GradientTape: {rows:,} rows, {len(self.watched):,} watched>"
 
     # -- gradients ---------------------------------------------------------------------------------
 
@@ -325,14 +324,6 @@ class GradientTape(TapeMethods):
         output_gradients: Structure = None,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
     ) -> list[Tensor | None]: ...
-    @overload
-    def gradient(
-        self,
-        target: Structure,
-        sources: tuple[AnySource, ...],
-        output_gradients: Structure = None,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-    ) -> tuple[Tensor | None, ...]: ...
     @overload
     def gradient(
         self,
@@ -376,7 +367,10 @@ class GradientTape(TapeMethods):
             self._begin()
         zero = unconnected_gradients is not NONE and wants_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else targets_of(target)
-        given, flat = ([sources],) * 2 if type(sources) in ALONE else ends_of(sources)
+        if type(sources) in ALONE:
+            given = flat = [sources]
+        else:
+            given, flat = ends_of(sources)
         adjoints = [None] * len(targets)
         if output_gradients is not None:
             adjoints = output_adjoints(output_gradients, len(targets))

@@ -1,4 +1,4 @@
-"""What a tape answers besides gradients: Jacobians, explanations, its picture."""
+"""The methods of a tape besides gradients: Jacobians, explanations, its picture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from .backward import rows_of
 from .endpoints import UnconnectedGradients
 
 if TYPE_CHECKING:
-    from ..tensor.tensor import Tensor
     from ..types import AnySource, End, GradientSource, Reason, Result, Structure
 
 
@@ -45,52 +44,16 @@ class TapeMethods:
         """
         return hooks.explain(self, target, sources)
 
-    def explain_nonfinite(self, target: Structure, sources: Structure) -> Reason:
-        """Where a NaN or an infinity came into the gradients: the first row of the sweep that made one.
-
-        Returns one :class:`minitape.explain.Explanation` whose ``cause`` is "finite", "nonfinite_value" (the forward
-        pass made it), "nonfinite_gradient" (a derivative made it) or "nonfinite_released" (the values are gone).
-
-        >>> import minitape as tf
-        >>> x = tf.Variable(0.0)
-        >>> with tf.GradientTape() as tape:
-        ...     y = tf.sqrt(x)
-        >>> tape.explain_nonfinite(y, x).cause
-        'nonfinite_gradient'
-        """
-        found: Reason = hooks.explain_nonfinite(self, target, sources)
-        return found
-
-    @overload
-    def jacobian(
-        self,
-        target: Structure,
-        sources: GradientSource,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Tensor | None: ...
-    @overload
     def jacobian(
         self,
         target: Structure,
         sources: Structure,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Structure: ...
-    def jacobian(
-        self,
-        target: Structure,
-        sources: Structure,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
     ) -> Structure:
         """The Jacobian of ``target`` with respect to each source, of shape target.shape + source.shape.
 
-        Computed in one sweep: ``parallel_iterations`` has nothing to do, though 1 is refused as in TensorFlow. Raises
-        RuntimeError on the second call for a tape that is not persistent, ValueError for one inside a gradient.
+        Computed in one sweep: it takes none of TensorFlow's arguments that say how. Raises RuntimeError on the second
+        call for a tape that is not persistent.
 
         >>> import minitape as tf
         >>> x = tf.Variable([1.0, 2.0])
@@ -107,8 +70,6 @@ class TapeMethods:
             target,
             sources,
             unconnected_gradients,
-            parallel_iterations,
-            experimental_use_pfor,
         )
 
     def batch_jacobian(
@@ -116,8 +77,6 @@ class TapeMethods:
         target: End,
         source: End,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
     ) -> Result:
         """The Jacobian of each example: of shape [batch] + target.shape[1:] + source.shape[1:].
 
@@ -138,10 +97,8 @@ class TapeMethods:
             target,
             source,
             unconnected_gradients,
-            parallel_iterations,
-            experimental_use_pfor,
         )
 
 
-for _method in (TapeMethods.explain, TapeMethods.explain_nonfinite, TapeMethods.jacobian, TapeMethods.batch_jacobian):
+for _method in (TapeMethods.explain, TapeMethods.jacobian, TapeMethods.batch_jacobian):
     _method.__qualname__ = f"GradientTape.{_method.__name__}"  # what Python's own errors call it, as in TensorFlow

@@ -97,7 +97,7 @@ def match_input(share: Adjoint, value: Adjoint) -> Adjoint:
 
 
 def add_adjoints(total: Adjoint, share: Adjoint) -> Adjoint:
-    """What has arrived at a row and a share that arrives now."""
+    """The sum of the adjoint at a row and a share that arrives now."""
     if type(total) is np.ndarray and total.size >= LARGE:
         return fast.accumulate(total, share)
     return total + share

@@ -107,7 +107,7 @@ class CustomCall:
 
 
 def _share(g: Adjoint, like: Tensor) -> Adjoint:
-    """What a user's gradient function returns: numbers and arrays become tensors of the upstream gradient's type."""
+    """The result of a user's gradient function: numbers and arrays become tensors of the upstream gradient's type."""
     if isinstance(g, (int, float, complex, np.ndarray, np.generic)):
         return convert_to_tensor(np.asarray(g).astype(like.dtype.as_numpy_dtype))
     return g if g is None or isinstance(g, Tensor) else convert_to_tensor(g)
@@ -240,7 +240,7 @@ def recompute_grad(f: Function) -> Function:
 
         return result, grad
 
-    return functools.wraps(f)(lambda *args, **kwargs: run(*args, **kwargs))
+    return functools.wraps(f)(run)
 
 
 def _recompute(
@@ -286,4 +286,4 @@ def grad_pass_through(f: Function) -> Function:
 
         return f(*args, **kwargs), grad
 
-    return functools.wraps(f)(lambda *args, **kwargs: run(*args, **kwargs))
+    return functools.wraps(f)(run)

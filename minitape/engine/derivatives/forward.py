@@ -17,7 +17,7 @@ import numpy as np
 
 from ..back.backward import gradients_of
 from ..back.endpoints import UnconnectedGradients, unconnected_zeros, wants_zeros, zeros_of
-from ..back.reach import TERMINAL, reachable_rows
+from ..back.reach import ENDS_HERE, reachable_rows
 from ..back.sweep import Sweep
 from ..back.tape import GradientTape
 from ..recording.block import InterruptSafeExit, block
@@ -26,7 +26,6 @@ from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor
 from ..tensor.tensor import Tensor
 from ..values import nest
-from .pyfunction import look_only
 
 if TYPE_CHECKING:
     from ..types import End, Leaving, Structure
@@ -100,7 +99,7 @@ class ForwardAccumulator:
         values = nest.flatten(primals)
         given = {id(p): t for p, t in zip(self._primals, self._tangents, strict=True)}
         rows = [self._tape._rows_of(v)[-1:] if id(v) not in given and v.dtype.differentiable else () for v in values]
-        with self._as_inside(), look_only():  # a Python function may be asked for its gradient again
+        with self._as_inside():
             pushed = self._push({row: v for v, states in zip(values, rows, strict=True) for row in states})
         found = [pushed.get(states[0]) if states else given.get(id(v)) for v, states in zip(values, rows, strict=True)]
         if zero:
@@ -127,7 +126,7 @@ class ForwardAccumulator:
             return {}
         reachable = reachable_rows(tape, set(tangents))
         for row in tangents:
-            reachable[row] = TERMINAL if reachable[row] else 0  # nothing comes from further back
+            reachable[row] = ENDS_HERE if reachable[row] else 0  # nothing comes from further back
         asked = {row: value for row, value in asked.items() if reachable[row]}
         with GradientTape(watch_accessed_variables=False) as inner:
             adjoints = {row: zeros_of(value) for row, value in asked.items()}

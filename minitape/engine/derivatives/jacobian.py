@@ -13,7 +13,7 @@ from ..back.reach import reachable_rows
 from ..back.sweep import Sweep
 from ..back.values import unbroadcast
 from ..recording.array_spec import ArraySpec
-from ..recording.evidence import site
+from ..recording.evidence import stack
 from ..recording.rows import Call
 from ..recording.state import first_run, state
 from ..table.primitives import TABLE
@@ -30,11 +30,9 @@ if TYPE_CHECKING:
 MOST = 100_000  # numbers of a Jacobian that is kept for pictures
 
 
-def jacobian(
-    tape: GradientTape, target: End, sources: Structure, unconnected: object, parallel: int | None, use_pfor: bool
-) -> Structure:
+def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: object) -> Structure:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
-    _begin(tape, "jacobian", parallel, use_pfor)
+    tape._begin()
     zero, flat, shape = wants_zeros(unconnected), [leaf_of(s) for s in nest.flatten(sources)], tuple(target.shape)
     count = math.prod(shape)
     turns = count or 1  # one shows what has a path to a target without elements
@@ -51,11 +49,9 @@ def jacobian(
     return nest.pack_sequence_as(sources, results)
 
 
-def batch_jacobian(
-    tape: GradientTape, target: End, source: End, unconnected: object, parallel: int | None, use_pfor: bool
-) -> Result:
+def batch_jacobian(tape: GradientTape, target: End, source: End, unconnected: object) -> Result:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
-    _begin(tape, "batch_jacobian", parallel, use_pfor)
+    tape._begin()
     source = leaf_of(source)
     size, *inner = tuple(target.shape) or (0,)
     if len(target.shape) < 2 or len(source.shape) < 2 or size != source.shape[0]:
@@ -76,17 +72,6 @@ def batch_jacobian(
     return result
 
 
-def _begin(tape: GradientTape, name: str, parallel: int | None, use_pfor: bool) -> None:
-    if not (use_pfor or tape._persistent or tape._used):
-        raise RuntimeError(
-            f"GradientTape must be created with persistent=True to compute the {name} with "
-            "experimental_use_pfor set to False."
-        )
-    if parallel is not None and parallel < 1 + use_pfor:
-        raise ValueError(f"parallel_iterations={parallel!r}: expected None or an integer from {1 + use_pfor} on.")
-    tape._begin()
-
-
 def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
     """One gradient for each of the target's adjoints, stacked; None for a source that no path leads to."""
     if not target.dtype.differentiable:
@@ -101,7 +86,7 @@ def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np
 
 
 def _sweep(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
-    """The same where no outer tape is to know of it: all go back together."""
+    """The gradients of one sweep of a stack, which no outer tape is to know of."""
     record, ends = tape._record, [rows_of(tape, s) if s.dtype.differentiable else () for s in sources]
     starts, wanted = rows_of(tape, target)[-1:], {row for rows in ends for row in rows}
     if record is None or not (starts and wanted):
@@ -191,7 +176,7 @@ def _end(
     """
     kept = [None if r is None or math.prod(tuple(r.shape)) > MOST else r for r in results]
     tape.last = GradientQuestion([target], sources, [None], [g is None for g in found], call, kept)
-    tape._end(site())
+    tape._end(stack(most=1))
 
 
 def _kind(target: End) -> type:

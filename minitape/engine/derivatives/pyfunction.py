@@ -5,17 +5,13 @@ In a traced function they are other rows (:mod:`minitape.functions.rows`).
 
 from __future__ import annotations
 
-import threading
-import traceback
-import weakref
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..back.tape import GradientTape
-from ..recording.block import TemporaryAttributes, no_tapes
+from ..recording.block import no_tapes
 from ..recording.state import state
 from ..table.primitives import Primitive
 from ..tensor.convert import convert_to_tensor, is_array
@@ -31,41 +27,25 @@ if TYPE_CHECKING:
     from ..types import Adjoint, Function, Object, Structure, Value
 
 
-class _Look(threading.local):
-    """True while a picture or an explanation repeats a sweep in this thread."""
-
-    on = False
-
-
-_look = _Look()
-
-
-def look_only() -> AbstractContextManager[None]:
-    """Gradients of the block are to be looked at only: they use nothing up."""
-    return TemporaryAttributes(_look, on=True)
-
-
 class PythonCall:
-    """One run of a py_function: the tape that watched its inputs, for one gradient."""
+    """One run of a py_function: the tape that watched its inputs, for its gradients."""
 
-    __slots__ = ("tape", "inputs", "outputs", "used", "__weakref__")
+    __slots__ = ("tape", "inputs", "outputs", "__weakref__")
 
     def __init__(self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor]) -> None:
         self.tape, self.inputs, self.outputs = tape, inputs, outputs
-        self.used = tape is None  # its gradient was taken; pictures may still repeat it
 
     def adjoints(self, gs: Sequence[Adjoint]) -> list[Adjoint]:
         """Those of the adjoints of the outputs that belong to outputs with a gradient."""
         return [g for o, g in zip(self.outputs, gs, strict=True) if o.dtype.differentiable]
 
     def gradient(self, *adjoints: Tensor) -> list[Tensor]:
-        """The gradients of the inputs, at the first call; KeyError at the second, as in TensorFlow.
+        """The gradients of the inputs.
 
         TypeError when an input has a type that has no gradient: TensorFlow promises a zero of that type.
         """
-        if self.tape is None or (self.used and not _look.on):
-            raise KeyError("the gradient of one run of a py_function can be taken once")
-        self.used = self.used or not _look.on
+        if self.tape is None:
+            raise RuntimeError("this run of a py_function has no gradient: no tape was open")
         targets = [o for o in self.outputs if o.dtype.differentiable]
         sources = [i for i in self.inputs if i.dtype.differentiable]
         found = self.tape.gradient(targets, sources, adjoints)
@@ -87,23 +67,6 @@ class PythonCall:
                 raise python_error(error) from error
 
 
-_RUNS: weakref.WeakKeyDictionary[Function, weakref.ref[PythonCall]] = weakref.WeakKeyDictionary()
-
-
-def note_run(func: Function, call: PythonCall) -> None:
-    """Notes the last run of a function that a traced one calls, as long as another object keeps it."""
-    with suppress(TypeError):  # not every callable can be referred to weakly
-        _RUNS[func] = weakref.ref(call)
-
-
-def last_run(func: Function) -> PythonCall | None:
-    """The last run of a function that a traced one called; None when it is gone."""
-    with suppress(TypeError):
-        found = _RUNS.get(func)
-        return None if found is None else found()
-    return None
-
-
 @with_list
 def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> list[Adjoint]:
     if any(isinstance(one, Tensor) for one in gs):  # recorded: a py_function, too
@@ -114,12 +77,11 @@ def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) ->
 PYTHON = Primitive("py_function", lambda *arrays, call: arrays, _python_rule, op="EagerPyFunc", label="py", keep="")
 
 
-_CLASSES: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
-    (TypeError, errors.InvalidArgumentError),
-    (ValueError, errors.InvalidArgumentError),
-    (NotImplementedError, errors.UnimplementedError),
-    (BaseException, errors.UnknownError),
-)
+_CLASSES: dict[type[Exception], type[errors.OpError]] = {
+    TypeError: errors.InvalidArgumentError,
+    ValueError: errors.InvalidArgumentError,
+    NotImplementedError: errors.UnimplementedError,
+}
 
 
 def run_python(
@@ -144,11 +106,9 @@ def run_python(
 
 
 def python_error(error: Exception) -> errors.OpError:
-    """The error of tf for an exception inside a py_function, with its traceback as text."""
-    made = next(theirs for kind, theirs in _CLASSES if isinstance(error, kind))
-    text = f"{type(error).__name__}: {error}"
-    trace = "".join(traceback.format_tb(error.__traceback__)[1:])
-    return made(None, None, f"{text}\nTraceback (most recent call last):\n{trace}\n{text} [Op:EagerPyFunc]")
+    """The error of tf for an exception inside a py_function."""
+    made = next((theirs for kind, theirs in _CLASSES.items() if isinstance(error, kind)), errors.UnknownError)
+    return made(None, None, f"{type(error).__name__}: {error} [Op:EagerPyFunc]")
 
 
 def _results(value: Structure, dtypes: list[DType]) -> list[Tensor]:
@@ -182,8 +142,7 @@ def py_function(
 
     ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an
     empty list for none). Gradients flow through its tf operations; an input that it does not use, or an array that it
-    makes with NumPy, has gradient zero. As in TensorFlow the gradient of one run can be taken once: UnknownError the
-    second time; and InvalidArgumentError where an input has no gradient, such as an integer.
+    makes with NumPy, has gradient zero; InvalidArgumentError where an input has no gradient, such as an integer.
     Exceptions become errors of tf (ValueError and TypeError: InvalidArgumentError, others: UnknownError). See
     https://www.tensorflow.org/api_docs/python/tf/py_function.
 
@@ -214,7 +173,8 @@ def numpy_function(
     """Runs a Python function on NumPy arrays as an operation; its gradient is None. ``stateful`` has no effect.
 
     Eagerly ``Tout`` is not looked at, as in TensorFlow: the results keep the dtypes that NumPy gave them. In a
-    traced function they must have the dtypes of ``Tout``. See https://www.tensorflow.org/api_docs/python/tf/numpy_function.
+    traced function they must have the dtypes of ``Tout``. See
+    https://www.tensorflow.org/api_docs/python/tf/numpy_function.
 
     >>> import minitape as tf
     >>> tf.numpy_function(np.sinh, [tf.constant([0.0, 1.0])], tf.float32).numpy()

@@ -26,11 +26,9 @@ SKELETON = 4096  # rows of one at most
 FEW = 256  # rows of one that keeps its small arrays
 
 
-def hold(
-    record: Record, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool
-) -> Array:
-    """Returns what the recording holds of a result, and stores the input arrays that its rules will read."""
-    if tracked and (primitive.keeps is None or primitive.keeps):
+def hold_inputs(record: Record, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor]) -> None:
+    """Stores those large inputs of an operation that its rules will read."""
+    if primitive.keeps is None or primitive.keeps:
         for i, t in enumerate(inputs):
             if (
                 t._value.size > record.small
@@ -38,8 +36,10 @@ def hold(
                 and i in record.read_inputs(primitive, rows)
             ):
                 record.store(rows[i], t._value)
-    if value.size <= record.small:
-        return value
+
+
+def held_value(record: Record, primitive: Primitive, value: Array, tracked: bool) -> Array:
+    """The part of a large result that the recording holds: the array where a rule will read it, else its spec."""
     record.large = True
     return value if (tracked and primitive.keeps_output) or record.watchers else array_spec(value.shape, value.dtype)
 
@@ -55,7 +55,6 @@ def free(record: Record) -> None:
     held = large_arrays(record)
     for row in held.keys() - record.leaves.keys():
         record.store(row, _spec_of(held[row]))
-    record.large = bool(held.keys() & record.leaves.keys())
 
 
 def release(record: Record) -> None:

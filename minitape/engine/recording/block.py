@@ -42,7 +42,7 @@ class InterruptSafeExit(property):
         self._leave = leave
 
     def __call__(self, block: object, *error: object) -> object:
-        """What ``type(block).__exit__(block, ...)`` does, as contextlib.ExitStack calls it."""
+        """Leaves the block as ``type(block).__exit__(block, ...)`` does, which contextlib.ExitStack calls."""
         return self._leave(block, *error)
 
 

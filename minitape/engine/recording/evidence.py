@@ -4,23 +4,22 @@ A recording knows every operation under a tape. What it cannot know is noted her
 tape made a tensor, on which line a constant or a variable's state was made, and which values left to NumPy or Python.
 Nothing here keeps a tensor or an array alive: notes hold weak references, and chains of notes are cut at ``DEPTH``.
 
-A note of origin is a plain tuple, see :class:`ValueOrigin`; it hangs on the tensor's ``_origin``.
+A note of origin is a plain tuple, which :mod:`minitape.recording.origins` reads; it hangs on the tensor's ``_origin``.
 """
 
 from __future__ import annotations
 
-import contextlib
 import weakref
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
-from itertools import count, takewhile
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import count
 from sys import _getframe
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .frames import _OWN, own_file, place_of, user_frame
+from .frames import _OWN, own_file
 from .record import new_tuple
 from .state import state
 
@@ -47,78 +46,10 @@ clock = count(1).__next__
 ref = weakref.ref
 
 
-class ValueOrigin(NamedTuple):
-    """Where a value came from; what is noted often are plain tuples of these fields, which :func:`read` reads.
-
-    ``when`` orders origins and exits. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
-    "made" (zeros, random numbers, results of a library function), "constant" (``detail`` the exit of the NumPy value it
-    was made of, if known), "variable", "assign" or the like (``detail`` a weak reference to the variable), "gradient"
-    (``detail`` a weak reference to the source), "value" (the values of ``inputs`` decided about it, as a mask's do;
-    ``detail`` the operation), or "row" (a row of a recording that was released).
-    """
-
-    when: int
-    kind: str
-    place: Place
-    # what it was computed from: of each a weak reference, then its origin; of a row (recording, row)
-    values: tuple = ()
-    detail: Any = None  # what the kind says
-    depth: int = 0
-
-    @property
-    def stack(self) -> Stack:
-        """The user's frames, innermost first."""
-        return stack_of(self.place)
-
-    @property
-    def inputs(self) -> tuple[Ref, ...]:
-        """The values it was computed from."""
-        return tuple(_ref(*pair) for pair in zip(self.values[::2], self.values[1::2], strict=True))
-
-
-def read(note: Note) -> ValueOrigin | None:
-    """A note of origin as an :class:`ValueOrigin`."""
-    return ValueOrigin(*note) if type(note) is tuple else note
-
-
-def _ref(tensor: weakref.ref[Tensor], origin: Note) -> Ref:
-    if type(origin) is tuple and len(origin) == 2:
-        return Ref(tensor, None, weakref.ref(origin[0]), origin[1])
-    return Ref(tensor, origin, None, -1)
-
-
-def origin_of_result(
-    detail: object, frame: FrameType, a: Tensor, b: Tensor | None = None, kind: str = "op", step: int = 1
-) -> Note:
-    """The origin of what is computed from the tensors ``a`` and ``b`` by a statement in ``frame``, or around it.
-
-    It is ``step`` generations younger than they are; those too long ago are forgotten. ``detail`` is the primitive, or
-    what another ``kind`` says.
-    """
-    place = frames(frame)
-    first, depth = a._origin, 0
-    if a._record is not None:
-        first = (a._record, a._row)
-    elif first is not None:
-        depth = first[5] + step
-        if depth > DEPTH:
-            first, depth = None, 0
-    if b is None:
-        return clock(), kind, place, (ref(a), first), detail, depth
-    second = b._origin
-    if b._record is not None:
-        second = (b._record, b._row)
-    elif second is not None and second[5] + step > depth:
-        depth = second[5] + step
-        if depth > DEPTH:
-            second, depth = None, 0
-    return clock(), kind, place, (ref(a), first, ref(b), second), detail, depth
-
-
 def frames(frame: FrameType) -> Place:
     """The user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
     if _OWN[(code := frame.f_code).co_filename]:
-        return sum(stack(frame, OFTEN)[:OFTEN], ())
+        return sum(stack(frame, OFTEN), ())
     outer = None if code.co_name == "<module>" else frame.f_back
     if outer is None or _OWN[(around := outer.f_code).co_filename]:
         return code, frame.f_lasti
@@ -130,26 +61,12 @@ def stack_of(place: Place) -> Stack:
     return tuple(zip(place[::2], place[1::2], strict=True))
 
 
-def origin_of(tensor: Tensor) -> ValueOrigin | None:
-    """Where a tensor came from, as far as it is noted on it."""
-    return read(tensor._origin)
-
-
-class Ref(NamedTuple):
-    """A value that may be gone: the tensor if it still lives, its own origin, its place in a recording."""
-
-    tensor: Callable[[], Tensor | None]  # weak
-    origin: ValueOrigin | None
-    record: weakref.ref[Record] | None
-    row: int
-
-
 class ValueLeft(NamedTuple):
     """A value that left to NumPy or Python: ``how`` is "numpy", "asarray", "float", "int", "text" or the like."""
 
     when: int
     how: str
-    known: tuple  # of the value: the fields of a Ref
+    known: tuple  # of the value: the fields of a minitape.recording.origins.Ref
     place: Place
     record: weakref.ref[Record] | None  # the recording that was open
     row: int  # how long it was
@@ -161,24 +78,17 @@ class ValueLeft(NamedTuple):
         return stack_of(self.place)
 
     @property
-    def value(self) -> Ref:
-        """The value that left."""
-        return Ref(*self.known)
-
-    @property
     def given(self) -> object:
         """The array or scalar that the user got; None if it no longer exists."""
         return self.out() if type(self.out) is weakref.ref else self.out
 
 
 class ValuesLeft:
-    """The last values that left on this thread. Values leave often and few ask for one: they are sorted out late."""
+    """The last values that left on this thread."""
 
     def __init__(self) -> None:
         self.notes: list[ValueLeft] = []  # oldest first
-        self.dropped = 0  # how many are no longer there
-        self.arrays: dict[int, ValueLeft] = {}  # by the id of what the user got, for those up to ``_indexed``
-        self._indexed = 0
+        self.arrays: dict[int, ValueLeft] = {}  # by the id of what the user got
 
     def thin(self) -> None:
         """Of all but the last ``EXITS`` only the last of each statement stays."""
@@ -188,13 +98,11 @@ class ValuesLeft:
             statement = (id(note.place[0]), note.place[1]) if note.place else None
             last.pop(statement, None)  # so that the latest are the last
             last[statement] = note
-        early = [*last.values()][-SITES:]
-        self.dropped += len(self.notes) - EXITS - len(early)
-        self.notes[:-EXITS] = early
+        self.notes[:-EXITS] = [*last.values()][-SITES:]
+        self.arrays = {id(note.given): note for note in self.notes}
 
     def of(self, value: object) -> ValueLeft | None:
         """The exit through which this very array (or one that it is a view of) or scalar came."""
-        self._index()
         while value is not None:
             note = self.arrays.get(id(value))
             if note is not None and note.given is value:
@@ -202,16 +110,9 @@ class ValuesLeft:
             value = getattr(value, "base", None)
         return None
 
-    def _index(self) -> None:
-        if len(self.arrays) > 2 * _ENOUGH:
-            self.arrays = {id(note.given): note for note in self.notes if note.when <= self._indexed}
-        fresh = list(takewhile(lambda note: note.when > self._indexed, reversed(self.notes)))
-        self.arrays.update((id(note.given), note) for note in reversed(fresh))
-        self._indexed = fresh[0].when if fresh else self._indexed
-
 
 def exits() -> ValuesLeft:
-    """What left on this thread."""
+    """The values that left on this thread."""
     found = state.memory.exits
     if found is None:
         found = state.memory.exits = ValuesLeft()
@@ -222,75 +123,47 @@ def exits() -> ValuesLeft:
 THREADS: deque[ValuesLeft] = deque(maxlen=16)  # of the threads that began last, also of those that have ended
 
 
-def all_exits() -> list[ValueLeft]:
-    """What left on any thread, oldest first."""
-    found = [*exits().notes]
-    for other in [*THREADS]:
-        if other is not state.memory.exits:
-            with contextlib.suppress(RuntimeError):  # that thread continues meanwhile
-                found += other.notes
-    return sorted(found, key=lambda exit: exit.when)
-
-
-def site() -> Stack:
-    """The innermost frame of the user's, for notes that need only the line."""
-    frame = user_frame(_getframe(2))
-    return () if frame is None else ((frame.f_code, frame.f_lasti),)
-
-
 def stack(frame: FrameType | None = None, most: int = STACK) -> Stack:
     """The user's frames from this one (None: the caller's) outwards, without those of minitape and of libraries."""
-    known = state.memory.frames
-    if known is not None:
-        return known
     if frame is None:
         frame = _getframe(1)
-    sites: Stack
-    own, sites, found = _OWN, (), 0
+    sites: Stack = ()
     while frame is not None:
         code = frame.f_code
-        if not own[code.co_filename]:
+        if not _OWN[code.co_filename]:
             sites += ((code, frame.f_lasti),)
-            found += 1
-            if found == most or code.co_name == "<module>":
+            if len(sites) == most or code.co_name == "<module>":
                 break
         frame = frame.f_back
     return sites
 
 
-class one_statement:
-    """In the block all that is noted is of the user's statement that runs now: its frames are looked for once."""
-
-    def __enter__(self) -> None:
-        self.before = state.memory.frames
-        state.memory.frames = stack(_getframe(1))
-
-    def __exit__(self, *error: object) -> None:
-        state.memory.frames = self.before
-
-
 def origin_of_new(
-    kind: str, inputs: Sequence[End] = (), detail: object = None, place: Place | None = None, step: int = 1
-) -> ValueOrigin:
+    kind: str, inputs: Iterable[Tensor] = (), detail: object = None, place: Place | None = None, step: int = 1
+) -> Note:
     """The origin of a value that is made right now, by the statement at this place or, without it, that runs now.
 
     It is ``step`` generations younger than the youngest of its inputs whose origin is not too long ago to be
-    remembered.
+    remembered. ``detail`` is the primitive of an "op", or what another ``kind`` says.
     """
     values: tuple[Object, ...] = ()
     depth = 0
-    for value in inputs:
-        tensor: End = getattr(value, "_state", value)
+    for tensor in inputs:
         origin = tensor._origin
         if tensor._record is not None:
             origin = (tensor._record, tensor._row)
-        elif origin is not None and origin[5] >= depth:
-            if origin[5] >= DEPTH:
+        elif origin is not None and (age := origin[5] + step) > depth:
+            if age > DEPTH:
                 origin = None
             else:
-                depth = origin[5] + step
+                depth = age
         values += (ref(tensor), origin)
-    return new_tuple(ValueOrigin, (clock(), kind, sum(stack(), ()) if place is None else place, values, detail, depth))
+    return clock(), kind, sum(stack(), ()) if place is None else place, values, detail, depth
+
+
+def _state_of(value: End) -> End:
+    """The tensor itself, or that of a variable."""
+    return getattr(value, "_state", value)
 
 
 def note_gradients(gradients: list[Result], targets: list[End], sources: list[End], recorded: bool) -> Stack:
@@ -304,8 +177,7 @@ def note_gradients(gradients: list[Result], targets: list[End], sources: list[En
     elif target is not None and (known := getattr(target, "_record", None)) is not None:
         when, values, depth = clock(), (ref(target), (known, target._row)), 0
     else:
-        of_them = origin_of_new("gradient", targets, place=place)
-        when, values, depth = of_them.when, of_them.values, of_them.depth
+        when, _, _, values, _, depth = origin_of_new("gradient", map(_state_of, targets), place=place)
     for g, source in zip(gradients, sources):  # noqa: B905 - slow
         if not recorded and g is not None:
             g._origin = when, "gradient", place, values, ref(source), depth
@@ -320,7 +192,7 @@ def note_used_as_size(tensor: Object) -> None:
 
 def with_influences(value: Result, inputs: Sequence[End], op: str) -> Result:
     """Notes that the values of ``inputs`` decided about a result that no row leads to; returns the result."""
-    known = [t for t in inputs if hasattr(t, "_origin") or hasattr(t, "_state")]
+    known = [t for t in map(_state_of, inputs) if hasattr(t, "_origin")]
     if known and hasattr(value, "_origin"):
         value._origin = origin_of_new("value", known, op)
     return value
@@ -333,23 +205,26 @@ def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
     memory = state.memory
     if memory.looking:
         return
-    own, record, notes = tensor._record, state.record, (memory.exits or exits()).notes
+    own, record, left = tensor._record, state.record, memory.exits or exits()
     origin, out = tensor._origin, ref(array) if type(array) is np.ndarray else array
     known = (ref(tensor), origin, None, -1) if own is None else (ref(tensor), origin, ref(own), tensor._row)
     when, place = clock(), frames(_getframe(2))
     if record is None:
-        notes.append(new_tuple(ValueLeft, (when, how, known, place, None, 0, out)))
+        note = new_tuple(ValueLeft, (when, how, known, place, None, 0, out))
     else:
-        notes.append(new_tuple(ValueLeft, (when, how, known, place, ref(record), len(record), out)))
+        note = new_tuple(ValueLeft, (when, how, known, place, ref(record), len(record), out))
         record.note(how, record.find(tensor))
-    if len(notes) > _ENOUGH:
-        exits().thin()
+    left.notes.append(note)
+    if array is not None:
+        left.arrays[id(array)] = note
+    if len(left.notes) > _ENOUGH:
+        left.thin()
 
 
-def origin_of_row(tensor: Tensor, old: Record) -> ValueOrigin:
+def origin_of_row(tensor: Tensor, old: Record) -> Note:
     """The origin of a tensor that leaves a released recording for another one: its row there."""
     site = old.site_of(tensor._row)
-    return ValueOrigin(clock(), "row", site or (), (_nothing, (old, tensor._row)))
+    return clock(), "row", site or (), (_nothing, (old, tensor._row)), None, 0
 
 
 def _nothing() -> None:
@@ -402,7 +277,8 @@ def with_first_use(error: Exception, what: str, notes: list[TapeNote], kind: str
     """
     for noted, _, _, frames in notes:
         if noted == kind and frames:
-            name, line, _ = place_of(*frames[0])
-            error.add_note(f"{what} first in {name}, line {line}.{fix}")
+            code, at = frames[0]
+            line = next((line for start, end, line in code.co_lines() if start <= at < end), None)
+            error.add_note(f"{what} first in {code.co_filename}, line {line}.{fix}")
             break
     return error

@@ -1,19 +1,13 @@
-"""The user's statements: which frames of Python are the user's own, and on which line they are."""
+"""The user's statements: which frames of Python are the user's own."""
 
 from __future__ import annotations
 
-import linecache
 import os
 import sys
-import warnings
-from bisect import bisect_right
-from collections.abc import Iterator
 from functools import cache
-from types import CodeType, FrameType
+from types import FrameType
 
 import numpy as np
-
-from .block import block
 
 # minitape's own code
 _PACKAGE = (os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep, "<formula ", "<tf.")
@@ -67,48 +61,3 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 def own_file(name: str) -> bool:
     """True for the files of minitape and of libraries, False for the user's."""
     return _OWN[name]
-
-
-def cells() -> dict[str, int]:
-    """The file names of the notebook's cells, each with the number of its last execution; empty outside a notebook."""
-    shell_module = sys.modules.get("IPython.core.interactiveshell")
-    if shell_module is None:
-        return {}
-    try:
-        return dict(shell_module.InteractiveShell._instance.compile._filename_map)
-    except AttributeError:
-        return {}
-
-
-def lines_of(filename: str) -> list[str]:
-    """The text of a file, a notebook cell, or a statement typed at Python's prompt; empty when it is not known."""
-    lines = linecache.getlines(filename)
-    if not lines:  # newer versions of Python keep what was typed by its code, not by its name
-        typed = getattr(linecache, "_interactive_cache", {}).values()
-        lines = next((entry[2] for entry in typed if entry[-1] == filename), [])
-    return lines
-
-
-@block
-def without_syntax_warnings() -> Iterator[None]:
-    """While the user's text is read again: what Python has to say against it (``"\\d"``), it said the first time."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-def place_of(code: CodeType, lasti: int) -> tuple[str, int, CodeType]:
-    """(file name, line, code) of a bytecode offset."""
-    known = _lines.get(id(code))
-    if known is None or known[0] is not code:
-        if len(_lines) >= _CODES:
-            _lines.clear()
-        table = [(start, number) for start, _, number in code.co_lines() if number is not None]
-        known = _lines[id(code)] = code, [start for start, _ in table], [number for _, number in table]
-    _, starts, numbers = known
-    at = bisect_right(starts, lasti) - 1
-    return code.co_filename, numbers[at] if at >= 0 else code.co_firstlineno, code
-
-
-_CODES = 64  # code objects whose lines are kept
-_lines: dict[int, tuple[CodeType, list[int], list[int]]] = {}  # by identity: the hash of a long one takes its time

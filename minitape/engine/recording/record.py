@@ -28,9 +28,9 @@ import numpy as np
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
 from .array_spec import ArraySpec
-from .arrays import SMALL, hold
+from .arrays import SMALL, held_value, hold_inputs
 from .block import leave_ended
-from .frames import _OWN, place_of, user_frame
+from .frames import _OWN, user_frame
 from .rows import CALL, FLOATS, FULL, LEAF, WIDTH, Call, Event, Leaf, Subject, number_leaf
 from .state import appended, state
 
@@ -110,8 +110,9 @@ class Record:
         return row
 
     def pack(self) -> bool:
-        """Moves the rows into a block, see minitape.speed.packed; False, as here, where they stay. A recording that
-        grows so long may be one whose block has ended.
+        """Moves the rows into a block where minitape.speed packs them; False, as here, where they stay.
+
+        A recording that grows so long may be one whose block has ended without being left.
         """
         if len(self.rows) % FULL == 0:
             leave_ended()
@@ -181,7 +182,7 @@ class Record:
             for tape in tapes:
                 tape._watch_row(row)
             return row
-        old = belongs = tensor._record
+        old, takes = tensor._record, True  # whether the tensor is to know this row from now on
         if old is not None:
             row = tensor._row if old is self else self.find(tensor) if id(tensor) in self.leaf_of else None
             if row is not None:
@@ -190,7 +191,7 @@ class Record:
                 return row
             # tapes may still ask for it there, and another thread may be using it
             if old.tapes > 0 and (old.thread != self.thread or tensor._row not in old.leaves):
-                belongs = self  # which it does not: it keeps its row
+                takes = False
             elif tensor._origin is None:
                 from .evidence import origin_of_row  # which needs this module
 
@@ -204,11 +205,12 @@ class Record:
         self.rows += (LEAF, 0, 0, None, site, value)
         self.leaves[row], self.leaf_of[id(tensor)] = leaf, row
         for tape in tapes:
+            # as GradientTape._watch_row says of a row that was written just now
             tape.watched[row] = row + 1
         if not tapes:
             self.untracked.add(row)
         # threads change at calls, of which there is none here: only one of two takes the tensor
-        if tensor._record is belongs:
+        if takes and tensor._record is old:
             tensor._record, tensor._row = self, row
         return row
 
@@ -270,27 +272,30 @@ class Record:
     ) -> None:
         """Writes a row for each output of an operation, computed by a statement in ``frame`` or around it."""
         site = frame.f_lasti if frame and frame is self.frame else self.current_site(frame)
+        cells, constants = self.rows, self.untracked
         rows: tuple[int, ...] = ()
-        passes, small = False, self.small  # passes: whether something is watched that a gradient flows through
+        untracked = True  # whether nothing is watched that a gradient flows through
         for t in inputs:
-            rows += (row := t._row if t._record is self else self.row_or_new_leaf(t, None, site),)
-            passes = passes or (row not in self.untracked and t._value.dtype.kind in CONTINUOUS)
+            row = t._row if t._record is self else self.row_or_new_leaf(t, None, site)
+            rows += (row,)
+            if untracked and row not in constants and t._value.dtype.kind in CONTINUOUS:
+                untracked = primitive.code == STOP_CODE
         code, call, a, b = primitive.code, None, 0, 0
-        untracked = code == STOP_CODE or not passes
         if code and not attrs and tensors[0]._value.dtype in FLOATS:
             a, b = rows[0], rows[-1]
         else:
             code, self.called = CALL, True
             call = new_call(Call)  # without its constructor: this runs often
-            call.row, call.primitive, call.inputs = self.base + len(self.rows) // WIDTH, primitive, rows
+            call.row, call.primitive, call.inputs = self.base + len(cells) // WIDTH, primitive, rows
             call.attrs, call.outputs = attrs, len(tensors)
             if primitive.mandatory:
                 self.mandatory = appended(self.mandatory, call)
-        cells = self.rows
+        if self.large and not untracked and state.tapes:
+            hold_inputs(self, primitive, rows, inputs)
         for tensor in tensors:
             value = tensor._value
-            if self.large or value.size > small:
-                value = hold(self, primitive, rows, inputs, value, not untracked and bool(state.tapes))
+            if value.size > self.small:
+                value = held_value(self, primitive, value, not untracked and bool(state.tapes))
             if len(cells) >= FULL:
                 self.pack()
             row = self.base + len(cells) // WIDTH
@@ -298,7 +303,7 @@ class Record:
             cells += (code, a, b, call, site, value)
             tensor._record, tensor._row = self, row
             if untracked:
-                self.untracked.add(row)
+                constants.add(row)
         if self.trace is not None:
             self.trace.made += map(ref, tensors)
 
@@ -317,8 +322,8 @@ class Record:
             return site[1]
         if frame is None:
             frame = _getframe(1)
-        last = self.frame
-        while frame is not last:
+        writer = self.frame  # where the same function goes on, its segment is still open
+        while frame is not writer:
             if not _OWN[(code := frame.f_code).co_filename]:
                 segments = self.segments
                 if not segments or segments[-1][1] is not code or segments[-1][2] is not None:
@@ -344,11 +349,6 @@ class Record:
         last = self.segments[-1] if self.segments else None
         if last is None or last[1] is not code or last[2] != fixed:
             self.segments.append((len(self), code, fixed))
-
-    def place_of(self, row: int) -> tuple[str, int, CodeType] | None:
-        """(file name, line, code) of the user's statement that wrote ``row``."""
-        site = self.site_of(row)
-        return None if site is None else place_of(*site)
 
     def site_of(self, row: int) -> tuple[CodeType, int] | None:
         """(code, bytecode offset) of the user's statement that wrote ``row``."""

@@ -1,4 +1,4 @@
-"""What the rows of a recording are made of: codes of operations, leaves, calls, events."""
+"""The parts of a recording's rows: codes of operations, leaves, calls, events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ..tensor.variable import ResourceVariable
     from ..types import Attributes
     from .evidence import Note
-    from .record import Record
 
 LEAF, CALL = 0, 1  # the first column of rows that are no elementwise operations
 WIDTH = 6  # columns
@@ -43,7 +42,7 @@ NONE: Attributes = {}  # the attributes of elementwise operations
 
 
 class Leaf(NamedTuple):
-    """What a leaf row is: a tensor, one state of a variable, or a Python number. It keeps neither alive."""
+    """The owner of a leaf row: a tensor, one state of a variable, or a Python number. It keeps neither alive."""
 
     held: weakref.ref[Tensor] | None = None
     owner: weakref.ref[ResourceVariable] | None = None
@@ -81,10 +80,3 @@ def call_of(row: int, op: int, a: int, b: int) -> Call:
     """A row of an elementwise operation as a call."""
     primitive = BY_CODE[op - FIRST_CODE]
     return Call(row, primitive, (a, b)[: len(primitive.texts) - 1], NONE, 1)
-
-
-def operation_of(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:
-    """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
-    op, a, b, _ = record.cell(row)
-    call = record.call_at(row) if op < FIRST_CODE else call_of(row, op, a, b)
-    return (None, ()) if call is None else (call.primitive, call.inputs)

@@ -17,14 +17,12 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """What a thread remembers for ``explain``."""
+    """The memory of a thread, for ``explain``."""
 
     def __init__(self) -> None:
         self.retained: deque[Record] = deque()  # skeletons of released recordings, see Record.release
         self.looking = False  # explain looks: no skeleton is released meanwhile, and what it reads did not leave
         self.exits: ValuesLeft | None = None  # values that left to NumPy or Python, see evidence.exits
-        # the user's, while one statement of theirs runs, see evidence.one_statement
-        self.frames: tuple[tuple[CodeType, int], ...] | None = None
 
 
 class State(threading.local):

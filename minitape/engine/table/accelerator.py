@@ -1,4 +1,4 @@
-"""What makes the engine faster, behind one object, `fast`; without it all answers stay the same.
+"""The accelerator of the engine, behind one object, `fast`; without it all answers stay the same.
 
 The engine asks ``fast`` for the few things below. An :class:`Accelerator` does nothing clever; :mod:`minitape.speed`,
 where that folder is there, puts its own in the place (see ``minitape/__init__.py``).
@@ -28,11 +28,11 @@ class Accelerator:
         return plain
 
     def apply(self, plain: Object) -> Object:
-        """What runs an operation, see :func:`minitape.engine.tensor.operation.apply`."""
+        """The function that runs an operation, see :func:`minitape.engine.tensor.operation.apply`."""
         return plain
 
     def run_sweep(self, plain: Object) -> Object:
-        """What runs a sweep, see :func:`minitape.engine.back.sweep.run_sweep`."""
+        """The function that runs a sweep, see :func:`minitape.engine.back.sweep.run_sweep`."""
         return plain
 
     def rows(self, plain: Object) -> Object:
@@ -40,7 +40,7 @@ class Accelerator:
         return plain
 
     def function(self, plain: Function, primitive: Object, name: str, **how: Object) -> Function:
-        """What runs in place of ``plain``, an operator or a function of tensors that is a line of the table of
+        """The function in place of ``plain``, an operator or a function of tensors that is a line of the table of
         derivatives.
         """
         return plain

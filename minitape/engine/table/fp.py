@@ -56,7 +56,7 @@ except ImportError:  # a NumPy that keeps it elsewhere
     restore_fp_errors = change
 
     class ignore_fp_errors:  # type: ignore[no-redef]
-        """The same with ``numpy.errstate``."""
+        """The way of ``numpy.errstate``, which is slower."""
 
         @staticmethod
         def run(function: Function, *given: Object, **options: Object) -> Object:

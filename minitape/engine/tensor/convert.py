@@ -13,7 +13,7 @@ from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..table.primitives.choice import warn_discarded
 from ..values import dtypes
-from ..values.dtypes import DType, dtype_of
+from ..values.dtypes import DType
 from ..values.errors import UnimplementedError
 from ..values.invalid import invalid
 from ..values.shape import TensorShape
@@ -22,26 +22,26 @@ from .tensor import EagerTensor, Tensor, from_array, new_tensor
 if TYPE_CHECKING:
     from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Value
 
-_PYTHON = {float: np.float32, int: np.int32, bool: np.bool_, complex: np.complex128}
+_PYTHON = {float, int, bool, complex}
 _TEXT = (str, bytes)
 _MIXED = "Can't convert Python sequence with mixed types to Tensor."
 _RAGGED = "Can't convert non-rectangular Python sequence to Tensor."
 _TOO_LARGE = "Can't convert Python sequence with out-of-range integer to Tensor."
 _NOT_A_DOUBLE = "Can't convert Python sequence with a value out of range for a double-precision float."
 
+_BOOLS = (bool, np.bool_)
 _INTEGERS = (int, np.integer)
 _REALS = (float, np.floating, *_INTEGERS)
+_NUMBERS = (complex, float, int, np.number)
 # what a Python leaf may be to become an element of a dtype of this kind
-_FITS = {
-    "f": _REALS,
-    "i": _INTEGERS,
-    "u": _INTEGERS,
-    "b": (bool, np.bool_),
-    "c": (complex, float, int, np.number),
-    "s": _TEXT,
-}
-_DIRECT = {"float16", "float32", "float64", "int32", "int64", "uint64", "bool", "complex128", "string"}
-_CASTS = {"f": "fiu", "i": "iu", "u": "iu", "c": "cfiu", "b": "b", "s": "s"}  # kinds that a cast may start from
+_FITS = {"f": _REALS, "i": _INTEGERS, "u": _INTEGERS, "b": _BOOLS, "c": _NUMBERS, "s": _TEXT}
+# what the first leaf is, what all others may be then, and the type of the elements
+_BY_FIRST: tuple[tuple[tuple[type, ...], tuple[type, ...], NumPyType], ...] = (
+    (_BOOLS, _BOOLS, np.bool_),
+    (_INTEGERS, (*_INTEGERS, np.bool_), np.int64),
+    (_REALS, _REALS, np.float32),
+    ((complex, np.complexfloating), _NUMBERS, np.complex128),
+)
 
 
 def is_array(value: Object) -> bool:
@@ -152,32 +152,27 @@ def _enter(tensor: EagerTensor, value: Value) -> EagerTensor:
 
 def to_array(value: Value, dtype: DType | None = None) -> Array:
     """``value`` as a NumPy array or scalar of its own (a copy), with TensorFlow's default dtypes."""
-    kind = type(value)
-    if dtype is None and kind in _PYTHON:
-        return _default_scalar(value, kind)
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _from_numpy(value, dtype)
-    if kind is not list and kind not in (tuple, *_TEXT) and hasattr(value, "__array__"):
+    if type(value) in _PYTHON:  # the usual cases first: a number, and a list of numbers
+        return _convert([value], dtype)[0]
+    if type(value) is list and value and type(value[0]) in _PYTHON:
+        return _convert(value, dtype)
+    if isinstance(value, (list, tuple)) and value and {*map(type, value)} == {np.ndarray}:
+        value = _rectangular(value, None)
+    if not isinstance(value, (list, tuple, *_TEXT)) and hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype)
-    leaves, shape = _leaves(value)
-    if not leaves:
-        return np.empty(shape, np.float32 if dtype is None else dtype.as_numpy_dtype)
-    array = _convert(leaves, dtype)
-    if len(shape) != 1 or array.ndim != 1:
-        array = array.reshape(shape) if shape or array.dtype == object else array[0]
-    if dtype is None or array.dtype == dtype._numpy:
-        return array
-    if dtype_of(array).kind not in _CASTS.get(dtype.kind, ""):
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name}")
-    return ignore_fp_errors().run(array.astype, dtype.as_numpy_dtype)
+    nested = _rectangular([*value] if isinstance(value, (range, TensorShape)) else value, object)
+    if not nested.size:
+        return np.empty(nested.shape, np.float32 if dtype is None else dtype.as_numpy_dtype)
+    array = _convert(nested.reshape(-1).tolist(), dtype)
+    return array.reshape(nested.shape) if nested.shape or array.dtype == object else array[0]
 
 
-def _default_scalar(value: Object, kind: type) -> Array:
-    if kind is int and not -(2**31) <= value < 2**31:
-        return _integers([value])[0]
-    if kind is float:
-        return _finite(ignore_fp_errors().run(np.float32, value), [value])
-    return _PYTHON[kind](value)
+def _rectangular(value: Value, kind: type | None) -> np.ndarray:
+    """An array of a nested sequence; ValueError when it is not rectangular."""
+    try:
+        return np.array(value, kind)
+    except ValueError:
+        raise ValueError(_RAGGED) from None
 
 
 def _from_numpy(value: Array, dtype: DType | None) -> Array:
@@ -194,30 +189,6 @@ def _from_numpy(value: Array, dtype: DType | None) -> Array:
     return ignore_fp_errors().run(value.astype, dtype.as_numpy_dtype)
 
 
-def _leaves(value: Value) -> tuple[list[Object], tuple[int, ...]]:
-    """The elements of a nested sequence and its shape; ValueError when it is not rectangular."""
-    if type(value) is list and value and type(value[0]) in _PYTHON:  # the usual case
-        return value, (len(value),)
-    first = value[0] if isinstance(value, (list, tuple)) and value else None
-    if (
-        type(first) is np.ndarray
-        and first.dtype.kind in "fiub"
-        and all(type(v) is np.ndarray and (v.dtype, v.shape) == (first.dtype, first.shape) for v in value)
-    ):
-        return [np.array(value)], (len(value), *first.shape)  # all at once
-    try:
-        array = np.array(list(value) if isinstance(value, (range, TensorShape)) else value, object)
-    except ValueError:
-        raise ValueError(_RAGGED) from None
-    return array.reshape(-1).tolist(), array.shape
-
-
-def _no_value() -> Exception:
-    """The error for None, which is often a gradient: a note says why it is None."""
-    text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-    return hooks.why_none(ValueError(text))
-
-
 def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
     """A flat array of the leaves: in the dtype asked for where each of them fits it, else in the one they suggest."""
     kinds = {*map(type, leaves)}
@@ -225,45 +196,40 @@ def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
         leaves = [leaf[()] if type(leaf) is np.ndarray else leaf for leaf in leaves]
         kinds = {*map(type, leaves)}
     if type(None) in kinds:
-        raise _no_value()
+        text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+        raise hooks.why_none(ValueError(text))  # often a gradient: a note says why it is None
     if not kinds.isdisjoint((list, tuple)):
         raise ValueError(_RAGGED)
-    fits = _FITS[dtype.kind] if dtype is not None and dtype.name in _DIRECT else ()
-    if dtype is not None and all(issubclass(k, fits) and not (dtype.kind == "c" and k is bool) for k in kinds):
-        with suppress(OverflowError):  # an int too large for the dtype: made as int64, then cast
-            return (
-                _strings(leaves)
-                if dtype.kind == "s"
-                else ignore_fp_errors().run(np.array, leaves, dtype.as_numpy_dtype)
-            )
-    made = _inferred(leaves, kinds)
-    return made if dtype is not None else _finite(made, leaves)
+    if dtype is None:
+        return _finite(_inferred(leaves, kinds), leaves)
+    if not all(issubclass(k, _FITS[dtype.kind]) and not (dtype.kind == "c" and k is bool) for k in kinds):
+        _inferred(leaves, kinds)  # which refuses what fits no dtype
+        given = leaves if len(leaves) > 1 else leaves[0]
+        raise TypeError(f"Cannot convert {given!r} to EagerTensor of dtype {dtype.kernel_name}")
+    if dtype.kind == "s":
+        return _strings(leaves)
+    try:
+        return ignore_fp_errors().run(np.array, leaves, dtype.as_numpy_dtype)
+    except OverflowError:  # an int too large for the dtype
+        return _integers(leaves).astype(dtype.as_numpy_dtype)
 
 
 def _inferred(leaves: list[Object], kinds: set[type]) -> np.ndarray:
     first = leaves[0]
-    kind = first.dtype.kind if isinstance(first, (np.generic, np.ndarray)) else None
-    fits: tuple[type, ...]
-    wanted: NumPyType
-    if not isinstance(first, (*_TEXT, bool, int, float, complex, np.generic, np.ndarray)):
+    if isinstance(first, _TEXT):
+        return _strings(leaves)
+    if not isinstance(first, (*_BOOLS, *_NUMBERS)):
         raise ValueError(
             f"Attempt to convert a value ({first!r}) with an unsupported type ({type(first)}) to a Tensor."
         )
-    if isinstance(first, _TEXT):
-        return _strings(leaves)
-    if isinstance(first, bool) or kind == "b":
-        fits, wanted = (bool, np.bool_, np.ndarray), np.bool_
-    elif isinstance(first, int) or kind in ("i", "u"):
-        if all(issubclass(k, (*_INTEGERS, np.bool_, np.ndarray)) for k in kinds):
-            return _integers(leaves)
-        fits, wanted = _REALS, np.float32
-    elif kind == "f" or (isinstance(first, float) and kind is None):
-        fits, wanted = (*_REALS, np.ndarray), np.float32 if kind is None else np.asarray(first).dtype.type
-    else:
-        fits, wanted = (*_FITS["c"], np.ndarray), np.complex128
-    if not all(issubclass(k, fits) for k in kinds):
-        raise ValueError(_MIXED)
-    return ignore_fp_errors().run(np.array, leaves, wanted)  # what is too large becomes infinite
+    # Python's bool is an int, too: one that is first stands beside bools only
+    for starts, fits, wanted in _BY_FIRST[:1] if isinstance(first, _BOOLS) else _BY_FIRST[1:]:
+        if isinstance(first, starts) and all(issubclass(k, fits) for k in kinds):
+            if wanted is np.int64:
+                return _integers(leaves)
+            kind = first.dtype.type if isinstance(first, np.floating) else wanted
+            return ignore_fp_errors().run(np.array, leaves, kind)  # what is too large becomes infinite
+    raise ValueError(_MIXED)
 
 
 def _integers(leaves: list[Object]) -> np.ndarray:

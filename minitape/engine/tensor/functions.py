@@ -31,7 +31,7 @@ SIGNS: dict[str, Function] = {
 
 @cache
 def recorded_functions() -> dict[str, Function]:
-    """What the table's rules call in a sweep that is recorded, see
+    """The functions that the table's rules call in a sweep that is recorded, see
     :func:`minitape.engine.table.primitives.elementwise.as_calls`.
     """
     called = {name for p in BY_CODE for text in p.texts[1:] if text != "-" for name in names_in(as_calls(text))}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from ..recording.evidence import origin_of_new, origin_of_result
+from ..recording.evidence import frames, origin_of_new
 from ..recording.state import state
 from ..table.accelerator import fast
 from ..table.fp import ignore_fp_errors
@@ -62,10 +62,7 @@ def finish(
     if record is not None:
         record.write(primitive, inputs, attrs, tensors, frame)
         return
-    if 0 < len(inputs) < 3:  # outside any tape: a note for `explain`
-        origin = origin_of_result(primitive, frame or _getframe(1), inputs[0], None if len(inputs) == 1 else inputs[1])
-    else:
-        origin = origin_of_new("op", inputs, primitive)
+    origin = origin_of_new("op", inputs, primitive, frames(frame or _getframe(1)))  # a note for `explain`
     for tensor in tensors:
         tensor._origin = origin
 
@@ -81,7 +78,7 @@ def operand_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
 
 
 def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attrs: Attributes) -> Result:
-    """What a primitive does that is called with a tensor."""
+    """Runs a primitive that is called with a tensor."""
     if set(map(type, inputs)) != {EagerTensor}:
         inputs = operand_tensors(inputs)
     return apply(primitive, inputs, attrs)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..hooks import hooks
 from ..recording.evidence import note_escape, origin_of_new
+from ..recording.rows import REALS
 from ..recording.state import state
 from ..types import TensorMembers
 from ..values.dtypes import _BY_NUMPY, DType, dtype_of_numpy
@@ -112,15 +113,6 @@ class EagerTensor(Tensor, metaclass=_FullName):
     def _dims(self) -> Sizes:
         return self._value.shape
 
-    def get_shape(self) -> TensorShape:
-        """The same as ``shape``.
-
-        >>> import minitape as tf
-        >>> tf.ones([2, 3]).get_shape()
-        TensorShape([2, 3])
-        """
-        return self.shape
-
     def ref(self) -> Reference:
         """A hashable reference to this very tensor (tensors themselves are unhashable).
 
@@ -214,7 +206,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     @property
     def _traced_name(self) -> str | None:
-        """What stands in place of a value that later calls of a traced function do not have; None where values show."""
+        """The text in place of a value that later calls of a traced function do not have; None where values show."""
         record = self._record
         return None if record is None or record.trace is None else record.trace.name_of(self._row)
 
@@ -226,41 +218,25 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return "\n" + text if "\n" in text else text
 
     def __dir__(self) -> list[str]:
-        return [n for n in super().__dir__() if n not in _REFUSED and n != "assign" and not n.startswith("_value")]
+        return [name for name in super().__dir__() if name not in ("assign", "name")]  # of slices, and of graphs
 
 
 # id of a tensor that is a slice of a variable -> it and its assign
 SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}
 
 
-def assign_of(tensor: Tensor) -> Function | None:
-    """The ``assign`` of a tensor that is a slice of a variable; None for other tensors."""
-    found = SLICES.get(id(tensor))
-    return found[1] if found is not None and found[0]() is tensor else None
-
-
 def _assign(tensor: EagerTensor) -> Function:
-    found = assign_of(tensor)
-    if found is None:
+    known, assign = SLICES.get(id(tensor), (None, None))
+    if known is None or assign is None or known() is not tensor:
         raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute 'assign'")
-    return found
+    return assign
 
 
-def _refused(name: str) -> property:
-    def refuse(tensor: EagerTensor) -> NoReturn:
-        raise AttributeError(f"EagerTensor object has no attribute '{name}': {_REFUSED[name]}.", name=name, obj=tensor)
-
-    return property(refuse)
+def _name(tensor: EagerTensor) -> NoReturn:
+    raise AttributeError("Tensor.name is undefined when eager execution is enabled.", name="name", obj=tensor)
 
 
-_NUMPY = "it is NumPy's; use the function of tf, or .numpy()"
-# attributes that tensors do not have, and why
-_REFUSED = {
-    **dict.fromkeys(("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"), _NUMPY),
-    **dict.fromkeys(("name", "op", "graph"), "undefined when eager execution is enabled"),
-}
-for _name in _REFUSED:
-    setattr(EagerTensor, _name, _refused(_name))
+EagerTensor.name = property(_name)  # type: ignore[assignment, method-assign]
 setattr(EagerTensor, _assign.__name__[1:], property(_assign))
 
 
@@ -287,7 +263,7 @@ class Reference:
 
 
 def new_tensor(value: Array) -> EagerTensor:
-    """The same as ``from_array`` with a note of the statement that makes the tensor, where no row says so."""
+    """A tensor as ``from_array`` makes it, with a note of the statement that makes it, where no row says so."""
     tensor = from_array(value)
     if state.record is None:
         tensor._origin = origin_of_new("made")
@@ -296,8 +272,9 @@ def new_tensor(value: Array) -> EagerTensor:
 
 def from_array(value: Array) -> EagerTensor:
     """A tensor around a NumPy scalar or an array that no other code will change."""
-    if (type(value) is not np.ndarray or not value.ndim) and not isinstance(value, np.generic):
-        if type(value) is not np.ndarray:
+    kind = type(value)
+    if kind not in REALS and (kind is not np.ndarray or not value.shape) and not isinstance(value, np.generic):
+        if kind is not np.ndarray:
             value = np.asarray(value, object if isinstance(value, bytes) else None)
         if not value.ndim and value.dtype != object:
             value = value[()]

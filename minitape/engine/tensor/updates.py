@@ -13,19 +13,19 @@ from .operation import apply
 from .tensor import SLICES
 
 if TYPE_CHECKING:
-    from ..types import Assigned, Function, Index, Value
+    from ..types import Function, Index, Value
     from .tensor import Tensor
-    from .variable import ResourceVariable
+    from .variable import ResourceVariable, UnreadVariable
 
 
 def assigner(variable: ResourceVariable, spec: tuple[Index, ...]) -> Function:
-    """What changes the part of ``variable`` that the NumPy index ``spec`` selects."""
+    """The function that changes the part of ``variable`` that the NumPy index ``spec`` selects."""
 
-    def assign(value: Value, name: str | None = None) -> Assigned:
+    def assign(value: Value, name: str | None = None) -> UnreadVariable | None:
         part, update = convert_to_tensor(value, variable.dtype), TABLE["slice_update"]
         if first_run() is not None:
-            return variable._assign(apply(update, (variable._read(), part), {"spec": spec}), "assign", True)
-        return variable._apply_function(partial(update.forward, spec=spec), (part,), "assign")
+            return variable._assign(apply(update, (variable._read(), part), {"spec": spec}), "assign")
+        return variable._change_part(partial(update.forward, spec=spec), part)
 
     return assign
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from ..hooks import hooks
 from ..recording.block import no_tapes
-from ..recording.evidence import ASSIGNED, origin_of_new, origin_of_result
-from ..recording.frames import user_frame
+from ..recording.evidence import ASSIGNED, frames, origin_of_new
 from ..recording.logs import warn_not_watchable
 from ..recording.rows import REALS
 from ..recording.state import first_run, state
@@ -22,7 +21,6 @@ from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..types import TensorOperators
 from ..values import dtypes
-from ..values.class_names import PrintName
 from ..values.invalid import invalid
 from ..values.shape import TensorShape
 from .convert import convert_to_tensor
@@ -32,7 +30,8 @@ from .variable_operators import VariableOperators
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
-    from ..types import Array, Assigned, DTypeLike, Function, Index, NumPyType, ShapeLike, Value
+    from ..recording.evidence import Note
+    from ..types import Array, DTypeLike, Function, Index, NumPyType, ShapeLike, Value
     from ..values.dtypes import DType
     from .tensor import Tensor
 
@@ -40,7 +39,7 @@ _numbers = itertools.count()
 _IDENTITY = TABLE["identity"]
 
 
-class Variable(TensorOperators, metaclass=PrintName):
+class ResourceVariable(VariableOperators, TensorOperators):
     """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
@@ -54,31 +53,6 @@ class Variable(TensorOperators, metaclass=PrintName):
     >>> v.name, v.trainable
     ('v:0', True)
     """
-
-    _module = "tensorflow.python.ops.variables"
-
-    if TYPE_CHECKING:
-
-        def __new__(
-            cls,
-            initial_value: Value,
-            trainable: bool | None = None,
-            *,
-            name: str | None = None,
-            dtype: DTypeLike = None,
-            shape: ShapeLike = None,
-        ) -> ResourceVariable: ...
-
-    else:
-
-        def __new__(cls, *args: object, **kwargs: object) -> ResourceVariable:
-            return object.__new__(ResourceVariable if cls is Variable else cls)
-
-
-class ResourceVariable(VariableOperators, Variable):
-    """The class of which every ``tf.Variable`` is an instance."""
-
-    _module = "tensorflow.python.ops.resource_variable_ops"
 
     __array_priority__ = 100
 
@@ -145,19 +119,6 @@ class ResourceVariable(VariableOperators, Variable):
                 found[id(self)] = self
         return self._state if record is None else (record.trace or record).read(self)
 
-    def _unaccessed(self) -> Tensor:
-        """The current state as a tensor, which does not count as an access."""
-        record = state.record
-        return self._state if record is None else (record.trace or record).read(self, accessed=False)
-
-    def _peek(self) -> Tensor:
-        """The same for ``stop_gradient``: tapes watch this state, and do not count that as an access."""
-        tensor = self._unaccessed()
-        for tape in state.tapes:
-            if self._trainable and tape._watch_accessed_variables and tensor._record is tape._record:
-                tape._watch_row(tensor._row)
-        return tensor
-
     def _watch_on(self, tape: GradientTape) -> None:
         """``tape.watch(variable)``: this state and all later ones."""
         if not self.dtype.differentiable:
@@ -214,7 +175,7 @@ class ResourceVariable(VariableOperators, Variable):
 
     # -- assignment --------------------------------------------------------------------------------
 
-    def assign(self, value: Value, name: str | None = None, read_value: bool = True) -> Assigned:
+    def assign(self, value: Value, name: str | None = None, read_value: bool = True) -> UnreadVariable | None:
         """Sets a new value and returns the variable, or None without ``read_value``.
 
         No gradient passes from the new state to ``value``. Raises ValueError when its shape does not fit.
@@ -233,7 +194,7 @@ class ResourceVariable(VariableOperators, Variable):
             )
         return self._assign(tensor, "assign", read_value)
 
-    def assign_add(self, delta: Value, name: str | None = None, read_value: bool = True) -> Assigned:
+    def assign_add(self, delta: Value, name: str | None = None, read_value: bool = True) -> UnreadVariable | None:
         """Adds ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
 
         >>> import minitape as tf
@@ -242,7 +203,7 @@ class ResourceVariable(VariableOperators, Variable):
         """
         return self._assign(self._delta(delta, "AssignAddVariableOp"), "assign_add", read_value)
 
-    def assign_sub(self, delta: Value, name: str | None = None, read_value: bool = True) -> Assigned:
+    def assign_sub(self, delta: Value, name: str | None = None, read_value: bool = True) -> UnreadVariable | None:
         """Subtracts ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
 
         >>> import minitape as tf
@@ -255,7 +216,7 @@ class ResourceVariable(VariableOperators, Variable):
         return self._assign(self._delta(delta, "AssignSubVariableOp"), "assign_sub", read_value)
 
     def _delta(self, delta: Value, op: str) -> Tensor:
-        """What is added as a tensor; InvalidArgumentError where variables of this type take no sum."""
+        """The change as a tensor; InvalidArgumentError where variables of this type take no sum."""
         old = self._state
         if type(delta) is EagerTensor is type(old):
             x, y = old._value, delta._value
@@ -267,66 +228,51 @@ class ResourceVariable(VariableOperators, Variable):
             raise invalid(f"A variable of dtype {dtype.name} takes no sum: use assign.", op)
         return convert_to_tensor(delta, dtype)
 
-    def _assign(self, change: Tensor, how: str, read_value: bool) -> Assigned:
-        trace = first_run()
-        if trace is None:
-            return self._set_or_add(change, how, read_value)
-        return trace.assign(self, change, how, read_value)
+    def _assign(self, change: Tensor, how: str, read_value: bool = True) -> UnreadVariable | None:
+        record = state.record
+        if record is not None and record.trace is not None:
+            record.trace.assign(self, change, how)
+        else:
+            self._set_or_add(change, how)
+            if read_value and (record is not None or state.readers):
+                self._read()  # TensorFlow counts this as an access
+        return UnreadVariable(self) if read_value else None
 
-    def _set_or_add(self, change: Tensor, how: str, read_value: bool) -> Assigned:
+    def _set_or_add(self, change: Tensor, how: str) -> None:
         """Takes a value, or adds one."""
         if how == "assign":
-            return self._next_state(from_array(change._value), how, (change,), read_value)
+            self._next_state(from_array(change._value), how, (change,))
+            return
         was, add = self._state, how == "assign_add"
         old, value = was._value, change._value
         if old.shape != value.shape:
             raise invalid(f"A variable of shape {old.shape} changes by tensors of that shape, got {value.shape}.")
         new = ignore_fp_errors().run(operator.add if add else operator.sub, old, value)
-        return self._next_state(from_array(new), how, (change, was), read_value)
+        self._next_state(from_array(new), how, (change, was))
 
-    def _apply_function(self, function: Function, inputs: tuple[Tensor, ...], how: str) -> Assigned:
-        """Takes what a function of arrays makes of the state and of some values."""
+    def _change_part(self, update: Function, part: Tensor) -> UnreadVariable:
+        """Takes what a function of arrays makes of the state and of a part of it."""
         old = self._state
-        new = from_array(ignore_fp_errors().run(function, old._value, *[t._value for t in inputs]))
-        return self._next_state(new, how, (inputs[-1], old), True)
+        new = from_array(ignore_fp_errors().run(update, old._value, part._value))
+        self._next_state(new, "assign", (part, old))
+        return UnreadVariable(self)
 
-    def _next_state(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
-        """The next state."""
+    def _next_state(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...]) -> None:
         record = state.record
         if record is not None:
-            record.note(how, (self, self._version, record.find(inputs[0]) if inputs else None))
-        self._version += 1
-        self._state, self._seen = tensor, None
-        frame = _getframe(3)
-        tensor._origin = origin_of_result(
-            weakref.ref(self),
-            user_frame(frame) or frame,
-            inputs[0],
-            None if len(inputs) == 1 else inputs[1],
-            how,
-            ASSIGNED,
-        )
-        if not read_value:
-            return None
-        if record is not None or state.readers:
-            self._read()  # TensorFlow counts this as an access
-        return self._unread(True)
+            record.note(how, (self, self._version, record.find(inputs[0])))
+        self._hold(tensor, origin_of_new(how, inputs, weakref.ref(self), frames(_getframe(3)), ASSIGNED))
 
-    def _take(self, tensor: Tensor, origin: object) -> None:
+    def _take(self, tensor: Tensor, origin: Note) -> None:
         """The state that a traced function gives."""
         if state.record is not None:
             state.record.note("assign", (self, self._version, None))
+        self._hold(tensor, origin)
+
+    def _hold(self, tensor: Tensor, origin: Note) -> None:
         self._version += 1
         self._state, self._seen = tensor, None
         tensor._origin = origin
-
-    def _unread(self, read_value: bool) -> Assigned:
-        """What an assignment returns."""
-        if not read_value:
-            return None
-        made = object.__new__(_UnreadVariable)  # without the questions of Variable.__new__
-        made._base = self
-        return made
 
     # -- what it looks like ------------------------------------------------------------------------
 
@@ -353,10 +299,6 @@ class ResourceVariable(VariableOperators, Variable):
     device = property(lambda self: self._state.device, doc="Where the value lives: always the CPU.")
 
     initializer = None  # a variable has its value from the start
-
-    def get_shape(self) -> TensorShape:
-        """The same as ``shape``."""
-        return self._shape
 
     @property
     def initial_value(self) -> NoReturn:
@@ -393,16 +335,14 @@ class ResourceVariable(VariableOperators, Variable):
         return self  # a copy shares the state
 
 
-class _UnreadVariable(ResourceVariable):
-    """What ``assign`` and its kin return: the same state under another object, which no tape watches by itself.
+class UnreadVariable(ResourceVariable):
+    """The result of ``assign`` and its kin: the same state under another object, which no tape watches by itself.
 
     >>> import minitape as tf
     >>> v = tf.Variable(1.0)
     >>> v.assign_add(2.0)
     <tf.Variable 'UnreadVariable' shape=() dtype=float32, numpy=3.0>
     """
-
-    _module = "tensorflow.python.ops.resource_variable_ops"
 
     def __init__(self, variable: ResourceVariable) -> None:
         self._base = variable
@@ -414,7 +354,8 @@ class _UnreadVariable(ResourceVariable):
     _state = property(lambda self: self._base._state)
 
     def _read(self) -> Tensor:
-        return self._base._unaccessed()
+        record = state.record
+        return self._state if record is None else (record.trace or record).read(self._base, accessed=False)
 
     def _tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
         return self._base._tape_rows(tape)
@@ -422,8 +363,8 @@ class _UnreadVariable(ResourceVariable):
     def _watch_on(self, tape: GradientTape) -> None:
         self._base._watch_on(tape)
 
-    def _next_state(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
-        return self._base._next_state(tensor, how, inputs, read_value)
+    def _assign(self, change: Tensor, how: str, read_value: bool = True) -> UnreadVariable | None:
+        return self._base._assign(change, how, read_value)
 
-
-UnreadVariable = _UnreadVariable
+    def _change_part(self, update: Function, part: Tensor) -> UnreadVariable:
+        return self._base._change_part(update, part)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ..table.accelerator import fast
 from ..table.primitives import TABLE
-from .convert import convert_to_tensor
 from .operators import ARITHMETIC
 
 if TYPE_CHECKING:
@@ -22,12 +21,6 @@ class VariableOperators:
     if TYPE_CHECKING:
 
         def _read(self) -> Tensor: ...
-
-    def __eq__(self, other: Value) -> Result:  # unlike a tensor, a variable refuses None
-        return self._read().__eq__(convert_to_tensor(None) if other is None else other)
-
-    def __ne__(self, other: Value) -> Result:
-        return self._read().__ne__(convert_to_tensor(None) if other is None else other)
 
 
 def _add(method: str, operator: Function) -> None:
@@ -50,26 +43,11 @@ def _refusal(text: str) -> Function:
     return operator
 
 
-for _name in (
-    "bool",
-    "int",
-    "float",
-    "complex",
-    "neg",
-    "abs",
-    "invert",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "matmul",
-    "and",
-    "or",
-    "xor",
-):
+_FORWARDED = (
+    "bool int float complex neg abs invert eq ne lt le gt ge matmul and or xor rmatmul rand ror rxor"  # of the tensor
+)
+for _name in _FORWARDED.split():
     _add(f"__{_name}__", _forward(f"__{_name}__"))
-for _name in ("matmul", "and", "or", "xor"):
-    _add(f"__r{_name}__", _forward(f"__r{_name}__"))
 for _name, _primitive in ARITHMETIC.items():
     for _method in (f"__{_name}__", f"__r{_name}__"):
         _add(

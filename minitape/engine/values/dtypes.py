@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .class_names import PrintName
-
 if TYPE_CHECKING:
     import builtins
 
     from ..types import Array, DTypeLike, NumPyType, Object
 
 
-class DType(metaclass=PrintName):
+class DType:
     """The type of a tensor's elements.
 
     ``name`` is TensorFlow's, ``as_numpy_dtype`` the NumPy type that holds it. Two DTypes are equal when their names
@@ -26,7 +24,6 @@ class DType(metaclass=PrintName):
     """
 
     __slots__ = ("name", "_numpy", "kind", "number", "kernel_name", "size", "differentiable")
-    _module = "tensorflow.python.framework.dtypes"
 
     def __init__(self, name: str, numpy_type: NumPyType, kind: str, number: int, kernel_name: str) -> None:
         self.name, self._numpy, self.kind = name, numpy_type, kind
@@ -43,31 +40,6 @@ class DType(metaclass=PrintName):
     is_floating = property(lambda self: self.kind == "f", doc="True for real floating point types.")
     is_complex = property(lambda self: self.kind == "c", doc="True for complex types.")
     is_integer = property(lambda self: self.kind in "iu", doc="True for integers, bool excluded.")
-    is_bool = property(lambda self: self.kind == "b", doc="True for tf.bool.")
-
-    @property
-    def min(self) -> Array:
-        """The smallest value."""
-        return self._limit("min")
-
-    @property
-    def max(self) -> Array:
-        """The largest value."""
-        return self._limit("max")
-
-    def _limit(self, which: str) -> Array:
-        if self.kind in "fiu":
-            return getattr((np.finfo if self.kind == "f" else np.iinfo)(self._numpy), which)
-        raise TypeError(f"Cannot find {'minimum' if which == 'min' else 'maximum'} value of {self} with type {self}.")
-
-    def is_compatible_with(self, other: DTypeLike) -> builtins.bool:
-        """True when ``other`` names the same type. TypeError when it names none.
-
-        >>> import minitape as tf
-        >>> tf.float32.is_compatible_with("float32"), tf.float32.is_compatible_with(tf.float64)
-        (True, False)
-        """
-        return self == as_dtype(other)
 
     def __eq__(self, other: Object) -> builtins.bool:
         if self is other or other is None:
@@ -137,15 +109,13 @@ def as_dtype(type_value: DTypeLike) -> DType:
 def _of_numpy(value: object) -> DType | None:
     """The DType of a NumPy type, or of an array; None when it is neither or TensorFlow has no such type."""
     if isinstance(value, type):
-        abstract = not issubclass(value, np.generic) or value in (np.generic, np.void)
-        key = None if abstract and value is not object else np.dtype(value)
+        known = value is object or (issubclass(value, np.generic) and value not in (np.generic, np.void))
+        key = np.dtype(value) if known else None
     else:
         key = value if isinstance(value, np.dtype) else getattr(value, "dtype", None)
     if not isinstance(key, np.dtype):
         return None
-    if key.kind in "SU":
-        return string
-    return _BY_NUMPY.get(key)
+    return string if key.kind in "SU" else _BY_NUMPY.get(key)
 
 
 def dtype_of(value: Array) -> DType:

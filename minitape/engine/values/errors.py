@@ -6,10 +6,8 @@ Each class carries the canonical code that TensorFlow gives it
 
 from __future__ import annotations
 
-from .class_names import PrintName
 
-
-class OpError(Exception, metaclass=PrintName):
+class OpError(Exception):
     """An operation failed while it ran; ``message`` says why, ``node_def`` and ``op`` are None in eager mode.
 
     >>> import minitape as tf
@@ -21,7 +19,6 @@ class OpError(Exception, metaclass=PrintName):
     """
 
     error_code: int | None = None
-    _module = "tensorflow.python.framework.errors_impl"
 
     def __init__(self, node_def: object, op: object, message: str) -> None:
         super().__init__()
@@ -45,7 +42,7 @@ class UnknownError(OpError):
     2
     """
 
-    error_code, _module = 2, OpError._module
+    error_code = 2
 
 
 class InvalidArgumentError(OpError):
@@ -59,7 +56,7 @@ class InvalidArgumentError(OpError):
     3
     """
 
-    error_code, _module = 3, OpError._module
+    error_code = 3
 
 
 class UnimplementedError(OpError):
@@ -73,4 +70,4 @@ class UnimplementedError(OpError):
     12
     """
 
-    error_code, _module = 12, OpError._module
+    error_code = 12

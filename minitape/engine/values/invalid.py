@@ -27,11 +27,6 @@ def mismatch(op: str, position: int, wanted: str, got: DType) -> Exception:
     )
 
 
-def check_places(places: Array, size: int, op: str = "GatherV2") -> None:
-    """Raises InvalidArgumentError unless all of ``places`` are in [0, size)."""
-    check_inside(np.asarray(places)[..., None], (size,), op)
-
-
 def check_inside(places: Array, sizes: tuple[int, ...], op: str = "") -> None:
     """Raises InvalidArgumentError for one of the places (..., depth) outside of a tensor of these sizes."""
     places = np.asarray(places)

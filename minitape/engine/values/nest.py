@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..types import Function, Object, Structure
 
-_known: dict[type, bool] = {}
 _LEAVES: set[type] = set()  # classes that are known to be no structures
 
 
@@ -25,18 +24,16 @@ def is_nested(structure: Structure) -> bool:
     (True, False)
     """
     kind = type(structure)
-    nested = _known.get(kind)
-    if nested is None:
-        nested = _known[kind] = issubclass(kind, (Sequence, Mapping, MappingView)) and not issubclass(
-            kind, (str, bytes)
-        )
-        if not nested:
-            _LEAVES.add(kind)
+    if kind in _LEAVES:
+        return False
+    nested = issubclass(kind, (Sequence, Mapping, MappingView)) and not issubclass(kind, (str, bytes))
+    if not nested:
+        _LEAVES.add(kind)
     return nested
 
 
 def _children(structure: Structure) -> list[Structure] | None:
-    """What a structure holds, in order; None for a leaf."""
+    """The parts of a structure, in order; None for a leaf."""
     if is_nested(structure):
         return [structure[key] for key in sorted(structure)] if isinstance(structure, Mapping) else list(structure)
     return None
@@ -118,7 +115,7 @@ def map_structure(func: Function, *structure: Structure) -> Structure:
 
 
 def _form(structure: Structure) -> object:
-    """What structures of one form have in common: their kind, keys, and the forms inside."""
+    """The form of a structure: its kind, keys, and the forms inside."""
     children = _children(structure)
     if children is None:
         return None

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .class_names import PrintName
-
 if TYPE_CHECKING:
     from ..types import Object, ShapeLike
 
@@ -24,7 +22,7 @@ def _size(value: Object) -> int | None:
     return size
 
 
-class TensorShape(metaclass=PrintName):
+class TensorShape:
     """The shape of a tensor: sizes that are ints or None (unknown); of ``TensorShape(None)`` the rank is unknown too.
 
     >>> import minitape as tf
@@ -41,7 +39,6 @@ class TensorShape(metaclass=PrintName):
     """
 
     __slots__ = ("_dims",)
-    _module = "tensorflow.python.framework.tensor_shape"
 
     def __init__(self, dims: ShapeLike) -> None:
         if dims is None:
@@ -49,7 +46,7 @@ class TensorShape(metaclass=PrintName):
         elif isinstance(dims, TensorShape):
             self._dims = dims._dims
         else:
-            sizes = dims.numpy().tolist() if hasattr(dims, "numpy") else dims
+            sizes: Object = dims.numpy().tolist() if hasattr(dims, "numpy") else dims
             alone = not hasattr(sizes, "__iter__") or getattr(sizes, "ndim", 1) == 0
             self._dims = tuple([_size(d) for d in ([sizes] if alone else sizes)])
 
@@ -114,7 +111,7 @@ class TensorShape(metaclass=PrintName):
             return TensorShape(None) if isinstance(key, slice) else None
         return TensorShape.of(self._dims[key]) if isinstance(key, slice) else self._dims[key]
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: Object) -> bool:
         if isinstance(other, TensorShape):
             return self._dims == other._dims
         try:

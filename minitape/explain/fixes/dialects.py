@@ -18,7 +18,6 @@ class Dialect:
     sigmoid: str
     softmax: str
     softplus: str
-    where: str
     others: dict[str, str] = field(default_factory=dict)  # functions that have another name than NumPy's
 
     def function(self, name: str) -> str:
@@ -61,7 +60,6 @@ TORCH = Dialect(
     sigmoid="torch.sigmoid",
     softmax="torch.softmax",
     softplus="torch.nn.functional.softplus",
-    where="torch.where",
 )
 JAX = Dialect(
     "jax",
@@ -71,7 +69,6 @@ JAX = Dialect(
     sigmoid="jax.nn.sigmoid",
     softmax="jax.nn.softmax",
     softplus="jax.nn.softplus",
-    where="jnp.where",
 )
 TENSORFLOW = Dialect(
     "tf",
@@ -81,7 +78,6 @@ TENSORFLOW = Dialect(
     sigmoid="tf.sigmoid",
     softmax="tf.nn.softmax",
     softplus="tf.nn.softplus",
-    where="tf.where",
     others=_OF_NUMPY,
 )
 TAPE = replace(TENSORFLOW, modules={"tf": "minitape"})

@@ -6,8 +6,9 @@ import ast
 import re
 from typing import Any
 
-from ..reasons.text import last_name, parsed, unparse
+from ..reasons.text import last_name, names_in, parsed, unparse
 from .dialects import TAPE
+from .leaving import bare
 from .site import REBUILDS, SIMPLE, Change, Edit, Spot, is_call, is_index, is_module, operand, spelled
 
 MAKERS = (
@@ -56,17 +57,49 @@ def keyword(name: str, value: object, *functions: str) -> Edit:
     return edit
 
 
+def alone(edit: Edit) -> Edit:
+    """An edit that is not offered where another line of the block needs it, too."""
+
+    def once(spot: Spot, node: Any) -> Change | None:
+        near = (n for s in spot.statements if s.block == spot.statement.block for n in s.nodes)
+        return edit(spot, node) if sum(edit(spot, n) is not None for n in near) == 1 else None
+
+    return once
+
+
+def argument(spot: Spot, node: Any, names: tuple[str, ...]) -> ast.expr | None:
+    """x of ``name(x)`` and ``x.name()``, of ``a / x`` ("div") and of ``x ** 0.5`` ("pow")."""
+    if isinstance(node, ast.BinOp) and type(node.op).__name__.lower() in names:
+        whole = isinstance(node.op, ast.Pow) and re.fullmatch(r"[1-9][\d.]*", unparse(node.right))
+        return node.right if isinstance(node.op, ast.Div) else None if whole else node.left
+    return operand(spot, node) if is_call(node, *names) else None
+
+
 def on_operand(template: str, *names: str) -> Edit:
-    """``name(x)`` and ``x.name()`` of another operand: the template of {x}."""
+    """Another operand of an operation."""
 
     def edit(spot: Spot, node: Any) -> Change | None:
-        x = operand(spot, node) if is_call(node, *names) else None
+        x = argument(spot, node, names)
         return None if x is None else (x, template.format(x=f"({unparse(x)})"))
 
     return edit
 
 
-def on_source(template: str) -> Edit:
+def masked_before(*names: str) -> Edit:
+    """``where`` also around what an operation takes that a where hides: ``where(m, f(where(m, x, 1.0)), 0.0)``."""
+
+    def edit(spot: Spot, node: Any) -> Change | None:
+        x = argument(spot, node, names)
+        masks = [n for n in spot.statement.nodes if is_call(n, "where") and len(n.args) == 3]
+        mask = next((n for n in masks if node in ast.walk(n.args[1])), None)
+        if mask is None or x is None or is_call(x, "where"):
+            return None
+        return x, f"{unparse(mask.func)}({unparse(mask.args[0])}, {unparse(x)}, 1.0)"
+
+    return edit
+
+
+def before(template: str) -> Edit:
     """A line before the use of the source by its name, with which the source has a gradient."""
 
     def edit(spot: Spot, node: Any) -> Change | None:
@@ -75,17 +108,6 @@ def on_source(template: str) -> Edit:
         read = {unparse(n) for n in spot.statement.nodes if isinstance(getattr(n, "ctx", None), ast.Load)}
         name = next((name for name in source_names(spot) if name in read), None)
         return None if name is None else f"{template.format(x=name)}\n{unparse(node)}"
-
-    return edit
-
-
-def behind(template: str) -> Edit:
-    """A line behind the one that binds the source."""
-
-    def edit(spot: Spot, node: Any) -> Change | None:
-        binds = spot.statement.binds
-        once = isinstance(node, ast.Assign) and node is spot.statement.node and len(binds) == 1
-        return f"{unparse(node)}\n{template.format(x=binds[0])}" if once and not spot.statement.loops else None
 
     return edit
 
@@ -109,41 +131,29 @@ def unfrozen(spot: Spot, node: Any) -> Change | None:
 
 
 def as_float(spot: Spot, node: Any) -> Change | None:
-    """Floats for the whole numbers of the call that makes the source: ``2.0`` for ``2``, or a dtype."""
-    value = spot.statement.value
+    """Floats for the whole numbers of the call that makes the source: ``2.0`` for ``2``, or another dtype."""
     own = node is spot.call or {spot.path.partition("[")[0], spot.question.name} & set(spot.statement.binds)
-    made = is_call(node, *MAKERS) or (isinstance(node, ast.Constant) and node is value)
-    if not made or not (own or spot.dialect.name != "tf") or is_index(spot) or _beside_integers(spot):
+    if not is_call(node, *MAKERS) or not (own or spot.dialect.name != "tf") or is_index(spot) or _beside_integers(spot):
         return None
-    if any("int" in unparse(a) for a in getattr(node, "args", ())[1:]):
-        return None  # its type
-    typed = [k for k in getattr(node, "keywords", ()) if k.arg == "dtype" and "int" in unparse(k.value)]
     text = unparse(node)
-    if typed:
-        text = re.sub(r"\b(u?int\d+|long|int)\b", "float32", text)
-    elif re.search(r"(?<![\w.])\d+(?![\w.])", text):
-        text = re.sub(r"(?<![\w.])(\d+)(?![\w.])", r"\1.0", text)
-    elif isinstance(node, ast.Call) and (like := spelled(spot, f"{spot.dialect.places[0]}.float32")):
-        text = unparse(ast.Call(node.func, node.args, [*node.keywords, ast.keyword("dtype", parsed(like))]))
-    if spot.dialect.name == "torch" and "requires_grad" not in text:
-        text = f"{text[:-1]}, requires_grad=True)"
-    return None if text == unparse(node) else text
+    new = re.sub(r"(?<![\w.])(\d+)(?![\w.])", r"\1.0", text)
+    if re.search(r"\b(u?int\d*|long)\b", text):
+        new = re.sub(r"(?<=dtype=)([\w.]*\.)?(u?int\d+|long|int)\b", r"\1float32", text)
+    if new != text and spot.dialect.name == "torch" and "requires_grad" not in text:
+        new = f"{new[:-1]}, requires_grad=True)"
+    return None if new == text else new
 
 
 def _beside_integers(spot: Spot) -> bool:
     """Whether the source is an index, or taken together with other whole numbers, which must be of its type."""
     q = spot.question
-    after = q.after
-    beside = (
-        (q.rows[other], e.site)
-        for e in q.rows
-        if after & set(e.inputs) and not re.search("(?i)cast|reshape|slice|sum|mean|expand|transpose", e.op)
-        for other in e.inputs
-        if other not in after
+    shaping = "(?i)cast|reshape|slice|sum|mean|expand|transpose"
+    uses = (e for e in q.rows if q.after & {*e.inputs} and not re.search(shaping, e.op))
+    beside = ((q.rows[row], e.site) for e in uses for row in e.inputs if row not in q.after)
+    whole = [(one, site) for one, site in beside if "int" in str(one.dtype)]  # but for numbers of Python's
+    return looked_up(spot) is not None or any(
+        one.kind != "constant" or one.shape or one.site != site for one, site in whole
     )
-    whole = [(one, site) for one, site in beside if "int" in str(one.dtype)]
-    numbers = [one for one, site in whole if one.kind == "constant" and one.site == site and not one.shape]
-    return looked_up(spot) is not None or len(whole) > len(numbers)  # a number of Python's becomes a float, too
 
 
 def looked_up(spot: Spot) -> int | None:
@@ -181,27 +191,11 @@ def rebound(spot: Spot, node: Any) -> Change | None:
         gone = {unparse(t) for s in spot.statements if isinstance(s.node, ast.Delete) for t in s.node.targets}
         return None if gone & set(spot.statement.binds) else spot.instead
     value, names = getattr(node, "value", None), spot.statement.binds
-    if not isinstance(node, ast.Assign) or not isinstance(value, ast.BinOp) or names != [unparse(value.left)]:
-        return None
+    if not isinstance(value, ast.BinOp) or names != [unparse(value.left)] or spot.dialect is TAPE:
+        return None  # of a tape the words know it
     sign = {ast.Sub: "-", ast.Add: "+"}.get(type(value.op))
     tf = spot.dialect.name == "tf"
-    if spot.dialect is TAPE:
-        return None  # its words know it
     return None if sign is None else assigned(names[0], value) if tf else f"{names[0]} {sign}= {unparse(value.right)}"
-
-
-def itself(spot: Spot, node: Any) -> Change | None:
-    """``v`` for ``tf.identity(v)``, ``tf.convert_to_tensor(v)`` and ``v.value()``, where that made the source."""
-    own = {spot.path.partition("[")[0], spot.question.name} & set(spot.statement.binds)
-    if node is not spot.call and not own:
-        return None
-    if is_call(node, "value", "read_value") and not node.args and isinstance(node.func, ast.Attribute):
-        return unparse(node.func.value)
-    if not is_call(node, "identity", "convert_to_tensor") or len(node.args) != 1:
-        return None
-    given, numpy = unparse(node.args[0]), spot.aliases("numpy")
-    made = (n for s in spot.statements if given in s.binds for n in s.nodes)
-    return None if any(isinstance(n, ast.Name) and n.id in numpy for n in made) else given
 
 
 def not_in_place(spot: Spot, node: Any) -> Change | None:
@@ -212,37 +206,26 @@ def not_in_place(spot: Spot, node: Any) -> Change | None:
         new = unparse(ast.Assign([target], ast.BinOp(node.target, node.op, node.value), lineno=0))
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
         target = node.targets[0].value
-        again = [s for s in spot.statements if any(t.startswith(f"{unparse(target)}[") for t in s.binds)]
-        reads = [s for s in again if unparse(target) in {unparse(n) for n in ast.walk(s.value or s.node)}]
-        new = "" if len(again) > 1 and reads else f"{unparse(target)} = {unparse(target)}.clone()\n{unparse(node)}"
+        new = f"{unparse(target)} = {unparse(target)}.clone()\n{unparse(node)}"
     else:
         return None
-    return new if new and isinstance(target, ast.Name) and target.id != spot.question.name else None
+    again = isinstance(node, ast.Assign) and unparse(target) in names_in(ast.walk(node.value))
+    return new if isinstance(target, ast.Name) and target.id != spot.question.name and not again else None
 
 
 def rebuilt(spot: Spot, node: Any) -> Change | None:
     """The tensor itself, or ``torch.stack`` of several, for a new one that is made of their values."""
-    if not is_call(node, "tensor", "as_tensor", "Variable", "FloatTensor", "Tensor") or not node.args:
+    stack, entry = spelled(spot, "torch.stack"), spot.entry
+    if not is_call(node, "tensor", "as_tensor", "Variable", "FloatTensor", "Tensor") or not node.args or stack is None:
         return None
-    given, stack = node.args[0], spelled(spot, "torch.stack")
-    if any(k.arg not in ("requires_grad", "device", "dtype") for k in node.keywords) or stack is None:
-        return None
+    given = node.args[0]
     parts = getattr(given, "elts", None) or ([given.elt] if isinstance(given, ast.ListComp) else [])
-    if parts:
-        numbers = any(isinstance(n, ast.Constant) or _inner(n) is not n for n in parts)
-        return None if numbers else f"{stack}({unparse(given)})"
-    entry = spot.entry
+    if any(isinstance(n, ast.Constant) or bare(n) is not n for n in parts):
+        return None
     made = [spot.question.rows[row] for row in (entry.extra.came or entry.inputs)] if entry else []
-    if entry and len(made) == 1 and made[0].shape == entry.shape:
-        return unparse(_inner(given))
-    return f"{stack}({unparse(given)})" if made and isinstance(given, ast.Name) else None
-
-
-def _inner(node: Any) -> ast.expr:
-    """What a value was taken from: ``loss`` of ``loss.detach().item()`` and ``loss.data``."""
-    while is_call(node, "detach", "item", "clone") or (isinstance(node, ast.Attribute) and node.attr == "data"):
-        node = node.func.value if isinstance(node, ast.Call) else node.value  # type: ignore[attr-defined]
-    return node
+    if entry and len(made) == 1 and made[0].shape == entry.shape and not parts:
+        return unparse(bare(given))
+    return f"{stack}({unparse(given)})" if parts or (made and isinstance(given, ast.Name)) else None
 
 
 def tensor_kept(spot: Spot, node: Any) -> Change | None:
@@ -255,9 +238,9 @@ def tensor_kept(spot: Spot, node: Any) -> Change | None:
 
 def sampled(spot: Spot, node: Any) -> Change | None:
     """A draw through which a gradient passes, where no block of the program's own has switched autograd off."""
-    if not is_call(node, "sample") or not isinstance(node.func, ast.Attribute) or is_module(spot, node.func):
+    paused = spot.statement.within("no_grad", "inference_mode")
+    if not is_call(node, "sample") or not isinstance(node.func, ast.Attribute) or paused:
         return None
     rows = [row for row in spot.question.rows if spot.entry is not None and row.site == spot.entry.site]
     whole = any(row.op in ("bernoulli", "poisson", "binomial", "multinomial") for row in rows)
-    paused = spot.statement.within("no_grad", "inference_mode")
-    return (node.func, f"{unparse(node.func.value)}.rsample") if not whole and not paused else None
+    return None if whole else (node.func, f"{unparse(node.func.value)}.rsample")

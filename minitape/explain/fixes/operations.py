@@ -16,15 +16,14 @@ from ..reasons.names import path_to
 from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
 from .edits import looked_up
-from .leaving import FLAT, parts_inside
+from .leaving import FLAT, part_inside
 from .numbers import is_integer, least, rounded, through, under_root
-from .site import Spot, is_call, is_index, lines_said, operand, spelled
+from .site import Spot, is_call, is_index, operand, spelled
 
 _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may name; None: it does not fit
     "it": lambda spot, node: unparse(node),
     "x": lambda spot, node: _text(rounded(spot, node)),
-    "function": lambda spot, node: last_name(getattr(node, "func", node)),
-    "lines": lambda spot, node: lines_said(spot.statement.line, spot.statement.last),
+    "lines": lambda spot, node: fill("line {line}", line=spot.statement.line),
     "softmax": lambda spot, node: _path(spot, spot.dialect.softmax),
     "sigmoid": lambda spot, node: _path(spot, spot.dialect.sigmoid),
     "through": lambda spot, node: through(spot, node, rounded(spot, node)),
@@ -32,8 +31,7 @@ _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may
     "small": lambda spot, node: "1e-12" if re.search("sqrt|norm|std", called(node)) else "1e-06",
     "root": lambda spot, node: under_root(spot, node),
     "below": lambda spot, node: _text(node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]),
-    "new": lambda spot, node: next((new if part is node else None for part, new in parts_inside(spot)), None),
-    "line": lambda spot, node: _numpy_line(spot, node),
+    "new": lambda spot, node: (found := part_inside(spot)) and (found[1] if found[0] is node else None),
     "code": lambda spot, node: spot.path or spot.question.name,
     "name": lambda spot, node: _looked_up(spot),
 }
@@ -99,14 +97,6 @@ def soft(spot: Spot, node: Any) -> str | None:
     return unparse(parsed(f"{_path(spot, spot.dialect.sigmoid)}({height} / 0.1)"))
 
 
-def _numpy_line(spot: Spot, node: Any) -> str | None:
-    """The line of a function of the program's own that computes outside of the framework."""
-    outside = spot.aliases("numpy", "scipy", "math")
-    functions = spot.program.functions.get(last_name(getattr(node, "func", node)), [])
-    names = (n for f in functions for n in ast.walk(f) if isinstance(n, ast.Name) and n.id in outside)
-    return next((str(n.lineno) for n in names), None)
-
-
 def _looked_up(spot: Spot) -> str | None:
     """The name of what an operation takes elements of, where the source tells which."""
     q, row = spot.question, looked_up(spot)
@@ -143,12 +133,6 @@ TABLE = [
         r"\w*",
         "{code} is an index, which has no gradient. Ask about what it takes elements of: {name}.",
         lambda spot, node: not _of_float(spot),
-    ),
-    OperationFix(
-        _LEFT,
-        r"\w+",
-        "`{function}` computes with NumPy (line {line}). Write it with functions of the framework, and give it the "
-        "tensor itself.",
     ),
     OperationFix(
         _LEFT,

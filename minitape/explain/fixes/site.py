@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -12,13 +12,11 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from ...common.texts import paragraph
-from ...engine.recording.frames import lines_of
+from ...recording.sites import lines_of
 from ...recording.values import numbers_of
 from ..reasons.names import path_to
 from ..reasons.question import Question, RecordedRow
-from ..reasons.text import ProgramText, Statement, last_name, parsed, program, rewritten, unparse
-from ..sentences import fill
+from ..reasons.text import ProgramText, Statement, last_name, parsed, program, unparse
 from .dialects import Dialect
 
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
@@ -27,18 +25,13 @@ _OPERANDS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Attribute, ast
 _LOOKS_UP = set("embedding Embedding gather index_select one_hot range arange cross_entropy take gather_nd".split())
 
 
-class EditStep(NamedTuple):
-    """Lines of a program, and what is in their place; no text: nothing."""
-
-    first: int
-    last: int
-    text: str
-
-
 class Fix(NamedTuple):
-    """What changes in a program; without words one line of it, which is the patch."""
+    """A line of a program, and what is in its place, which may be several; no text: nothing. With words of its own it
+    is no patch.
+    """
 
-    steps: list[EditStep]
+    line: int
+    text: str
     words: str = ""
 
 
@@ -105,7 +98,7 @@ class Spot:
 
 Change = str | tuple[ast.AST, str]  # what is in a node's place, or in another's
 Edit = Callable[[Spot, Any], "Change | None"]  # of one piece of the statement's syntax
-Plan = Callable[[Spot], "Fix | None"]  # of the whole program
+Plan = Callable[[Spot], Fix | None]  # of the whole program
 
 
 # -- what is there ---------------------------------------------------------------------------------
@@ -163,57 +156,39 @@ def is_index(spot: Spot) -> bool:
 # -- what is written -------------------------------------------------------------------------------
 
 
-def replaced(spot: Spot, changes: Iterable[tuple[Any, str]]) -> Fix | None:
-    """The program with other texts for some of its nodes: statements, or expressions within one line."""
-    lines, steps = spot.lines, dict[int, EditStep]()
-    for node, text in sorted(changes, key=lambda change: (-change[0].lineno, -change[0].col_offset)):
-        first, last, whole = node.lineno, node.end_lineno, isinstance(node, ast.stmt)
-        if first != last and not whole:
-            return None
-        node, text = (node, text) if whole else _with_operands(spot, node, text)
-        old = steps[first].text if first in steps else lines[first - 1]
-        text = re.sub(r"'([^'\"\\]*)'", r'"\1"', text) if '"' in old and "'" not in old else text
-        after = lines[last - 1] if last != first else old
-        before, rest = old.encode()[: node.col_offset], after.encode()[node.end_col_offset :]
-        indent = old[: len(old) - len(old.lstrip())]
-        steps[first] = EditStep(first, last, (before + text.replace("\n", "\n" + indent).encode() + rest).decode())
-    return checked(spot, [_unless_itself(steps[first]) for first in sorted(steps)])
+def replaced(spot: Spot, node: Any, text: str) -> Fix | None:
+    """A line with another text for one node, a statement or an expression; None where that has several lines, where
+    nothing changes, or where the program would not parse any more.
+    """
+    lines = spot.lines
+    line = lines[node.lineno - 1]
+    if node.lineno != node.end_lineno:
+        return None
+    if isinstance(node, ast.expr):
+        text = _with_brackets(spot, node, text)
+    text = re.sub(r"'([^'\"\\]*)'", r'"\1"', text) if '"' in line and "'" not in line else text
+    before, rest = line.encode()[: node.col_offset], line.encode()[node.end_col_offset :]
+    indent = line[: len(line) - len(line.lstrip())]
+    new = (before + text.replace("\n", "\n" + indent).encode() + rest).decode()
+    left, equals, right = new.strip().partition(" = ")
+    new = "" if equals and left == right and left.isidentifier() else new  # ``h = h`` goes
+    try:
+        ast.parse("\n".join([*lines[: node.lineno - 1], new, *lines[node.lineno :]]))
+    except SyntaxError:
+        return None
+    return None if new == line else Fix(node.lineno, new)
 
 
-def _with_operands(spot: Spot, node: ast.expr, text: str) -> tuple[ast.expr, str]:
-    """A node, or the operation that it is a part of, and its new text: with brackets where they are needed."""
+def _with_brackets(spot: Spot, node: ast.expr, text: str) -> str:
+    """The text of an expression, in brackets where a part of the operation around it would take it apart."""
     try:
         new = parsed(text)
     except SyntaxError:  # a part of a call: ``x, dim=0``
-        return node, text
-    above = {id(part): n for s in spot.statements for n in s.nodes for part in ast.iter_child_nodes(n)}
-    while not isinstance(new, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List)) and (
-        isinstance(up := above.get(id(node)), _OPERANDS) or (isinstance(up, ast.Call) and up.func is node)
-    ):
-        new, node = _with(up, node, new), up
-    return node, unparse(ast.fix_missing_locations(new))
-
-
-def _with(whole: ast.AST, old: ast.AST, new: ast.AST) -> Any:
-    """A copy of a syntax tree with one node swapped for another."""
-    return rewritten(whole, lambda n: new if n is old else None)
-
-
-def _unless_itself(step: EditStep) -> EditStep:
-    """A line that would give a name its own value, ``h = h``, goes."""
-    left, equals, right = step.text.strip().partition(" = ")
-    return step._replace(text="") if equals and left == right and left.isidentifier() else step
-
-
-def checked(spot: Spot, steps: list[EditStep], words: str = "") -> Fix | None:
-    """The steps, where they change something and the program still parses."""
-    before = "\n".join(spot.lines)
-    after = stepped(before, steps)
-    try:
-        ast.parse(after)
-    except SyntaxError:
-        return None
-    return None if after == before else Fix(steps, words)
+        return text
+    around = (n for n in spot.statement.nodes for part in ast.iter_child_nodes(n) if part is node)
+    apart = any(isinstance(n, _OPERANDS) or (isinstance(n, ast.Call) and n.func is node) for n in around)
+    whole = isinstance(new, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List))
+    return f"({unparse(new)})" if apart and not whole else unparse(new)
 
 
 def edited(spot: Spot, edit: Edit) -> Fix | None:
@@ -223,46 +198,4 @@ def edited(spot: Spot, edit: Edit) -> Fix | None:
     if not changes or not all(other in ast.walk(changes[0][0]) for other, _ in changes):
         return None
     node, new = changes[0]
-    beside = [s for s in spot.statements if s.line <= spot.statement.line <= s.last and s.block == spot.statement.block]
-    if isinstance(node, ast.stmt) and len(beside) > 1:  # two statements on one line
-        return None
-    return replaced(spot, [(node, new) if isinstance(new, str) else new])
-
-
-def stepped(text: str, steps: Iterable[EditStep]) -> str:
-    """A program with some of its lines changed.
-
-    >>> stepped("a\\nb\\nc", [EditStep(2, 3, "d")])
-    'a\\nd'
-    """
-    lines = text.split("\n")
-    for step in sorted(steps, reverse=True):
-        lines[step.first - 1 : step.last] = step.text.split("\n") if step.text else []
-    return "\n".join(lines)
-
-
-def lines_said(first: int, last: int) -> str:
-    """Lines of a program in words.
-
-    >>> lines_said(2, 2), lines_said(2, 4)
-    ('line 2', 'lines 2 to 4')
-    """
-    return fill("line {line}", line=first) if first == last else fill("lines {first} to {last}", first=first, last=last)
-
-
-def steps_text(steps: list[EditStep]) -> str:
-    """The steps of an edit in sentences, for a reader who edits by hand.
-
-    >>> steps_text([EditStep(3, 3, "    y = x"), EditStep(5, 6, "")])
-    'Line 3 should be `y = x`. Delete lines 5 to 6.'
-    """
-    said = []
-    for first, last, text in steps:
-        where = lines_said(first, last)
-        code = fill("` and then `").join(line.strip() for line in text.split("\n"))
-        said.append(
-            fill("{lines} should be `{code}`.", lines=where.capitalize(), code=code)
-            if text
-            else fill("Delete {lines}.", lines=where)
-        )
-    return paragraph(*said)
+    return replaced(spot, node, new) if isinstance(new, str) else replaced(spot, *new)

@@ -7,18 +7,21 @@ one line changes, and the program still parses with it.
 
 from __future__ import annotations
 
+from itertools import chain
+
 from ...common.texts import paragraph
 from ..causes import KINDS, SHARED
 from ..reasons.question import Finding, Question
 from ..reasons.text import at
+from ..sentences import fill
 from ..words import Explanation
 from . import blocks as block
 from . import edits as edit
 from . import numbers as number
 from .dialects import TAPE
-from .leaving import collected, line_in_framework
+from .leaving import line_in_framework
 from .operations import words
-from .site import Edit, Fix, Plan, Spot, edited, steps_text
+from .site import Edit, Fix, Plan, Spot, edited
 
 _STEP: list[Edit] = [number.straight_through]
 
@@ -29,16 +32,15 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     "requires_grad": [
         edit.unfrozen,
         edit.keyword("requires_grad", True, *edit.MAKERS),
-        edit.on_source("{x}.requires_grad_()"),
+        edit.before("{x}.requires_grad_()"),
     ],
-    "non_leaf": [edit.behind("{x}.retain_grad()")],
     # whole numbers
     "integer_dtype": [edit.as_float, number.whole_numbers],
     "integer_cast": [number.whole_numbers],
     # cut, paused, outside, kept in a variable
     "stop_gradient": [edit.without("stop_gradient")],
     "detach": [edit.without("detach", "detach_")],
-    "data": [edit.without("data"), edit.rebuilt],
+    "data": [edit.without("data")],
     "copied": [edit.rebuilt],
     "no_grad": [edit.rebound, edit.sampled, edit.keyword("use_reentrant", False)],
     "variable_assign": [edit.tensor_kept],
@@ -48,27 +50,26 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     "nondifferentiable": _STEP,
     "no_derivative": _STEP,
     "zero_derivative": [*_STEP, edit.sampled],
-    "wrong_object": [edit.itself, edit.rebound],
+    "wrong_object": [edit.without("identity", "value", "read_value"), edit.rebound],
     "rebound": [edit.rebound],
     # not finite
     "nan_forward": [
         number.finite_mask,
         number.log_softmax,
-        number.written_out,
-        number.masked_before,
+        edit.masked_before("log", "log2", "log10", "sqrt", "rsqrt", "div", "pow"),
         number.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")),
-        number.divided,
+        number.at_zero(edit.on_operand("{x} + 1e-06", "div"), -1),
     ],
     "nan_backward": [
-        number.written_out,
-        number.masked_before,
+        edit.masked_before("sqrt", "pow", "norm", "log", "div"),
         number.not_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")),
         number.under_root,
         edit.on_operand("{x} + 1e-12", "norm", "vector_norm"),
         edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
-        number.power,
+        number.at_zero(edit.on_operand("{x} + 1e-06", "pow")),
     ],
-    # errors
+    # a gradient that is used further, errors
+    "create_graph": [edit.alone(edit.keyword("create_graph", True, "grad", "backward"))],
     "in_place": [edit.not_in_place],
     "not_scalar": [edit.on_operand("{x}.mean()", "backward")],
 }
@@ -80,54 +81,51 @@ PLANS: dict[str, list[Plan]] = {
     "no_grad": [block.without_block("no_grad", "inference_mode")],
     "inference_mode": [block.without_block("inference_mode")],
     "recording_paused": [block.without_block("stop_recording", "init_scope")],
-    "create_graph": [
-        block.with_like_lines(edit.keyword("create_graph", True, "grad")),
-        block.with_like_lines(edit.keyword("create_graph", True, "backward")),
-    ],
-    "computed_before_tape": [block.into_block],
-    "computed_after_tape": [block.into_block],
     "left_through_numpy": [line_in_framework],
-    "left_torch": [collected, line_in_framework],
+    "left_torch": [line_in_framework],
     "left_jax": [line_in_framework],
-    "hook": [block.deleted("register_hook", "register_full_backward_hook", "register_post_accumulate_grad_hook")],
 }
-_SEVERAL = ("paused", "outside")  # kinds whose fix also helps what breaks the path in the same manner on other lines
 
 
 def first_fix(spot: Spot) -> Fix | None:
     """The first fix that the tables have for a cause."""
-    for one in EDITS.get(spot.cause, []):
-        if (found := edited(spot, one)) is not None:
-            return found
+    edits = (edited(spot, edit) for edit in EDITS.get(spot.cause, []))
     plans = (plan(spot) for plan in PLANS.get(spot.cause, []))
-    return next((found for found in plans if found is not None), None)
-
-
-def patched(answer: Explanation, fix: Fix | None) -> None:
-    """Gives an answer its patch, without the indentation of the line, where the fix is one line."""
-    if fix is None or fix.words or len(fix.steps) > 1:
-        return
-    step = fix.steps[0]
-    if step.text and step.first == step.last:
-        indent = step.text[: len(step.text) - len(step.text.lstrip())]
-        answer.patch = "\n".join(line.removeprefix(indent) for line in step.text.split("\n"))
-        answer.patch_line = step.first
+    return next((found for found in chain(edits, plans) if found is not None), None)
 
 
 def offer(question: Question, found: Finding, answer: Explanation) -> None:
-    """Adds to an answer what to write on which line; the patch, where that is one line, and enough."""
+    """Adds to an answer what to write on which line, and the patch, where that is enough."""
     breaks = [one for one in found.others if not one.beside]
-    known = all(one.site == found.site and one.cause != "zero_derivative" for one in breaks)
-    same = answer.kind in _SEVERAL and all(one.cause == found.cause for one in breaks)
+    known = all(one.site == found.site for one in breaks)
+    same = answer.kind == "paused" and all(one.cause == found.cause for one in breaks)  # one block goes
     fixes = [
         _fix(question, one, said) for one, said in zip((found, *found.others), (answer, *answer.others), strict=False)
     ]
     fix = fixes[0] if (known or same) and not _outside(question, found) else None
-    if fix is not None:
-        answer._steps = fix.steps
-        patched(answer, fix)
-        if question.adapter.dialect is not TAPE:  # its sentences say it
-            answer.fix = paragraph(answer.fix, fix.words or steps_text(fix.steps))
+    if fix is None:
+        return
+    if fix.text:
+        indent = fix.text[: len(fix.text) - len(fix.text.lstrip())]
+        answer.patch = "\n".join(line.removeprefix(indent) for line in fix.text.split("\n"))
+        answer.patch_line = fix.line
+    if question.adapter.dialect is not TAPE:  # its sentences say it
+        answer.fix = paragraph(answer.fix, fix.words or said(fix))
+
+
+def said(fix: Fix) -> str:
+    """A fix in a sentence, for a reader who edits by hand.
+
+    >>> said(Fix(3, "    y = x")), said(Fix(5, ""))
+    ('Line 3 should be `y = x`.', 'Delete line 5.')
+    """
+    line = fill("line {line}", line=fix.line)
+    code = fill("` and then `").join(line.strip() for line in fix.text.split("\n"))
+    return (
+        fill("{lines} should be `{code}`.", lines=line.capitalize(), code=code)
+        if code
+        else fill("Delete {lines}.", lines=line)
+    )
 
 
 def _outside(question: Question, found: Finding) -> bool:

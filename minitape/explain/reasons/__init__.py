@@ -7,6 +7,5 @@
 ``text``       the user's text: statements, names, and where a value goes
 ``names``      how a program reaches an object
 ``words``      a finding as what the user reads
-``tape``       minitape's own tape: its rows, its adapter, its list of checks; ``tape_words`` what its sentences name,
-               ``swapped_gradients`` a step that took another variable's gradient
+``tape``       minitape's own tape: its rows, its adapter, its list of checks; ``tape_words`` what its sentences name
 """

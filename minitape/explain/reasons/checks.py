@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -45,17 +45,7 @@ def broken(q: Question) -> Finding | None:
             found.append(Finding(one.why, site, row, one.what))
     if found:
         found[0].others = [*found[1:], *side_breaks(q, found)]
-        found[0].others += steps_left(q, found[0])
     return next(iter(found), None)
-
-
-def steps_left(q: Question, found: Finding) -> list[Finding]:
-    """The step function on the way that passes zeros alone, which only shows when the break is mended."""
-    blamed, steps = {found.row, *(one.row for one in found.others)}, q.adapter.zeros["zero_derivative"]
-    said = {found.site, *(one.site for one in found.others)}
-    rows = [q.rows[row] for row, one in q.way if q.rows[row].op in steps and not one.why and row not in blamed]
-    left = (row for row in rows if row.site not in said or found.row not in [one.row for one in rows])
-    return [Finding("zero_derivative", row.site, row.row) for row in left][:1]
 
 
 ADDS = {"add", "__add__", "__radd__", "AddV2"}
@@ -67,18 +57,12 @@ def side_breaks(q: Question, said: list[Finding]) -> list[Finding]:
     mended = {one.row for one in said if one.row is not None}
     after, before = q.forward(q.used, True), q.back(q.ends, True, mended)
     known = {(one.cause, one.site) for one in said}
-    for row in sorted(before):
-        for one in q.rows[row].given:
-            site = q.rows[row].site if one.site is NOWHERE else one.site
-            if (
-                one.why
-                and one.row in after
-                and (one.why, site) not in known
-                and not _chooses(q, row, one.why)
-                and not _on_purpose(q, row)
-            ):
-                known.add((one.why, site))
-                said = [*said, Finding(one.why, site, row, one.what, beside=True)]
+    blocked = ((row, one) for row in sorted(before) for one in q.rows[row].given if one.why and one.row in after)
+    for row, one in blocked:
+        site = q.rows[row].site if one.site is NOWHERE else one.site
+        if (one.why, site) not in known and not _chooses(q, row, one.why) and not _on_purpose(q, row):
+            known.add((one.why, site))
+            said = [*said, Finding(one.why, site, row, one.what, beside=True)]
     return [one for one in said if one.beside]
 
 
@@ -105,9 +89,7 @@ def left(q: Question) -> Finding | None:
     found = (
         sorted((exit for exit in q.exits if exit.row in q.after), key=lambda exit: _rank(q, exit)) if not q.used else []
     )
-    exit = next((exit for exit in found if flows_back(q, exit)), None) or next(
-        (exit for exit in found if equal_leaf(q, exit)), None
-    )
+    exit = next((exit for exit in found if flows_back(q, exit)), None)
     if exit is None:
         return None
     left = Finding(q.adapter.left, exit.site, exit.row, exit.how)
@@ -135,11 +117,6 @@ def way_to_exit(q: Question, exit: Exit) -> list:
     return way_to(Question(q.adapter, q.rows, q.own, [exit.row], q.source), {*q.own})
 
 
-def came_back(q: Question, exit: Exit, branches: bool = True) -> bool:
-    """Whether the text, or the values, bring what left to something that the target was computed from."""
-    return flows_back(q, exit, branches) or equal_leaf(q, exit)
-
-
 def _later(q: Question, exit: Exit) -> list[RecordedRow]:
     return [
         q.rows[row]
@@ -151,7 +128,7 @@ def _later(q: Question, exit: Exit) -> list[RecordedRow]:
 def only_decides(q: Question, found: Finding) -> bool:
     """Whether a value that left came back nowhere, and decided no more than what ran."""
     exits = [exit for exit in q.exits if (exit.row, exit.site) == (found.row, found.site)]
-    return bool(exits) and text.at(exits[0].site) is not None and not came_back(q, exits[0], branches=False)
+    return bool(exits) and text.at(exits[0].site) is not None and not flows_back(q, exits[0], branches=False)
 
 
 def flows_back(q: Question, exit: Exit, branches: bool = True) -> bool:
@@ -163,17 +140,6 @@ def flows_back(q: Question, exit: Exit, branches: bool = True) -> bool:
     reached = text.flow(start, [site[0] for site in sites], branches)
     return any(
         (at := text.at(site)) in reached and (at is not start or not isinstance(at.node, ast.Expr)) for site in sites
-    )
-
-
-def equal_leaf(q: Question, exit: Exit) -> bool:
-    """Whether its elements are those of a leaf."""
-    taken = q.rows[exit.row].array
-    arrays = [row.array for row in _later(q, exit) if row.kind != "operation"]
-    return (
-        taken is not None
-        and taken.size > 1
-        and any(a is not None and a.size > 1 and bool(np.isin(taken, a).all()) for a in arrays)
     )
 
 
@@ -195,6 +161,17 @@ def on(at: text.Statement, site: Site) -> Site:
     return at.site if place is None else placed(place.at(at.line))
 
 
+def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
+    """The statement at which two ways through calls part."""
+    where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
+    keeps = [
+        site
+        for site in way[:where:-1]
+        if (at := text.at(site)) is not None and any("." in name or "[" in name for name in at.binds)
+    ]
+    return next(iter(keeps), way[where] if way else NOWHERE)
+
+
 def moved_name(q: Question) -> Finding | None:
     """A name that held a variable, or a watched tensor, was bound to what was computed of it: ``w = w - rate * g``."""
     row = q.rows[q.own[0]] if q.own else None
@@ -203,16 +180,10 @@ def moved_name(q: Question) -> Finding | None:
         if at is None or not at.binds or row is None:
             continue
         again = bool({*at.binds} & at.reads) or not all(name.isidentifier() for name in at.binds)
-        watched = [q.adapter.birth_of(other)[1][-1:] for other in q.rows if q.adapter.watched(other)]
-        earlier = [s for name in at.binds for s in text.bound_by(name, at) if s is not at]
         around = {ast.unparse(n) for target in at.targets for n in ast.walk(target) if isinstance(n, ast.expr)}
         state = [q.rows[one] for one in _of_line(q, row, at) if q.rows[one].kind in ("variable", "source")]
         from_state = again and any(names_of(q, one).isdisjoint(at.reads.difference(at.binds, around)) for one in state)
-        if (
-            (held_variable(q, at) and not at.call_of("Variable"))
-            or from_state
-            or any(s.covers(way[0]) for way in watched if way for s in earlier)
-        ):
+        if from_state or (held_variable(q, at) and not at.call_of("Variable")):
             return Finding("rebound", on(at, site), row.row, at.binds[0])
         return None
     return None
@@ -240,9 +211,6 @@ def bound_again(q: Question) -> Finding | None:
     when, way = q.adapter.birth(q.adapter.handle(q.source))
     mine = [(at, site) for site in reversed(way) if (at := text.at(site)) is not None and at.binds]
     mine = mine[: next((k + 1 for k, (at, _) in enumerate(mine) if at.function not in RUN_ONCE), len(mine))]
-    if not mine:  # what is called there was made again
-        called = [(at, c) for site in way if (at := text.at(site)) is not None for c in at.calls]
-        mine = [(s, s.site) for at, c in called for s in text.bound_by(text.unparse(c.func), at)]
     for row in q.leaves():
         other, theirs = q.adapter.birth_of(row)
         if q.adapter.is_number(row) or other == when:
@@ -257,9 +225,6 @@ def bound_again(q: Question) -> Finding | None:
                 if (same and q.adapter.anew(q, row, at, when, other)) or named:
                     last = on(s, site) if other > when else on(at, place)
                     return Finding("rebound", last, row.row, at.binds[0], "" if named else "again")
-    statement, place = next(iter(mine), (None, NOWHERE))
-    if statement is not None and {*statement.binds} & statement.reads and related(q):
-        return Finding("rebound", on(statement, place), what=statement.binds[0])
     return None
 
 

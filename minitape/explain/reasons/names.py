@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterable
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from ...engine.recording.frames import own_file
@@ -68,7 +68,10 @@ def path_to(q: Question, wanted: Any) -> str:
     """How the program reaches an object: by a name, by what has it as a part, or by a list of such; last by a name that
     a loop binds, which holds it by chance, as ``p`` of ``for p in net.parameters()``.
     """
-    names, loops = list(q.adapter.names()), of_loops(asking_frame())
+    names, frame = list(q.adapter.names()), asking_frame()
+    nodes = [n for s in text.statements(None if frame is None else frame.f_code.co_filename) for n in s.nodes]
+    targets = [n.target for n in nodes if isinstance(n, (ast.For, ast.comprehension))]
+    loops = text.names_in(n for target in targets for n in ast.walk(target))
     sure = [pair for pair in names if pair[0] not in loops]
     lists = [pair for pair in sure if isinstance(pair[1], (dict, list, tuple))]
     known = {id(value) for _, value in lists}
@@ -87,20 +90,6 @@ def as_asked() -> str:
         [call for call in at.calls if call.args and text.last_name(call.func) == "explain"] if at is not None else []
     )
     return text.unparse(calls[0].args[-1]) if len(calls) == 1 and isinstance(calls[0].args[-1], ast.Attribute) else ""
-
-
-def of_loops(frame: FrameType | None) -> set[str]:
-    """The names that loops alone bind where the question is asked."""
-    at = None if frame is None else text.at((frame.f_code.co_filename, frame.f_lineno))
-    near = [] if at is None else [s for s in text.statements(at.file) if s.functions[:1] == at.functions[:1]]
-    others = {name for s in near if not isinstance(s.node, text.LOOPS) for name in s.binds}
-    inner = {
-        n.target.id
-        for s in near
-        for n in s.nodes
-        if isinstance(n, ast.comprehension) and isinstance(n.target, ast.Name)
-    }
-    return inner.union(*(s.binds for s in near if isinstance(s.node, text.LOOPS))) - others
 
 
 def reach(names: Iterable[tuple[str, Any]], wanted: Any, handle: Callable[[Any], Any] = lambda value: value) -> str:

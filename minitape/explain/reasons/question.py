@@ -14,8 +14,7 @@ from ...recording.sites import NOWHERE, Site
 from ...recording.values import ValueSummary, numbers_of
 from ..causes import row_of
 
-AGAIN, OF_SHAPE = 0.001, 1.5  # what a break costs that goes on with the one before; what has a value's shape alone
-SHAPES = ("OnesLike", "ZerosLike", "Shape", "ShapeN", "Size", "Rank")
+AGAIN = 0.001  # what a break costs that goes on with the one before
 
 
 class Given(NamedTuple):
@@ -87,7 +86,6 @@ class Finding:
     others: list[Finding] = field(default_factory=list)
     intended: bool | None = None
     fields: dict[str, str] = field(default_factory=dict)  # of its sentence, as far as they are known
-    sources: Sequence[Any] = ()  # other sources that it is about
     beside: bool = False  # of one of ``others`` that it blocks another way
 
 
@@ -170,21 +168,20 @@ def way_to(q: Question, wanted: set[int]) -> list[tuple[int, Given]]:
                 row = before[row][0]
             return steps
         for one in q.rows[row].given:
-            total = cost + (weight(q, row, one, before[row][1] if row in before else None) if one.why else 0.0)
+            total = cost + (weight(one, before[row][1] if row in before else None) if one.why else 0.0)
             if total < best.get(one.row, 1e9):
                 best[one.row], before[one.row] = total, (row, one)
                 heapq.heappush(heap, (total, one.row))
     return []
 
 
-def weight(q: Question, row: int, one: Given, later: Given | None) -> float:
-    """What a break costs: a chain of the same kind counts once, a place or a shape more than a number."""
+def weight(one: Given, later: Given | None) -> float:
+    """What a break costs: a chain of the same kind counts once."""
     kind = row_of(one.why)
     early = later is not None and (one.why, later.why) == ("computed_before_tape", "not_recorded")
     if early or (later is not None and one.why == later.why and kind.weight != 0.5):
         return AGAIN
-    chooses = q.rows[row].dtype.startswith("int") and not any(q.rows[end].tracked for end in q.ends)
-    return OF_SHAPE if chooses or one.what in SHAPES else kind.weight
+    return kind.weight
 
 
 def continues(before: Given, after: Given) -> bool:

@@ -39,7 +39,6 @@ LOGARITHMS = ("log", "log1p", "Log", "Log1p")
 # why no gradient passes what has no slope
 FLAT = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
 DERIVED = ("create_graph", "not_recorded")  # why no gradient passes a gradient that is used further
-MODERATE = 4.0  # a factor that leaves probabilities far from what logits are
 IS_LOSS = re.compile("entropy|logit|loss|bce|nll|criterion|softm|sigm|logsumexp|softplus", re.I).search
 
 
@@ -75,7 +74,7 @@ class CheckedRun:
 
     rows: Sequence[RecordedRow]
     sweeps: list  # those that brought an adjoint
-    exits: Iterable[Exit]
+    exits: Sequence[Exit]
     names: OperationNames
     left: Callable[[str], str] = str  # how a value left, in words
     made_up: bool = False  # it ran with stand-ins: its shapes say something, its numbers nothing
@@ -312,30 +311,15 @@ def _logits_by_hand(run: CheckedRun, row: RecordedRow) -> tuple[str, int | None]
     return "", None
 
 
-def _unsigned(run: CheckedRun, given: int | None) -> RecordedRow:
-    """The row before those that change no number but its sign or scale, or take the largest of all or a constant
-    away.
-    """
-    while given is not None:
+def _unsigned(run: CheckedRun, given: int) -> RecordedRow:
+    """The row before those that change no number but its sign, or take the largest of all or a constant away."""
+    while True:
         row = run.maker(given)
         other = run.maker(row.inputs[-1]) if row.op.lower() == "sub" else row
         shifts = other is not row and ("max" in other.op.lower() or not other.tracked)
-        given = row.inputs[0] if shifts or row.op.lower() in ("neg", "abs") else _scaled(run, row)
-    return row
-
-
-def _scaled(run: CheckedRun, row: RecordedRow) -> int | None:
-    """The row that an operation multiplies with one moderate number, or adds next to nothing to."""
-    whole = [one for one in row.inputs if tuple(run.rows[one].shape) == tuple(row.shape)]
-    alone = all(tuple(run.rows[one].shape) in ((), (1,)) for one in row.inputs if one not in whole)
-    if row.op not in {*run.names.factors, *run.names.adds} or len(whole) != 1 or not alone:
-        return None
-    before, after = run.numbers(whole[0]), run.numbers(row.row)
-    if before is None or after is None or not before.any():
-        return None
-    factor = float(after.flat[(at := int(np.abs(before).argmax()))] / before.flat[at])
-    moderate = abs(factor) <= MODERATE and np.allclose(after, factor * before, rtol=1e-3)
-    return whole[0] if moderate or np.abs(after - before).max() < 0.01 else None
+        if not shifts and row.op.lower() not in ("neg", "abs"):
+            return row
+        given = row.inputs[0]
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -344,9 +328,9 @@ def _scaled(run: CheckedRun, row: RecordedRow) -> int | None:
 def in_part(run: CheckedRun) -> Iterator[Suspicion]:
     """A term of the target is a number that was computed by what has no slope, was cut off whole, or left."""
     terms = {row.row: row for row in _terms(run)}
-    for row in terms.values():
+    for row in (row for row in terms.values() if not row.tracked):
         why = next((one.why for one in row.given if one.why), "flat")
-        computed = not row.tracked and (row.kind == "operation" or why in DERIVED)
+        computed = row.kind == "operation" or why in DERIVED
         cut = [one for one in row.inputs if run.rows[one].tracked] if computed else []
         why = why if cut else ""
         flat = why in FLAT or (why and KINDS.get(why) != "paused" and row.dtype in ("bool", "int32", "int64"))
@@ -358,7 +342,8 @@ def in_part(run: CheckedRun) -> Iterator[Suspicion]:
             met = _meets(run, row.row)
             if met and met <= terms.keys():
                 yield Suspicion("in_part", row.site, {"what": run.called(row)}, cut[0], kind="cut")
-    yield from _left_and_added(run, [row for row in terms.values() if not row.shape and _adds_a_number(run, row)])
+    if run.exits:
+        yield from _left_and_added(run, [row for row in terms.values() if not row.shape and _adds_a_number(run, row)])
 
 
 def _left_and_added(run: CheckedRun, adds: list[RecordedRow]) -> Iterator[Suspicion]:
@@ -432,25 +417,6 @@ def rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
         uneven = (largest(came - came.mean(axis, keepdims=True)) for axis in along)
         if 0 < most < math.inf and 0 < least <= EQUAL * most and min(uneven, default=most) <= EQUAL * most:
             yield suspicion(row, "rounding_only", what=run.called(row), from_=most, to=least / most)
-
-
-def cancels(run: CheckedRun) -> Iterator[Suspicion]:
-    """What came back to a value on several paths cancels but for rounding, as in a normalization by hand."""
-    for sweep in {sweep.site: sweep for sweep in run.sweeps}.values():
-        met: dict[int, list] = {}
-        for call, edges in sweep.edges.items():
-            for row, _, product, _ in edges:
-                met.setdefault(row, []).append((call, product))
-        for row, parts in met.items():
-            came = numbers_of(sweep.adjoints.get(row))
-            if came is None or came.size < 2 or run.rows[row].kind != "operation" or not parts[1:]:
-                continue
-            most, left = max(largest(numbers_of(part)) for _, part in parts), largest(came)
-            if 0 < left <= EQUAL / 10 * most < math.inf:
-                last = run.rows[max(call for call, _ in parts)]
-                fields = {"what": run.called(last), "from_": most, "to": left / most}
-                alone = little_behind(run, row, most)
-                yield Suspicion("rounding_only", last.site, fields, row, alone=alone, kind="cancels")
 
 
 def underflow(run: CheckedRun) -> Iterator[Suspicion]:
@@ -557,7 +523,7 @@ def diverges(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 BEFORE: tuple[Check, ...] = (broadcast, activation_twice)
-BEHIND: tuple[Check, ...] = (diverges, in_part, rounding_only, cancels, underflow, along_depth, saturated)
+BEHIND: tuple[Check, ...] = (diverges, in_part, rounding_only, underflow, along_depth, saturated)
 
 
 def steps_said(count: int) -> str:

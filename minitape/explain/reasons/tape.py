@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...common.texts import paragraph
-from ...engine.back.endpoints import leaf_of
 from ...engine.back.tape import GradientTape
 from ...engine.recording.array_spec import ArraySpec
 from ...engine.recording.evidence import ValueLeft, creation_of
-from ...engine.recording.rows import operation_of
 from ...engine.tensor.tensor import Tensor
 from ...engine.tensor.variable import UnreadVariable
-from ...engine.values import nest
 from ...recording.bodies import outermost, own_shares
-from ...recording.nodes import Break, CodePlace, TapeNode, is_leaf, is_state, placed, way_of
+from ...recording.nodes import (
+    Break,
+    CodePlace,
+    TapeNode,
+    is_leaf,
+    is_state,
+    operation_of,
+    place_of_origin,
+    placed,
+    way_of,
+)
+from ...recording.origins import Ref, origin_of
 from ...recording.rows import BackwardPass
 from ...recording.sites import NOWHERE, Site, last_return
 from ...recording.tape import TapeRules, handle_of, name_given
-from ...recording.trace import COPIES, Trace
+from ...recording.trace import Trace
 from ...recording.values import ValueSummary
 from ..caller import asking_names
 from ..causes import SHARED
@@ -34,28 +40,16 @@ from ..owners import Owners, variables_of
 from ..replay import MOST, replay, starts_of, swept
 from ..sentences import fill
 from ..texts import TEXT
-from ..value_texts import RELEASED
 from ..words import Explanation
 from . import checks, suspects, tape_words, text, words, zero_nan
 from .names import called
 from .question import Exit, Finding, Given, Question, RecordedRow, breaks
-from .swapped_gradients import changed_by_others
 
 if TYPE_CHECKING:
-    from ...engine.types import End, Structure
+    from ...engine.types import End
 
 FUNCTION = ("function", "PartitionedCall", "StatefulPartitionedCall")
 DEEP = 3  # calls inside of calls that are looked into
-
-OUT = {
-    "": "no",
-    "numpy": ".numpy()",
-    "asarray": "NumPy",
-    "float": "float()",
-    "int": "int()",
-    "bool": "bool()",
-    "index": "an index",
-}
 
 
 def recorded(tape: GradientTape, targets: list[End], sources: list[End]) -> TapeAdapter:
@@ -70,7 +64,7 @@ def with_exits(rules: TapeRules, left: list[ValueLeft]) -> TapeAdapter:
     trace = rules.trace
     trace.look_for(*rules.sources)
     left = [note for note in left if not _too_late(rules, note)]
-    ends = [trace.of_ref(note.value) for note in left]
+    ends = [trace.of_ref(Ref(*note.known)) for note in left]
     trace.keep(node.row for node in ends if node.record is rules.record)
     found = walk(rules, [*rules.starts, *(node for source in rules.sources for node in trace.of(source)), *ends])
     number = {node.key: at for at, node in enumerate(found)}
@@ -242,11 +236,6 @@ class TapeAdapter:
             one for check in (suspects.broadcast, suspects.activation_twice, suspects.in_part) for one in check(run)
         ]
 
-    def asked_for(self, source: Any) -> bool:
-        """Whether the tape was asked for the gradient of a source."""
-        asked = [*self.rules.tape.questions, *filter(None, [self.rules.tape.last])]
-        return any(source is one for question in asked for one in question.sources)
-
     def names(self) -> Iterable[tuple[str, Any]]:
         """The names of the program, and what they hold."""
         return asking_names().items()
@@ -303,10 +292,14 @@ class TapeAdapter:
         """Whether a row was watched."""
         return self.rules.was_watched(row.extra)
 
-    def block(self) -> Site:
-        """Where the tape began."""
+    def block_way(self) -> list[Site]:
+        """Where the tape began, with the calls that led there."""
         begins = self.rules.begins
-        return placed(CodePlace(begins[-1][3])) if begins and begins[-1][3] else NOWHERE
+        return way_of(CodePlace(begins[-1][3])) if begins and begins[-1][3] else [NOWHERE]
+
+    def block(self) -> Site:
+        """The line of that."""
+        return self.block_way()[-1]
 
     def in_block(self, when: int) -> bool:
         """Whether something was made after the tape had begun."""
@@ -314,7 +307,7 @@ class TapeAdapter:
 
     def out(self, how: str) -> str:
         """How a value left, in words."""
-        return OUT.get(how, how)
+        return tape_words.EXITS.get(how, how)
 
     def anew(self, q: Question, row: RecordedRow, at: text.Statement, when: int, other: int) -> bool:
         """Whether what a statement made again took the place of the source: in a loop, or in the block and before."""
@@ -329,10 +322,6 @@ class TapeAdapter:
     def label(self, row: RecordedRow) -> str:
         """What minitape calls the operation of a row."""
         return self.rules.trace.label(row.extra)
-
-    def is_flat(self, row: RecordedRow) -> bool:
-        """Whether the operation of a row has no derivative anywhere."""
-        return isinstance(row, TapeRow) and bool(getattr(row.operation, "flat", False))
 
     def called(self, q: Question, row: int) -> str:
         """What the program knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
@@ -376,11 +365,8 @@ def not_tracked(q: Question) -> Finding | None:
         late.row = at_use
         return late
     if isinstance(q.source, UnreadVariable):
-        return Finding(
-            "rebound",
-            placed(CodePlace(q.source._state._origin.stack)) if hasattr(q.source._state._origin, "stack") else use,
-            what="of the variable",
-        )
+        made = place_of_origin(origin_of(q.source._state))
+        return Finding("rebound", use if made is None else placed(made), what="of the variable")
     if not q.adapter.is_variable(q.source):
         return checks.moved_name(q) or Finding("not_watched", use, at_use)
     if not q.source.trainable:
@@ -420,8 +406,7 @@ def broken(q: Question) -> Finding | None:
     if found is None or found.row is None:
         return found
     given = next(one for row, one in q.way if row == found.row and one.why)
-    rules = q.adapter.rules
-    node, origin = q.rows[found.row].extra, q.rows[found.row].extra.origin
+    node = q.rows[found.row].extra
     at = text.at(found.site)
     if (
         found.cause == "nondifferentiable"
@@ -430,70 +415,19 @@ def broken(q: Question) -> Finding | None:
         and at.call_of("gradient")
     ):
         return Finding("independent")
-    if found.cause == "recording_paused" and node.record is rules.record:
-        found.site = _called_in_pause(rules, node, found.site)
-    if found.cause == "outside_tape":  # what has no derivative either
-        flat = [q.rows[row] for row, one in q.way if one.why == found.cause and q.adapter.is_flat(q.rows[row])]
-        found.others[:0] = [Finding("nondifferentiable_op", row.site, row.row, row.op) for row in flat]
-        if not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own):
-            use = q.first_uses()
-            found.others.append(Finding("not_watched", use[0].site if use else NOWHERE))
+    unwatched = not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own)
+    if found.cause == "outside_tape" and unwatched:
+        use = q.first_uses()
+        found.others.append(Finding("not_watched", use[0].site if use else NOWHERE))
     if found.cause == "outside_tape" and given.what != "reset":
         if node.record is None and _paused(found.site):
             found.cause = "recording_paused"
-        elif at is not None and set(at.binds) & at.reads and checks.held_variable(q, at):
-            return Finding("rebound", at.site, found.row, at.binds[0])
-        found.site = _called_from(q, q.rows[found.row].way) or found.site
-    copied = (
-        found.cause == "state" and origin is not None and origin.kind == "variable" and q.adapter.is_variable(q.source)
-    )
-    before = [q.rows[row].extra for row, _ in q.way[: [row for row, _ in q.way].index(found.row)]]
-    if copied and not q.adapter.in_block(origin.when) and all(_label(q, one) in COPIES for one in before):
-        found.cause = "wrong_object"
+        way, block = q.rows[found.row].way, text.at(q.adapter.block())
+        functions = [at.functions if at is not None else None for at in map(text.at, way)]
+        begin = functions.index(block.functions) if block is not None and block.functions in functions else 0
+        # of the block the calls that led there are not known
+        found.site = checks.apart(way[begin:], q.adapter.block_way()) or found.site
     return found
-
-
-def _called_in_pause(rules: TapeRules, node: TapeNode, site: Site) -> Site:
-    """Of a helper that ran in a pause the line of the block that called it: rows know the innermost frame alone."""
-    event = rules.trace.paused(node.row)
-    begin = None if event is None or event.site is None else CodePlace((event.site,))
-    block, inner = text.at(placed(begin)), text.at(site)
-    if begin is None or block is None or not isinstance(block.node, ast.With) or block.covers(site):
-        return site
-    calls = [n for n in ast.walk(block.node) if isinstance(n, ast.Call) and block.line < n.lineno]
-    named = [n.lineno for n in calls if inner is not None and text.last_name(n.func) == inner.function]
-    lines = set(named or [n.lineno for n in calls])
-    return placed(begin.at(lines.pop()) if len(lines) == 1 else begin)
-
-
-def _called_from(q: Question, way: Sequence[Site]) -> Site | None:
-    """The call beside the block of the tape that returned what was computed on the way."""
-    block, found = text.at(q.adapter.block()), None
-    for outer, inner in reversed(list(pairwise(way))):
-        at, called = text.at(outer), text.at(inner)
-        if (
-            at is None
-            or called is None
-            or called.function in checks.RUN_ONCE
-            or (block is not None and block in at.around)
-        ):
-            break
-        names = {called.function, called.in_class}
-        call = at.node.value if isinstance(at.node, ast.Expr) else None
-        drops = isinstance(call, ast.Call) and text.last_name(call.func) not in text.KEEPS - names
-        calls = called.function in text.CALLED or any(text.last_name(c.func) in names for c in at.calls)
-        if drops or not calls or isinstance(at.node, ast.ClassDef):
-            break
-        found = outer
-        if block is not None and at.functions == block.functions:
-            break
-    return found
-
-
-def _label(q: Question, node: TapeNode) -> str:
-    return q.adapter.rules.trace.label(node) or (
-        node.origin.detail.name if node.origin is not None and node.origin.kind == "op" else ""
-    )
 
 
 def unused_layer(q: Question) -> Finding | None:
@@ -506,11 +440,10 @@ def unused_layer(q: Question) -> Finding | None:
         return None
     frames = creation_of(owner)
     way = way_of(CodePlace(frames)) if frames else q.adapter.birth(q.source)[1]
-    bound = (at.site for site in reversed(way) if (at := text.at(site)) is not None and keeps(at))
     name = getattr(owner, "name", None)
     return Finding(
         "unused_layer",
-        next(bound, way[-1] if way else NOWHERE),
+        way[-1] if way else NOWHERE,
         what=f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__,
     )
 
@@ -521,15 +454,6 @@ def equal_values(q: Question) -> Finding | None:
     found = None if variable and q.adapter.layer_of(q.source) is not None else checks.equal_values(q)
     row = None if found is None else found.row
     return found if row is not None and variable == (q.rows[row].kind == "variable") else None
-
-
-def keeps(at: text.Statement) -> bool:
-    """Whether a statement binds a name, or an attribute of its own object, that its function does not just return."""
-    returned = {
-        text.unparse(n.value) for f in at.functions[:1] for n in ast.walk(f) if isinstance(n, ast.Return) and n.value
-    }
-    own = all(name.removeprefix("self.").isidentifier() for name in at.binds)
-    return bool(at.binds) and own and returned.isdisjoint(at.binds)
 
 
 def left(q: Question) -> Finding | None:
@@ -600,9 +524,6 @@ def value(q: Question) -> Explanation:
     found = values(q)
     if found is not None:
         return say_inside(q, found)
-    changed = changed_by_others(q.source) if q.adapter.asked_for(q.source) else None
-    if changed is not None:
-        return say(q, changed)
     cuts = [
         one
         for one in checks.side_breaks(q, [])
@@ -737,31 +658,6 @@ def answer(asked: TapeAdapter, source: Any) -> Explanation:
         found.connected = True
     found._tape = asked.rules.tape
     return found
-
-
-def explain_nonfinite(tape: GradientTape, target: Structure, sources: Structure) -> Explanation:
-    """See ``GradientTape.explain_nonfinite``."""
-    try:
-        flat = [leaf_of(source) for source in nest.flatten(sources)]
-        asked = recorded(tape, [leaf_of(one) for one in nest.flatten(target)], flat)
-        questions = [question(asked, source) for source in flat]
-        for q in questions:
-            q.sweep = asked.sweep if asked.rules.connected(q.source) else None
-        found = next(((q, one) for q in questions if q.sweep is not None and (one := zero_nan.nan(q))), None)
-        lost = next((end for end in questions[0].ends if not zero_nan.finite(questions[0], end)), None)
-        if found is None and lost is not None:
-            found = questions[0], zero_nan.origin(questions[0], lost)
-        if found is not None:
-            answer = say_inside(*found)
-            answer.cause = "nonfinite_gradient" if lost is None else "nonfinite_value"
-            return answer
-    except Exception as error:
-        text = fill("The sweep cannot be run again: {error}", error=f"{type(error).__name__}: {error}")
-        return Explanation("nonfinite_released", text, "")
-    if asked.sweep is None:
-        fix = "Use a persistent tape, or ask before `gradient`."
-        return Explanation("nonfinite_released", fill(RELEASED), fill(fix))
-    return Explanation("finite", fill("Every adjoint of this sweep is finite."), "")
 
 
 def inside_python(tape: GradientTape, target: End, source: End) -> Break | None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from ...engine.recording.frames import cells, lines_of, own_file, without_syntax_warnings
-from ...recording.sites import NOWHERE, Site
+from ...engine.recording.frames import own_file
+from ...recording.sites import NOWHERE, Site, cells, lines_of, without_syntax_warnings
 
 unparse = lru_cache(10_000)(ast.unparse)
 
@@ -290,9 +290,6 @@ def key_of(name: str, where: Statement) -> Key:
     return next(((f, name) for f in where.functions if name in _locals(f)), (None, name))
 
 
-Holder = tuple[str, object]  # the class of an object, and the object, as far as they are known: an item of a dictionary
-
-
 def item_of(node: ast.AST) -> tuple[ast.expr | None, str]:
     """``d`` and ``"key"`` of ``d["key"]`` and ``d.get("key")``, where d is a name and the key is written there."""
     base: Any = getattr(node, "value", None) if isinstance(node, ast.Subscript) else None
@@ -303,36 +300,21 @@ def item_of(node: ast.AST) -> tuple[ast.expr | None, str]:
     return (base, key.value) if known else (None, "")
 
 
-def keys_of(node: ast.AST, where: Statement) -> set[tuple[Key, Holder]]:
-    """What a name, an attribute or an item that is bound or read is known by where values go."""
+def keys_of(node: ast.AST, where: Statement) -> set[tuple[Key, str]]:
+    """What a name, an attribute or an item that is bound or read is known by where values go, each with the part that
+    it is: the item of a dictionary, or the class that has the attribute; empty where it may be any.
+    """
     base, item = item_of(node)
     if isinstance(base, ast.Name):
-        return {(key_of(base.id, where), ("", item))}
+        return {(key_of(base.id, where), item)}
     if isinstance(node, ast.Name):
-        return {(key_of(node.id, where), ("", ""))}
+        return {(key_of(node.id, where), "")}
     if isinstance(node, ast.Attribute):
-        return {((".", node.attr), _holder(node.value, where))}
+        own = root_name(node.value) == "self" and isinstance(node.value, ast.Name)
+        return {((".", node.attr), _alone(where.file, where.in_class) if own else "")}
     if isinstance(node, ast.Subscript):
         return keys_of(node.value, where)
     return set()
-
-
-def _holder(node: ast.expr, where: Statement) -> Holder:
-    """The class of the text, and the name, of an object that has an attribute."""
-    if not isinstance(node, ast.Name):
-        return "", ""
-    if node.id == "self":
-        return _alone(where.file, where.in_class), ""
-    key = key_of(node.id, where)
-    made = {
-        last_name(part.func) if isinstance(part, ast.Call) else ""
-        for s in _binding(where.file, node.id)
-        if key_of(node.id, s) == key
-        for target, part in zip(s.targets, parts_of(s), strict=True)
-        if last_name(target) == node.id
-    }
-    name = _alone(where.file, next(iter(made))) if len(made) == 1 and key[0] is None else ""
-    return (name, key) if name else ("", "")
 
 
 def parts_of(s: Statement) -> list[ast.expr | None]:
@@ -354,7 +336,7 @@ def _alone(file: str, name: str) -> str:
 # -- where a value goes ----------------------------------------------------------------------------
 
 
-Hot = dict[Key, dict[Statement, set[Holder]]]  # what has the value: by which statement, as a part of what
+Hot = dict[Key, dict[Statement, set[str]]]  # what has the value: by which statement, as a part of what
 
 
 class Flow(NamedTuple):
@@ -392,8 +374,8 @@ def _flow(start: Statement, text: tuple[ProgramText, ...], branches: bool) -> tu
         reached.update(waiting)
         fresh, inner = set[str](), list[Statement]()
         for s in waiting:
-            for key, holder in _given(f, s, s is start):
-                f.hot.setdefault(key, {}).setdefault(s, set()).add(holder)
+            for key, part in _given(f, s, s is start):
+                f.hot.setdefault(key, {}).setdefault(s, set()).add(part)
                 fresh |= {key[1], "getattr"} if key[0] == CALLS and key[1] else {key[1] or CALLS}
             if branches and isinstance(s.node, BRANCHES):
                 inner += [one for one in statements(s.file)[s.order + 1 :] if s in one.around]
@@ -408,9 +390,9 @@ def _reads(f: Flow, nodes: Iterable[ast.AST], where: Statement) -> bool:
     within = {id(item_of(n)[0]) for n in nodes}  # of an item not the whole
     for n in nodes:
         loads = isinstance(getattr(n, "ctx", None), ast.Load) and id(n) not in within
-        for key, holder in keys_of(n, where) if loads or (isinstance(n, ast.Call) and item_of(n)[1]) else ():
-            for given, holders in f.hot.get(key, {}).items():
-                if any(_meets(holder, one) for one in holders) and not _bound_over(key, given, where):
+        for key, part in keys_of(n, where) if loads or (isinstance(n, ast.Call) and item_of(n)[1]) else ():
+            for given, parts in f.hot.get(key, {}).items():
+                if (not part or parts & {part, ""}) and not _bound_over(key, given, where):
                     return True
         if isinstance(n, ast.Name) and n.id in f.functions and loads and (CALLS, n.id) in f.hot:
             return True  # it is called elsewhere: ``pool.map(f, ...)``
@@ -423,11 +405,6 @@ def _reads(f: Flow, nodes: Iterable[ast.AST], where: Statement) -> bool:
             if back or (not known and (CALLS, "") in f.hot):
                 return True
     return False
-
-
-def _meets(one: Holder, other: Holder) -> bool:
-    """Whether two parts may be the same: what is not known may be."""
-    return all(a == b or a == "" or b == "" for a, b in zip(one, other, strict=True))
 
 
 def _called(f: Flow, call: ast.Call) -> list[str]:
@@ -462,9 +439,9 @@ def _binding(file: str, name: str) -> list[Statement]:
     return [s for s in statements(file) if name in s.binds and not isinstance(s.node, ast.AugAssign)]
 
 
-def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, Holder]]:
+def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, str]]:
     """What gets the value in a statement that reads it."""
-    found: set[tuple[Key, Holder]] = set()
+    found: set[tuple[Key, str]] = set()
     plain = set[Key]()
     for target in s.targets:
         found |= keys_of(target, s)
@@ -472,20 +449,7 @@ def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, Holder]]:
         plain |= {(s.node, a.arg) for a in (*s.node.args.args, *s.node.args.kwonlyargs)}
     if isinstance(s.node, ast.Return) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in s.nodes):
         plain |= {(CALLS, s.function)} | ({(CALLS, "")} if s.function in CALLED else set())
-        found.add(((".", s.function), ("", "")))
-        outer = {one.name for one in s.functions[1:]}  # as a decorator of others
-        plain |= {
-            (CALLS, name)
-            for name, made in f.functions.items()
-            for one in made
-            for d in one.decorator_list
-            if last_name(getattr(d, "func", d)) in outer
-        }
-    if isinstance(s.node, ast.Raise):
-        caught = [
-            (str(h.name), o) for p in f.text for o in p.statements for h in getattr(o.node, "handlers", ()) if h.name
-        ]
-        plain |= {key_of(name, o) for name, o in caught}
+        found.add(((".", s.function), ""))
     for call in s.calls:
         values = [*call.args, *(k.value for k in call.keywords)]
         read = [v for v in values if start or _reads(f, ast.walk(v), s)]
@@ -498,16 +462,14 @@ def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, Holder]]:
             names = [a.arg for a in function.args.args]
             names = names[1:] if names[:1] == ["self"] else names
             pairs = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
-            starred = any(isinstance(v, ast.Starred) and v in read for v in call.args)
             plain |= {(function, str(name)) for name, v in pairs if v in read}
-            plain |= {(function, name) for name in names if starred}
             filled = {key[1] for key in f.hot if key[0] is function and ("fills", function.name) in f.hot}
             found |= {key for name, v in pairs if name in filled for key in keys_of(v, s)}
     inner = {getattr(root, "id", "") for target in s.targets if (root := _root(target)) is not target}
     inner |= {root_name(c.func) for c in s.calls if last_name(c.func) in KEEPS}
     if s.functions and inner & {a.arg for a in s.functions[0].args.args} - {"self"}:
         plain.add(("fills", s.function))
-    return found | {(key, ("", "")) for key in plain}
+    return found | {(key, "") for key in plain}
 
 
 def _root(node: ast.expr) -> ast.expr:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ...recording.sites import NOWHERE, text_of
+from ...recording.sites import NOWHERE, Site, text_of
 from ...recording.values import numbers_of
 from ..families import MOVES, POINTS
 from ..sentences import fill
@@ -24,9 +24,9 @@ ROUNDED = 1e-5  # of a sum of float32 numbers that is zero: as much as another o
 SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
 
 
-def at_row(q: Question, cause: str, row: int, kind: str = "", what: str = "") -> Finding:
-    """A cause at a row."""
-    return Finding(cause, q.rows[row].site, row, what, kind)
+def at_row(q: Question, cause: str, row: int, kind: str = "", what: str = "", site: Site = NOWHERE) -> Finding:
+    """A cause at a row, on its line or another."""
+    return Finding(cause, q.rows[row].site if site is NOWHERE else site, row, what, kind)
 
 
 def numbers(q: Question, rows: Iterable[int]) -> list[np.ndarray]:
@@ -196,8 +196,8 @@ def zero_of(q: Question, row: int) -> Finding:
         return Finding("zero_derivative", q.rows[one.inputs[-1]].site, row, kind=POINTS[one.op])
     if one.op in CLIPS:
         said = CLIP.search(" ".join([*one.scope, text_of(one.site)]))
-        if said or is_limit(q, row):
-            return at_row(q, "saturated", row, what=said[0] if said else "clip")
+        if said:
+            return at_row(q, "saturated", row, what=said[0])
         if any(q.rows[at].kind == "constant" and is_zero(q, at) for at in one.inputs):
             return at_row(q, "dead_relu", row)
     if one.op in q.adapter.classes:
@@ -282,23 +282,13 @@ def sums_to_zero(q: Question, row: int) -> bool:
     if array is None:
         return False
     for given in [edge[0] for edge in q.sweep.edges.get(row, ()) if edge[0] in q.after]:
-        wide = (1,) * (array.ndim - len(q.rows[given].shape)) + tuple(q.rows[given].shape)
-        fits = len(wide) == array.ndim and all(a in (1, b) for a, b in zip(wide, array.shape, strict=True))
-        if wide == array.shape or not fits:
-            return False
-        axes = tuple(k for k, size in enumerate(wide) if size == 1)
+        shape = tuple(q.rows[given].shape)
+        wide = (1,) * (array.ndim - len(shape)) + shape
+        axes = tuple(k for k, sizes in enumerate(zip(wide, array.shape, strict=False)) if sizes[0] == 1 < sizes[1])
         most = np.abs(array).sum(axes)
-        if not most.any() or (np.abs(array.sum(axes)) > ROUNDED * most).any():
+        if not axes or not most.any() or (np.abs(array.sum(axes)) > ROUNDED * most).any():
             return False
     return True
-
-
-def is_limit(q: Question, row: int) -> bool:
-    """Whether an operation is one of two next to each other that keep a value between two constants."""
-    one = q.rows[row]
-    near = [q.rows[at] for at in one.inputs] + [later for later in q.rows[row + 1 :] if row in later.inputs]
-    pairs = [other for other in near if other.op in CLIPS - {one.op}]
-    return bool(pairs) and all(any(q.rows[at].kind == "constant" for at in two.inputs) for two in (one, *pairs))
 
 
 def is_off(q: Question, row: int) -> bool:

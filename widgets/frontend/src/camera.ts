@@ -83,10 +83,6 @@ export class Camera {
     this.glide(x, y, smooth);
   }
 
-  center(x: number, y: number): void {
-    this.glide(x - this.width / this.scale / 2, y - this.height / this.scale / 2, false);
-  }
-
   private glide(x: number, y: number, smooth: boolean): void {
     this.stop();
     if (Math.abs(x - this.x) < 0.5 && Math.abs(y - this.y) < 0.5) return;

@@ -1,6 +1,6 @@
-// Saving what is seen: SVG, PNG, DOT, a page of its own, an animated GIF of the steps.
+// Saving what is seen: SVG, PNG, a page of its own, an animated GIF of the steps.
 import { Camera } from "./camera";
-import { h } from "./dom";
+import { h, s } from "./dom";
 import { encodeGif } from "./gif";
 import { PAD, stage, type Graph } from "./graph";
 import { Marks } from "./marks";
@@ -34,7 +34,6 @@ export async function exportAs(kind: string, view: Source, bundle: () => Promise
 
 /** The file's content; null for a kind that is not known. */
 export async function makeFile(kind: string, view: Source, bundle: () => Promise<string>, note: (text: string) => void): Promise<Blob | null> {
-  if (kind === "dot") return new Blob([dotText(view.store)], { type: "text/vnd.graphviz" });
   if (kind === "html") return new Blob([pageText(view.store.snapshot(), await bundle())], { type: "text/html" });
   if (!view.graph) return null;
   const studio = new Studio(view, view.graph);
@@ -95,6 +94,7 @@ class Studio {
     this.scene.setGraph(this.graph);
     const { width, height } = this.camera;
     const svg = inlineStyles(this.scene.svg, width, height);
+    svg.prepend(s("title", {}, this.caption()));
     return { text: new XMLSerializer().serializeToString(svg), width, height };
   }
 
@@ -190,11 +190,7 @@ function inlineStyles(svg: SVGSVGElement, width: number, height: number): SVGSVG
   const to = copy.querySelectorAll<SVGElement>("path, rect, text, g");
   from.forEach((el, i) => {
     for (const [name, value] of stylesOf(el, known)) to[i].setAttribute(name, value);
-    to[i].removeAttribute("style");
-    to[i].removeAttribute("class");
-    to[i].removeAttribute("role");
-    to[i].removeAttribute("aria-label");
-    to[i].removeAttribute("aria-hidden");
+    for (const name of ["style", "class", "role", "aria-label", "aria-hidden"]) to[i].removeAttribute(name);
   });
   const background = getComputedStyle(svg.closest(".mt-view") ?? svg).backgroundColor;
   const paint = document.createElementNS("http://www.w3.org/2000/svg", "rect");
@@ -203,17 +199,4 @@ function inlineStyles(svg: SVGSVGElement, width: number, height: number): SVGSVG
   for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` })) copy.setAttribute(name, String(value));
   copy.removeAttribute("class");
   return copy;
-}
-
-/** The graph as DOT text. */
-export function dotText(store: Store): string {
-  const quote = (text: string): string => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
-  const shapes = { source: "ellipse", variable: "box", constant: "plaintext", operation: "box" };
-  const lines = ["digraph tape {", "  rankdir=LR;", '  node [fontname="Helvetica" fontsize=11];'];
-  for (const row of store.rows) {
-    const extra = `${row.kind === "variable" ? " peripheries=2" : ""}${row.status === "ghost" ? " style=dashed" : ""}`;
-    lines.push(`  r${row.row} [label=${quote(`${title(row)}\n${brief(row.value, row)}`.trim())} shape=${shapes[row.kind]}${extra}];`);
-    for (const input of row.inputs) lines.push(`  r${input} -> r${row.row}${row.cut ? " [style=dashed]" : ""};`);
-  }
-  return `${lines.join("\n")}\n}\n`;
 }

@@ -25,7 +25,7 @@ export interface Curve {
 }
 
 /** Numbers around a point at which a curve is drawn, and behind them the point after a small step. */
-export function around(at: number): number[] {
+function around(at: number): number[] {
   const reach = Math.max(1, Math.abs(at));
   const xs = Array.from({ length: POINTS + 1 }, (_, k) => at + reach * ((2 * k) / POINTS - 1));
   return [...xs, at + stepAt(at)];
@@ -36,7 +36,7 @@ function stepAt(at: number): number {
 }
 
 /** A curve of what a function gave at the numbers around a point. */
-export function curveOf(name: string, what: string, at: number, slope: number, y: number, given: number[]): Curve {
+function curveOf(name: string, what: string, at: number, slope: number, y: number, given: number[]): Curve {
   const [xs, ys] = [around(at).slice(0, -1), given.slice(0, -1)];
   return { name, what, at, slope, xs, ys, y, after: [stepAt(at), given[given.length - 1]] };
 }
@@ -64,15 +64,14 @@ function slopeAt(store: Store, leaf: number): { target: number; slope: number } 
   return Number.isFinite(slope) ? { target, slope } : null;
 }
 
-/** The target as a function of a leaf; `given` is what the kernel says that it is at the numbers around the point. */
-export function wholeCurve(store: Store, what: WhatIf, leaf: number, given: number[] | null): Curve | null {
+/** The target as a function of a leaf. */
+export function wholeCurve(store: Store, what: WhatIf, leaf: number): Curve | null {
   const { rows } = store;
   const found = slopeAt(store, leaf);
-  const here = what.can(leaf) && rows.length * POINTS <= MOST;
-  if (!found || (!here && !given?.length)) return null;
+  if (!found || !what.can(leaf) || rows.length * POINTS > MOST) return null;
   const { target, slope } = found;
   const at = numberOf(rows[leaf].value);
-  const ys = here ? around(at).map((x) => what.at(leaf, x)[target]) : (given as number[]);
+  const ys = around(at).map((x) => what.at(leaf, x)[target]);
   return curveOf(rows[target].name ?? title(rows[target]), title(rows[leaf]), at, slope, numberOf(rows[target].value), ys);
 }
 

@@ -1,16 +1,13 @@
 // The part of the side in which derivatives are felt: the function that is selected, its tangent, and a leaf that moves.
 import { h, on } from "./dom";
-import { around, drawing, ghost, localCurve, Mover, wholeCurve, type Curve } from "./feel";
-import type { ViewOptions } from "./options";
+import { drawing, ghost, localCurve, Mover, wholeCurve, type Curve } from "./feel";
 import type { Row } from "./schema";
 import type { Store } from "./store";
 import { title } from "./value";
 import { isMovable, numberOf, placesOf, WhatIf } from "./whatif";
 import { t } from "./words";
 
-const HERE = "It cannot be moved here: an array, or an operation that is not elementwise, depends on it. With a kernel it can.";
-const FAR = "It cannot be moved: what depends on it cannot be computed by itself (a Python function, a call, other shapes). TapeView.interact can.";
-
+const FAR = "It cannot be moved: an array, or an operation that is not elementwise, depends on it. TapeView.interact can.";
 const SHARED = "The program has this number at several places, which are one row of the tape: it cannot be moved at one of them alone.";
 
 export class FeelPanel {
@@ -22,22 +19,15 @@ export class FeelPanel {
   private pictures = h("div", { class: "mt-curves" });
   private note = h("p", { class: "mt-note" });
   private drawn = "";
-  private far = new Map<number, number[] | null>(); // leaves that the kernel was asked about: the target around them, null where they cannot be moved
-  private wanted: { row: number; value: number } | null = null; // what to ask it next
-  private asking = false;
 
-  constructor(
-    private store: Store,
-    private kernel: ViewOptions["whatIf"],
-  ) {
+  constructor(private store: Store) {
     this.el.append(this.place, this.pictures, this.note);
   }
 
   /** The recording's own numbers came: nothing is moved any more. */
   forget(): void {
-    this.what = this.mover = this.wanted = null;
+    this.what = this.mover = null;
     this.starts.clear();
-    this.far.clear();
     this.drawn = "";
   }
 
@@ -45,24 +35,17 @@ export class FeelPanel {
     return (this.what ??= new WhatIf(this.store));
   }
 
-  /** Can this row be moved without a kernel? */
-  here(row: Row): boolean {
-    return this.whatIf().can(row.row);
-  }
-
-  /** Can this row be moved: here, or by the kernel? */
+  /** Can this row be moved? */
   can(row: Row | null | undefined): row is Row {
-    if (!row || !isMovable(row) || row.kind === "operation" || placesOf(this.store, row) > 1) return false;
-    return this.whatIf().can(row.row) || (!!this.kernel && this.far.get(row.row) !== null);
+    return !!row && row.kind !== "operation" && this.whatIf().can(row.row);
   }
 
   /** Draws what belongs to the selected row. */
   draw(row: Row | null, hide: boolean): void {
     const shown = row && !hide ? row : null;
-    const key = shown ? `${shown.row}|${shown.value?.text}|${this.store.sweep?.steps.length}|${this.store.moved}|${this.far.get(shown.row)?.length}` : "";
+    const key = shown ? `${shown.row}|${shown.value?.text}|${this.store.sweep?.steps.length}|${this.store.moved}` : "";
     if (key === this.drawn) return;
     this.drawn = key;
-    if (shown && this.can(shown) && !this.whatIf().can(shown.row) && !this.far.has(shown.row)) this.ask(shown.row, numberOf(shown.value));
     const curves = shown ? this.curves(shown) : [];
     this.pictures.replaceChildren(...curves.map(drawing), ...(shown && shown.kind !== "operation" ? curves.map(ghost) : []));
     this.note.textContent = "";
@@ -76,14 +59,14 @@ export class FeelPanel {
     } else {
       this.mover = null;
       this.place.replaceChildren();
-      if (shown && isMovable(shown)) this.note.textContent = t(placesOf(this.store, shown) > 1 ? SHARED : this.kernel ? FAR : HERE);
+      if (shown && isMovable(shown)) this.note.textContent = t(placesOf(this.store, shown) > 1 ? SHARED : FAR);
     }
     this.el.hidden = !curves.length && !this.mover && !this.note.textContent;
   }
 
   private curves(row: Row): Curve[] {
     if (row.kind !== "operation") {
-      const whole = wholeCurve(this.store, this.whatIf(), row.row, this.far.get(row.row) ?? null);
+      const whole = wholeCurve(this.store, this.whatIf(), row.row);
       return whole ? [whole] : [];
     }
     const ports = row.inputs.length === 2 && row.inputs[0] !== row.inputs[1] ? [0, 1] : [0];
@@ -95,43 +78,16 @@ export class FeelPanel {
   /** Gives a leaf another value: the rows that depend on it and the sweep follow at once. */
   move(row: number, value: number): void {
     const what = this.whatIf();
-    if (!Number.isFinite(value)) return;
+    const found = Number.isFinite(value) ? what.snapshot(row, value) : null;
+    if (!found) return;
     if (!this.starts.has(row)) this.starts.set(row, numberOf(this.store.rows[row].value));
-    const found = what.snapshot(row, value);
-    if (!found) return this.ask(row, value);
     this.store.imagine(found.values, found.sweep);
     what.refresh();
-  }
-
-  /** Asks the kernel what follows from a value; of what is asked meanwhile only the last is asked next. */
-  private ask(row: number, value: number): void {
-    this.wanted = { row, value };
-    if (!this.asking) void this.askNext();
-  }
-
-  private async askNext(): Promise<void> {
-    this.asking = true;
-    for (let one = this.wanted; one && this.kernel; one = this.wanted) {
-      this.wanted = null;
-      const { store } = this;
-      const [record, moved] = [store.record, this.starts.has(one.row)];
-      const others = [...this.starts.keys()].filter((row) => row !== one.row);
-      const leaves = [...others.map((row): [number, number] => [row, numberOf(store.rows[row].value)]), [one.row, one.value] as [number, number]];
-      const found = await this.kernel(leaves, around(one.value));
-      if (store.record !== record || (moved && !this.starts.has(one.row))) continue; // other rows came, or they went back
-      this.far.set(one.row, found && found.points.map((y) => y ?? NaN));
-      if (moved && found) store.imagine(new Map(found.values), found.sweep);
-      else store.refresh();
-      this.what?.refresh();
-    }
-    this.asking = false;
   }
 
   /** As it was recorded. */
   back(): void {
     this.starts.clear();
-    this.wanted = null;
-    this.far.clear();
     this.store.comeBack();
     this.what?.refresh();
   }

@@ -20,7 +20,7 @@ const KEYS: [string, string][] = [
   ["w", "why this cell"],
   ["f", "full screen"],
   ["v", "present in large type"],
-  ["t c m", "hide table, code, map"],
+  ["t c", "hide table, code"],
   ["/", "search"],
   ["+ − 0", "zoom, fit"],
   ["Esc", "clear; out of a call"],

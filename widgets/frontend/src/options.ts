@@ -1,5 +1,5 @@
 // What a view is given, and where a reader is in it.
-import type { Imagined, Inside } from "./schema";
+import type { Inside } from "./schema";
 
 export interface ViewOptions {
   bundle(): Promise<string>; // the front end's own source, for the self-contained page
@@ -8,7 +8,6 @@ export interface ViewOptions {
   sweep?(): boolean; // asks the kernel for the steps of a long sweep; false where there is none
   again?(): boolean; // asks the kernel to compute again what the tape released
   inside?(row: number): Promise<Inside | null>; // asks the kernel for the rows inside of a call of a function
-  whatIf?(leaves: [number, number][], points: number[]): Promise<Imagined | null>; // asks the kernel what follows from other values of leaves
   moved?(view: unknown): void; // the reader is at another step
   out?(): void; // of a view of such rows: back to where the call is
 }

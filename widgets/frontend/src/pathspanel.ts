@@ -151,23 +151,12 @@ export class PathsPanel {
     grow(reducedMotion() ? factors.length : 1);
   }
 
-  /** A local derivative: what it comes from is where the pointer is, and its edge is lit. */
+  /** A local derivative: what it comes from is where the pointer rests. */
   private factor(row: number, input: number, value: number | null): HTMLElement {
     const { rows } = this.store;
     const rule = rows[row].rule[rows[row].inputs.indexOf(input)] ?? "";
     const words = `∂ ${this.name(row)} / ∂ ${this.name(input)}${rule ? `: ${withNumbers({ ...rows[row], formula: rule.replace(/\bg \* |^g$/g, (all) => (all === "g" ? "1" : "")) }, rows)}` : ""}`;
-    const el = h("span", { class: "mt-factor", title: words, tabindex: 0 }, value === null ? t("array") : value < 0 ? `(${number(value)})` : number(value));
-    const light = (edges: Set<string> | null): void => {
-      this.marks.pathEdges = edges;
-      this.changed();
-    };
-    let before: Set<string> | null = null;
-    on(el, "pointerenter", () => {
-      before = this.marks.pathEdges;
-      light(new Set([`${input}>${row}`]));
-    });
-    on(el, "pointerleave", () => light(before));
-    return el;
+    return h("span", { class: "mt-factor", title: words, tabindex: 0 }, value === null ? t("array") : value < 0 ? `(${number(value)})` : number(value));
   }
 }
 

@@ -11,8 +11,6 @@ const NEAR = 0.01; // of the right number, so that two digits are enough
 export class Predict {
   readonly el = h("div", { class: "mt-predict", role: "group", "aria-label": "Predict the next product", hidden: true });
   on = false;
-  right = 0;
-  asked = 0;
   private wanted = -1; // the position that is asked for
 
   constructor(
@@ -43,7 +41,7 @@ export class Predict {
     const check = (): void => this.check(field.value, edge, said, position);
     on(field, "keydown", (event) => event.key === "Enter" && check());
     const act = (text: string, action: () => void): HTMLElement => h("button", { type: "button", class: "mt-button mt-small", onclick: action }, t(text));
-    this.el.replaceChildren(h("p", {}, h("b", {}, t("Predict")), t(" · row {0}, {1}: ", step.row, title(row)) + this.question(step, edge)), field, act("check", check), act("show it", () => this.show(position)), said);
+    this.el.replaceChildren(h("p", {}, h("b", {}, t("Predict")), t(" · row {0}, {1}: ", step.row, title(row)) + this.question(step, edge)), field, act("check", check), act("show it", () => this.leave(position)), said);
     this.el.hidden = false;
     field.focus({ preventScroll: true });
     return true;
@@ -64,19 +62,10 @@ export class Predict {
   private check(text: string, edge: SweepEdge, said: HTMLElement, position: number): void {
     const [given, right] = [Number(text.replace(",", ".").replace("−", "-")), this.answer(edge) as number];
     if (!text.trim() || Number.isNaN(given)) return void (said.textContent = t("a number, please"));
-    if (Math.abs(given - right) <= NEAR * Math.max(Math.abs(right), 1e-6)) {
-      this.right++;
-      this.asked++;
-      return this.leave(position);
-    }
+    if (Math.abs(given - right) <= NEAR * Math.max(Math.abs(right), 1e-6)) return this.leave(position);
     if (Math.abs(given + right) <= NEAR * Math.abs(right)) said.textContent = t("the size is right; look at the sign");
     else if (edge.local && Math.abs(given - numberOf(edge.local)) <= NEAR * Math.abs(given)) said.textContent = t("that is the local derivative: times what arrived, g");
     else said.textContent = t("not yet: local derivative × g");
-  }
-
-  private show(position: number): void {
-    this.asked++;
-    this.leave(position);
   }
 
   private leave(position: number): void {

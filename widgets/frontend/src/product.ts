@@ -136,15 +136,6 @@ const bracketed = (text: string): string => (/^−| [+−/] | if /.test(text.rep
 /** The parts of all terms, each with its plus. */
 const partsOf = (terms: Term[]): Part[] => terms.flatMap(({ parts }, k) => [...(k ? [sign(" + ")] : []), ...(parts.length ? parts : [sign("1")])]);
 
-/** The same for LaTeX. */
-export function latexOf(of: string, by: string, terms: Term[]): string {
-  const grouped = (text: string): string => text.replace(/√(\([^()]*\)|\w+)/g, "√{$1}").replace(/\^\(((?:[^()]|\([^()]*\))*)\)/g, "^{$1}").replace(/\^(-?\d[\d.]+)/g, "^{$1}");
-  const signs: Record<string, string> = { "×": "\\cdot ", "−": "-", "²": "^2", "³": "^3", "√": "\\sqrt", "∂": "\\partial ", "@": "\\,", "ᵀ": "^\\top", "Σ": "\\sum ", "‖": "\\|", "π": "\\pi ", "≥": "\\ge ", "≤": "\\le " };
-  const tex = (text: string): string => grouped(text).replace(/[A-Za-z_]\w+( \d+)?/g, (word) => (/^(sin|cos|tan|exp|log|sinh|cosh|tanh)$/.test(word) ? `\\${word}` : `\\mathrm{${word.replace(/[_ ]/g, "\\$&")}}`)).replace(/[₀-₉]+/g, (axes) => `_{${[...axes].map((one) => SUBSCRIPTS.indexOf(one))}}`).replace(/[×−²³√∂@ᵀΣ‖π≥≤]/g, (one) => signs[one]).replace(/  +/g, " ");
-  const multiply = terms.some(({ shape }) => shape.length) ? "\\odot " : "\\cdot ";
-  return `\\frac{\\partial ${tex(of)}}{\\partial ${tex(by)}} = ${partsOf(terms).map(({ text }) => (text === " × " ? ` ${multiply}` : tex(text))).join("")}`;
-}
-
 /** Terms that are alike as one: `2 × a`. */
 function together(terms: Term[]): Term[] {
   const alike = new Map<string, Term[]>();
@@ -161,14 +152,10 @@ export function formulaLine(store: Store, short: Term[], whole: Term[], row: Row
   const of = derived(store, seedOf(store));
   const by = nameOf(store, row);
   const linesOf = (all: Term[]) => (text: (part: Part) => string): Node[] => partsOf(all).map((part) => h("span", { class: part.step === step && /\w/.test(part.text) ? "mt-factor" : "" }, text(part)));
-  const latex = latexOf(of, by, terms);
-  const shown = (): void => copy.replaceWith(h("code", { class: "mt-rule" }, latex)); // where a page may not copy: without https, in a frame
-  const copied = (): void => void (copy.textContent = "LaTeX ✓");
-  const copy = h("button", { type: "button", class: "mt-button mt-small", title: "copy as LaTeX", onclick: () => (navigator.clipboard ? void navigator.clipboard.writeText(latex).then(copied, shown) : shown()) }, "LaTeX");
   const line = linesOf(terms);
   const numbers = (all: Term[]): (Node | string)[] => (all.some(({ shape }) => shape.length) || row.shape.length ? [] : [h("p", { class: "mt-num" }, "= ", ...linesOf(all)(({ value }) => (value.startsWith("-") ? `(${rounded(value)})` : rounded(value))), " = ", h("b", {}, full(arrived)))]);
   const paths = together(whole);
   const differs = whole.length > 0 && String(partsOf(paths).map(({ text }) => text)) !== String(partsOf(terms).map(({ text }) => text));
   const all = differs ? h("details", { class: "mt-digits" }, h("summary", {}, t("along each path")), h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...linesOf(paths)(({ text }) => text)), ...numbers(paths)) : null;
-  return h("div", { class: "mt-eq mt-product-line" }, h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...line(({ text }) => text)), ...numbers(terms), copy, all);
+  return h("div", { class: "mt-eq mt-product-line" }, h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...line(({ text }) => text)), ...numbers(terms), all);
 }

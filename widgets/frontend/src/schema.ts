@@ -119,13 +119,6 @@ export interface Torn {
   text: string;
 }
 
-/** What follows from another value of a leaf, in the kernel's words; and the target's number at the points asked for. */
-export interface Imagined {
-  values: [number, Value][];
-  sweep: Sweep | null;
-  points: (number | null)[];
-}
-
 /** The rows inside of a call of a function, as a snapshot of their own. */
 export interface Inside {
   row: number;

@@ -15,7 +15,6 @@ export interface Knob {
 
 export class Sliders {
   readonly el = h("div", { class: "mt-knobs", role: "group", "aria-label": "Variables", hidden: true });
-  private names: string[];
   private gone = false; // no kernel answered
   private waiting = false; // a run is under way: the newest values are sent when it is done
   private wanted: number[] | null = null;
@@ -29,9 +28,7 @@ export class Sliders {
   constructor(
     knobs: Knob[],
     private send: (values: number[]) => boolean,
-    private imagine: (names: string[], values: number[]) => boolean, // what follows, computed here
   ) {
-    this.names = knobs.map((knob) => knob.name);
     this.values = knobs.map((knob) => knob.value);
     this.shown = [...this.values];
     knobs.forEach((knob, k) => {
@@ -71,10 +68,9 @@ export class Sliders {
     this.timer = setTimeout(() => this.alone(), PATIENCE);
   }
 
-  /** No kernel runs the function: the browser computes what follows, or the sliders go back to the numbers that are shown. */
+  /** No kernel runs the function: the sliders go back to the numbers that are shown. */
   private alone(): void {
     [this.waiting, this.gone] = [false, true];
-    if (this.imagine(this.names, this.values)) return setText(this.error, t("No kernel answers: computed in the browser. Branches and loops go as recorded."));
     this.shown.forEach((value, k) => {
       this.values[k] = value;
       this.inputs[k].value = String(value);

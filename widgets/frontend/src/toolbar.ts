@@ -30,7 +30,6 @@ export interface ToolbarActions {
 const EXPORTS: [string, string][] = [
   ["svg", "SVG picture"],
   ["png", "PNG picture"],
-  ["dot", "DOT text"],
   ["html", "HTML page that steps"],
   ["gif", "Animated GIF of the steps"],
 ];

@@ -14,7 +14,6 @@ import { Inspector } from "./inspector";
 import { Keys } from "./keys";
 import type { Layout } from "./layout";
 import { Marks } from "./marks";
-import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
 import { panAndZoom } from "./pointer";
 import { Predict } from "./predict";
@@ -34,7 +33,6 @@ import { Table } from "./table";
 import { Timeline } from "./timeline";
 import { Tip } from "./tip";
 import { Toolbar, type FoldMode } from "./toolbar";
-import { title } from "./value";
 import { assignedAt } from "./update";
 import { t } from "./words";
 
@@ -55,7 +53,6 @@ export class View {
   private inspector: Inspector;
   private stepbar: StepBar;
   private toolbar: Toolbar;
-  private minimap: Minimap;
   private paths: PathsPanel;
   private help = new Help();
   private keys: Keys;
@@ -135,9 +132,8 @@ export class View {
       stop: () => this.stopPlacing(),
       help: () => this.el.classList.toggle("mt-show-help"),
     });
-    this.minimap = new Minimap(this.camera);
     this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"), options.explain);
-    this.feel = new FeelPanel(store, options.whatIf);
+    this.feel = new FeelPanel(store);
     this.predict = new Predict(store, (position) => {
       this.go(position);
       this.el.focus({ preventScroll: true });
@@ -154,7 +150,7 @@ export class View {
       if (alarm.back) this.stepping.reach(() => this.timeline.backTo(alarm.row));
       else this.goRow(alarm.row);
     });
-    this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.hint);
+    this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.hint);
     this.stepbar.el.querySelector(".mt-count")?.before(this.scalebar);
     this.tip = new Tip(this.pane);
     this.pane.append(this.tip.el);
@@ -313,7 +309,6 @@ export class View {
 
   private placed(graph: Graph): void {
     this.graph = graph;
-    this.minimap.setGraph(graph);
     this.scene.setGraph(graph);
     const node = this.anchor && graph.nodeOf(this.anchor.row);
     if (this.anchor && node) [this.camera.x, this.camera.y] = [node.x - this.anchor.x, node.y - this.anchor.y];
@@ -357,7 +352,6 @@ export class View {
     const scene = this.pending.has("scene");
     this.pending.clear();
     if (all || scene) this.scene.draw();
-    this.minimap.draw(this.timeline.current);
     this.hint.hidden = this.store.rows.length > 0;
     if (all) this.drawState();
     this.toolbar.draw({ fold: this.folding.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, modes: { cut: this.cut.on, slopes: this.slopes.on, cell: this.cell.on }, busy: this.folding.busy });
@@ -400,16 +394,7 @@ export class View {
     this.table.reveal(this.timeline.current);
     this.drawState();
     this.scene.update();
-    this.minimap.draw(this.timeline.current);
     this.fitting.reveal(this.graph, Math.max(0, this.timeline.current));
-  }
-
-  /** Computes here what follows from other values of these variables; false where that cannot be. */
-  imagine(names: string[], values: number[]): boolean {
-    const rows = names.map((name) => this.store.rows.filter((row) => row.kind === "variable" && title(row) === name));
-    if (!rows.every((found) => found.length === 1 && this.feel.here(found[0]))) return false;
-    rows.forEach(([row], k) => this.feel.move(row.row, values[k]));
-    return true;
   }
 
   /** To where another view of a like tape is: the same row, or as far back. */
@@ -545,7 +530,6 @@ export class View {
       v: () => this.show(),
       t: () => this.hide("table"),
       c: () => this.hide("code"),
-      m: () => this.hide("map"),
       "+": () => this.camera.zoom(1.25),
       "=": () => this.camera.zoom(1.25),
       "-": () => this.camera.zoom(0.8),
@@ -598,7 +582,7 @@ export class View {
   }
 
   /** Hides a part of the view, or shows it again. */
-  private hide(part: "table" | "code" | "map"): void {
+  private hide(part: "table" | "code"): void {
     this.el.classList.toggle(`mt-no-${part}`);
     this.schedule("all");
   }

@@ -1,5 +1,5 @@
 // What the bundle offers: `mount` for any page, `listen` and `show` for a Jupyter widget model and its views.
-import { decode, decodePage, type Imagined, type Inside, type Snapshot } from "./schema";
+import { decode, decodePage, type Inside, type Snapshot } from "./schema";
 import { Sliders, type Knob } from "./slider";
 import { Store } from "./store";
 import css from "./theme.css";
@@ -34,8 +34,6 @@ export interface Shared {
   explain(source: number, target: number): Promise<string>;
   /** the rows inside of a call of a function; null where they cannot be had */
   inside(row: number): Promise<Inside | null>;
-  /** what follows from other values of leaves; null where that cannot be known */
-  whatIf(leaves: [number, number][], points: number[]): Promise<Imagined | null>;
 }
 
 type Bytes = ArrayBuffer | DataView | Uint8Array;
@@ -82,9 +80,9 @@ function attach(el: HTMLElement, store: Store, options: ViewOptions): View {
 /** Shows a widget model's tape in an element; returns what takes it away again. */
 export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<string>): Promise<() => void> {
   await one.ready;
-  const sliders = new Sliders(one.knobs, one.run, (names, values) => view.imagine(names, values));
+  const sliders = new Sliders(one.knobs, one.run);
   one.sliders.add(sliders);
-  const view: View = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep, again: one.again, inside: one.inside, whatIf: one.whatIf });
+  const view: View = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep, again: one.again, inside: one.inside });
   if (one.place) view.goBack(one.place);
   const stop = followTheme(view);
   return () => {
@@ -122,7 +120,6 @@ export function listen(model: Model): Shared {
     });
   const explain = async (source: number, target: number): Promise<string> => (await ask({ kind: "explain", source, target }))?.text ?? "";
   const inside = async (row: number): Promise<Inside | null> => (await ask({ kind: "inside", row }))?.inside ?? null;
-  const whatIf = async (leaves: [number, number][], points: number[]): Promise<Imagined | null> => (await ask({ kind: "whatif", leaves, points }))?.imagined ?? null;
   let sequence = 0;
   let asked = -1; // number of rows at which missing ones were asked for
   let tries = 0;
@@ -173,7 +170,7 @@ export function listen(model: Model): Shared {
     return tell(model, { kind: "sweep" });
   };
   const again = (): boolean => tell(model, { kind: "again" });
-  return { store, ready, knobs, sliders, place: null, explain, inside, whatIf, sweep, again, run: (values) => tell(model, { kind: "run", values }) };
+  return { store, ready, knobs, sliders, place: null, explain, inside, sweep, again, run: (values) => tell(model, { kind: "run", values }) };
 }
 
 /** Sends to the kernel; false when there is none to send to: it was restarted, or the view was closed. */
@@ -194,7 +191,6 @@ interface Message {
   ask?: number;
   text?: string;
   inside?: Inside | null;
-  imagined?: Imagined | null;
 }
 
 function report(error: unknown): void {

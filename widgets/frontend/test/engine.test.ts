@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { dotText } from "../src/export";
 import { foldTree } from "../src/fold";
 import { borders, buildGraph, NODE_W, type Graph } from "../src/graph";
 import { layoutInSlices, layoutNow, type Layout, type Wish } from "../src/layout";
@@ -311,13 +310,6 @@ describe("paths", () => {
     const found = findPaths(storeOf(bush(400)), 0, 399);
     expect(found.complete || found.sum === null).toBe(true);
   });
-});
-
-it("escapes what goes into DOT", () => {
-  const snapshot = square();
-  snapshot.rows[0] = { ...snapshot.rows[0], name: 'a"];\nevil [x="' };
-  const text = dotText(storeOf(snapshot));
-  expect(text).toContain('r0 [label="a\\"];\\nevil [x=\\"\\n3.0"');
 });
 
 it("gives away what was recorded, also while a leaf is moved", () => {

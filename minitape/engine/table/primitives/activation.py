@@ -89,7 +89,7 @@ declare("softmax_cross_entropy", _cross_entropy,
 
 
 def _sparse_cross_entropy(x: Array, labels: Array) -> Array:
-    """The same where the probabilities are 1 for one class, given by its number."""
+    """The cross entropy where the probabilities are 1 for one class, given by its number."""
     op, count = "SparseSoftmaxCrossEntropyWithLogits", x.shape[-1]
     wrong = (labels < 0) | (labels >= count)
     if wrong.any():

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 def _of_square(op: str, function: Function) -> Function:
     """A function of square matrices; InvalidArgumentError for others, and for those that have no inverse."""
 
-    def forward(x: Array, *others: Array, adjoint: bool = False) -> Array:
+    def forward(x: Array, *others: Array) -> Array:
         if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
             raise invalid(f"Input matrix must be square, got shape {x.shape}.", op)
         try:
-            return function(adjoint_of(x) if adjoint else x, *others)
+            return function(x, *others)
         except np.linalg.LinAlgError:
             if (trace := first_run()) is not None and not trace.first:
                 return (x, *others)[-1]  # zeros stand for the values of a later run: of the result the shape counts
@@ -42,17 +42,16 @@ def _product(x: Array, y: Array) -> Array:
 
 
 def _det_rule(g: Array, z: Array, x: Array) -> Array:
-    return TABLE["reshape"](g * z, shape=(*z.shape, 1, 1)) * TABLE["inv"](x, adjoint=True)
+    return TABLE["reshape"](g * z, shape=(*z.shape, 1, 1)) * adjoint_of(TABLE["inv"](x))
 
 
-def _inv_rule(g: Array, z: Array, x: Array, *, adjoint: bool = False) -> Array:
-    share = -_product(adjoint_of(z), _product(g, adjoint_of(z)))
-    return adjoint_of(share) if adjoint else share
+def _inv_rule(g: Array, z: Array, x: Array) -> Array:
+    return -_product(adjoint_of(z), _product(g, adjoint_of(z)))
 
 
-def _solve_rules(g: Array, z: Array, a: Array, b: Array, *, adjoint: bool = False) -> tuple[Array, Array]:
-    of_b = TABLE["solve"](a, g, adjoint=not adjoint)
-    return -_product(z, adjoint_of(of_b)) if adjoint else -_product(of_b, adjoint_of(z)), of_b
+def _solve_rules(g: Array, z: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    of_b = TABLE["solve"](adjoint_of(a), g)
+    return -_product(of_b, adjoint_of(z)), of_b
 
 
 declare("det", _of_square("MatrixDeterminant", np.linalg.det), [_det_rule], op="MatrixDeterminant", keep="xz")

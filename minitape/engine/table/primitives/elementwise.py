@@ -73,7 +73,7 @@ ceil               Ceil      ceil | ceil(x)              | -
 rint               Round     round | rint(x)             | -
 """
 
-LARGE = fast.large
+LARGE = fast.large  # elements: infinitely many in the plain engine, which has one form for all arrays
 FIRST_CODE = 2  # of the scalar rows: 0 is a leaf, 1 a call
 
 # infinity times 0 is no number, as in TensorFlow
@@ -105,7 +105,7 @@ class Form:
 
 
 def _in_blocks(texts: tuple[str, ...], plain: Form) -> Form:
-    """The same for large arrays, block by block."""
+    """The form for large arrays, which are computed block by block."""
     form = Form.__new__(Form)
     form.forward = fast.by_formula(texts[0], "xy", plain.forward)
     form.rules = tuple(
@@ -141,6 +141,7 @@ for _line in DERIVATIVES.strip().splitlines():
     _declare_line(_line)
 
 STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
+# rules that are lines of the table themselves: that of tanh, "g * (1 - z * z)", is tanh_share(z, g)
 _WHOLE = {
     with_operands(p.texts[0], operands): f"{p.name}({', '.join(operands)})"
     for p in BY_CODE
@@ -159,7 +160,7 @@ def as_calls(rule: str, *first: str) -> str:
 
 
 def form_of(code: int, value: Array) -> Form:
-    """What computes an elementwise operation, and its derivatives, for a value of this kind: a number, a large array,
+    """The form of an elementwise operation and its derivatives for a value of this kind: a number, a large array,
     any other.
     """
     kind = type(value)

@@ -15,43 +15,25 @@ if TYPE_CHECKING:
     from ...values.dtypes import DType
 
 
-def _grid(shape: Sizes, indices: Array, batch_dims: int, depth: int = 0) -> list[np.ndarray]:
-    """The NumPy index of all positions in the first axes, beside indices behind them whose last ``depth`` axes are used
-    up.
-    """
-    if not batch_dims:
-        return []
-    for axis, (n, m) in enumerate(zip(shape[:batch_dims], indices.shape, strict=False)):
-        if n != m:
-            raise invalid(f"params.shape[{axis}]: {n} should be equal to indices.shape[{axis}]: {m}", "GatherV2")
-    inner = (1,) * (indices.ndim - batch_dims - depth)
-    return [i.reshape(i.shape + inner) for i in np.ix_(*map(np.arange, shape[:batch_dims]))]
-
-
 # -- along one axis --------------------------------------------------------------------------------
 
 
-def _gather(x: Array, indices: Array, *, axis: int = 0, batch_dims: int = 0) -> Array:
-    if not batch_dims:
-        if not x.shape[axis] and indices.size:
-            raise invalid(f"The axis {axis} of the shape {x.shape} is empty: it has no index.", "GatherV2")
-        return np.take(x, indices, axis=axis)
-    rank = indices.ndim
-    out = np.moveaxis(x, axis, batch_dims)[(*_grid(x.shape, indices, batch_dims), indices)]
-    return np.moveaxis(out, range(batch_dims, rank), range(axis, axis + rank - batch_dims))
+def _gather(x: Array, indices: Array, *, axis: int = 0) -> Array:
+    if not x.shape[axis] and indices.size:
+        raise invalid(f"The axis {axis} of the shape {x.shape} is empty: it has no index.", "GatherV2")
+    return np.take(x, indices, axis=axis)
 
 
-def _scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes, batch_dims: int = 0) -> Array:
+def _scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes) -> Array:
     """The adjoint of a gather along ``axis``: adds each slice where it came from."""
     out, rank = np.zeros(shape, g.dtype), indices.ndim
-    parts = np.moveaxis(g, range(axis, axis + rank - batch_dims), range(batch_dims, rank))
-    np.add.at(np.moveaxis(out, axis, batch_dims), (*_grid(shape, indices, batch_dims), indices), parts)
+    np.add.at(np.moveaxis(out, axis, 0), indices, np.moveaxis(g, range(axis, axis + rank), range(rank)))
     return out
 
 
-def _gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: int = 0, batch_dims: int = 0) -> Array:
-    if axis or batch_dims:
-        return TABLE["scatter_axis"](g, indices, axis=axis, batch_dims=batch_dims, shape=tuple(x.shape))
+def _gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: int = 0) -> Array:
+    if axis:
+        return TABLE["scatter_axis"](g, indices, axis=axis, shape=tuple(x.shape))
     count = math.prod(indices.shape)
     rows = TABLE["reshape"](g, shape=(count, *tuple(x.shape)[1:]))
     return TABLE["scatter_slices"](rows, TABLE["reshape"](indices, shape=(count,)), shape=tuple(x.shape))
@@ -66,10 +48,13 @@ def _scatter_slices(values: Array, indices: Array, *, shape: Sizes) -> Array:
 
 
 declare("gather", _gather, [_gather_rule, None], op="GatherV2", keep="y")
-declare("scatter_axis", _scatter_axis,
-        [lambda g, z, x, i, *, axis, shape, batch_dims=0:
-             TABLE["gather"](g, i, axis=axis, batch_dims=batch_dims), None],
-        op="GatherGrad", keep="y")  # fmt: skip
+declare(
+    "scatter_axis",
+    _scatter_axis,
+    [lambda g, z, x, i, *, axis, shape: TABLE["gather"](g, i, axis=axis), None],
+    op="GatherGrad",
+    keep="y",
+)
 declare(
     "scatter_slices",
     _scatter_slices,
@@ -87,16 +72,16 @@ def places(indices: Array) -> tuple[Array, ...]:
     return tuple(np.moveaxis(np.asarray(indices), -1, 0))
 
 
-def _gather_nd(x: Array, indices: Array, *, batch_dims: int = 0) -> Array:
+def _gather_nd(x: Array, indices: Array) -> Array:
     if not indices.shape[-1]:
-        return np.broadcast_to(x, (*indices.shape[:-1], *x.shape[batch_dims:]))
-    return x[(*_grid(x.shape, indices, batch_dims, 1), *places(indices))]
+        return np.broadcast_to(x, (*indices.shape[:-1], *x.shape))
+    return x[places(indices)]
 
 
-def _gather_nd_rule(g: Array, z: Array, x: Array, indices: Array, *, batch_dims: int = 0) -> Array:
-    if not batch_dims and len(indices.shape) == 2 and indices.shape[-1] == 1:  # whole rows
+def _gather_nd_rule(g: Array, z: Array, x: Array, indices: Array) -> Array:
+    if len(indices.shape) == 2 and indices.shape[-1] == 1:  # whole rows
         return TABLE["scatter_slices"](g, TABLE["reshape"](indices, shape=(indices.shape[0],)), shape=tuple(x.shape))
-    return TABLE["scatter_nd"](indices, g, shape=tuple(x.shape), batch_dims=batch_dims)
+    return TABLE["scatter_nd"](indices, g, shape=tuple(x.shape))
 
 
 def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
@@ -105,12 +90,12 @@ def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
     return places(indices)
 
 
-def _scatter_nd(indices: Array, updates: Array, *, shape: Sizes, batch_dims: int = 0) -> Array:
+def _scatter_nd(indices: Array, updates: Array, *, shape: Sizes) -> Array:
     """Adds elements (or slices) into zeros at their places: the adjoint of gather_nd."""
     if not indices.shape[-1]:
-        return np.sum(updates, tuple(range(batch_dims, indices.ndim - 1)), updates.dtype)
+        return np.sum(updates, tuple(range(indices.ndim - 1)), updates.dtype)
     out = np.zeros(shape, updates.dtype)
-    np.add.at(out, (*_grid(shape, indices, batch_dims, 1), *_targets(indices, shape[batch_dims:])), updates)
+    np.add.at(out, _targets(indices, shape), updates)
     return out
 
 
@@ -131,7 +116,7 @@ def _without(g: Array, indices: Array) -> Array:
 
 declare("gather_nd", _gather_nd, [_gather_nd_rule, None], op="GatherNd", keep="y")
 declare("scatter_nd", _scatter_nd,
-        [None, lambda g, z, i, u, *, shape, batch_dims=0: TABLE["gather_nd"](g, i, batch_dims=batch_dims)],
+        [None, lambda g, z, i, u, *, shape: TABLE["gather_nd"](g, i)],
         op="ScatterNd", keep="x")  # fmt: skip
 declare("tensor_scatter_update", _scatter_update,
         [lambda g, z, t, i, u: _without(g, i), None, lambda g, z, t, i, u: _pick(g, i)],

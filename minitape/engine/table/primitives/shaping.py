@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import numpy as np
 from . import TABLE, declare
 
 if TYPE_CHECKING:
-    from ...types import Array, Index, Object, Sizes
+    from ...types import Array, Index, Sizes
 
     Paddings = Sequence[tuple[int, int]]
 
@@ -66,10 +65,7 @@ def _repeat_rule(g: Array, z: Array, x: Array, *, repeats: Array, axis: int) -> 
     return TABLE["scatter_axis"](g, constant_for(g, origins), axis=axis % len(shape), shape=shape)
 
 
-def _pad(x: Array, *, paddings: Paddings, mode: str, fill: Array = 0) -> Array:
-    if mode != "CONSTANT":
-        how: Object = mode.lower()
-        return np.pad(x, paddings, mode=how)
+def _pad(x: Array, *, paddings: Paddings, fill: Array = 0) -> Array:
     shape = [n + a + b for n, (a, b) in zip(x.shape, paddings, strict=True)]
     out = np.full(shape, fill or b"" if x.dtype == object else fill, x.dtype)
     out[_inner(x.shape, paddings)] = x
@@ -80,15 +76,8 @@ def _inner(shape: Sizes, paddings: Paddings) -> tuple[slice, ...]:
     return tuple(slice(a, a + n) for n, (a, _) in zip(shape, paddings, strict=True))
 
 
-def _pad_rule(g: Array, z: Array, x: Array, *, paddings: Paddings, mode: str, fill: Array = 0) -> Array:
-    if mode == "CONSTANT":
-        return TABLE["slice"](g, spec=_inner(x.shape, paddings))
-    shape, size = tuple(x.shape), math.prod(x.shape)  # each element is added to the one that it mirrors
-    origins = _pad(np.arange(size).reshape(shape), paddings=paddings, mode=mode)
-    flat = TABLE["scatter_slices"](
-        TABLE["reshape"](g, shape=(-1,)), constant_for(g, origins.reshape(-1)), shape=(size,)
-    )
-    return TABLE["reshape"](flat, shape=shape)
+def _pad_rule(g: Array, z: Array, x: Array, *, paddings: Paddings, fill: Array = 0) -> Array:
+    return TABLE["slice"](g, spec=_inner(x.shape, paddings))
 
 
 def _list(g: Array) -> Sequence[Array]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...values.invalid import invalid
 from . import TABLE, declare, scatter  # noqa: F401 - its primitives are in the rules
+from .shaping import constant_for
 
 if TYPE_CHECKING:
     from ...types import Array
-    from ...values.dtypes import DType
 
 
 def _order(x: Array) -> Array:
@@ -19,19 +19,17 @@ def _order(x: Array) -> Array:
     return np.argsort(~x if x.dtype.kind in "iu" else -x.astype(np.float64), axis=-1, kind="stable")
 
 
-def _top_k(x: Array, *, k: int, sorted: bool = True, index_type: DType | None = None) -> Array:
+def _top_k(x: Array, *, k: int) -> tuple[Array, Array]:
     if x.ndim < 1 or not 0 <= k <= x.shape[-1]:
         raise invalid(f"input must have at least k columns: k is {k}, its shape {x.shape}", "TopKV2")
     positions = _order(x)[..., :k]
-    if not sorted and k < x.shape[-1]:
-        positions = np.sort(positions, axis=-1)
-    wide = np.int32 if index_type is None else index_type.as_numpy_dtype
-    return np.take_along_axis(x, positions, -1), positions.astype(wide)
+    return np.take_along_axis(x, positions, -1), positions.astype(np.int32)
 
 
-def _top_k_rule(g: Array, z: Array, x: Array, *, k: int, sorted: bool = True, index_type: DType | None = None) -> Array:
-    rows = len(x.shape) - 1
-    return TABLE["scatter_axis"](g[0], z[1], axis=rows, batch_dims=rows, shape=tuple(x.shape))
+def _top_k_rule(g: Array, z: Array, x: Array, *, k: int) -> Array:
+    axes = np.indices(tuple(z[1].shape), np.int32)[:-1]  # the places before the last axis
+    places = TABLE["stack"](*[constant_for(g[0], axis) for axis in axes], z[1], axis=-1)
+    return TABLE["scatter_nd"](places, g[0], shape=tuple(x.shape))
 
 
 declare("top_k", _top_k, [_top_k_rule], op="TopKV2", label="top k", keep="z")

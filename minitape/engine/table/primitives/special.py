@@ -41,7 +41,6 @@ def _complex(x: Array, y: Array) -> Array:
 
 made = declare("div_no_nan", _div_no_nan, [_numerator_rule, _denominator_rule], op="DivNoNan", label="÷", keep="xy")
 made.texts = ("div_no_nan(x, y)", "div_no_nan(g, y)", "-g * div_no_nan(div_no_nan(x, y), y)")  # for pictures
-declare("nearest", np.rint, [None], op="Rint", label="rint", keep="")
 declare("complex", _complex, [lambda g, z, x, y: TABLE["real"](g), lambda g, z, x, y: TABLE["imag"](g)],
         op="Complex", label="x+iy", keep="")  # fmt: skip
 declare("real", lambda x: np.real(x).copy(), [lambda g, z, x: TABLE["complex"](g, TABLE["zeros_like"](g))],

@@ -1,8 +1,8 @@
 """What of a notebook's cell is said in another language: its pieces, and the cell with their translations.
 
 In a cell of text each paragraph is translated by itself. In code it is the words for people: comments, and what is
-printed or drawn; a cell tagged "document" has a program of another author, which stays as it is. ``tests/translate.py``
-keeps the translations, and builds the notebooks.
+printed or drawn; a cell tagged "document" has a program of another author, which stays as it is. ``translate.py`` keeps
+the translations, and builds the notebooks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from ..engine.types import Object
+    from minitape.engine.types import Object
 
 OF_OTHERS = "document"  # the tag of a cell whose program is quoted
 # a lesson calls them with words
@@ -120,6 +120,8 @@ def names_in(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
                     yield from zip(map(name_of, target.elts), node.value.elts, strict=False)
                 else:
                     yield name_of(target), node.value
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            yield name_of(node.target), node.value
         elif isinstance(node, (ast.For, ast.comprehension)):
             yield from ((name_of(name), node.iter) for name in ast.walk(node.target))
         elif isinstance(node, ast.arguments):

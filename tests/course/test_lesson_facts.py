@@ -1,0 +1,75 @@
+"""What lessons 02 and 05 say in words and no cell computes: a run forwards by hand, and where a gradient points."""
+
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.cli.lessons import lessons_folder
+from minitape.course import load_penguins
+from minitape.course.lesson_02 import sweep
+
+ROWS = [("leaf", 2.0), ("leaf", 3.0), ("multiply", 0, 1), ("add", 2, 0), ("multiply", 3, 2)]
+VALUES = [2.0, 3.0, 6.0, 8.0, 48.0]
+
+
+def sources(lesson: str) -> dict[str, str]:
+    return {cell.id: cell.source for cell in nbformat.read(lessons_folder() / lesson, as_version=4).cells}
+
+
+def test_the_columns_of_a_run_forwards_and_of_a_sweep_are_those_of_the_table():
+    a, b = tf.Variable(2.0), tf.Variable(3.0)
+    with tf.autodiff.ForwardAccumulator(a, tf.constant(1.0)) as run:
+        p = a * b
+        q = p + a
+        y = q * p
+    forwards = [1.0, 0.0, *(float(run.jvp(value)) for value in (p, q, y))]
+    table = [
+        [cell.strip() for cell in line.split("|")[2:5]]
+        for line in sources("02_inside_the_tape.ipynb")["why-backwards"].splitlines()
+        if line.startswith("| ") and "`" in line[:8]
+    ]
+    expected = zip(VALUES, forwards, sweep(ROWS, VALUES), strict=True)
+    assert [[float(cell) for cell in line] for line in table] == [list(line) for line in expected]
+
+
+def test_the_sweep_of_the_lesson_gives_what_a_wrong_order_and_a_plain_equals_give():
+    assert sweep(ROWS, VALUES) == sweep(ROWS, VALUES, order=[4, 3, 2, 1, 0]) == [48.0, 28.0, 14.0, 6.0, 1.0]
+    assert sweep(ROWS, VALUES, order=[4, 2, 3, 1, 0])[0] == 30.0
+    assert sweep(ROWS, VALUES, replaced=True) == [18.0, 12.0, 6.0, 6.0, 1.0]
+
+
+@pytest.fixture(scope="module")
+def valley() -> dict[str, Any]:
+    """The names of lesson 05 where it stands at a gradient of (3, 4)."""
+    names: dict[str, Any] = {"tf": tf, "np": np, "load_penguins": load_penguins, "reveal": lambda *said: None}
+    for cell in ("penguins-2", "direction-answer"):
+        exec(sources("05_persistent.ipynb")[cell], names)
+    return names
+
+
+def test_the_loss_grows_fastest_along_the_gradient_and_stays_at_a_right_angle(valley, capsys):
+    """The angles that the lesson names, among those of its slider, for a step of 0.005."""
+    base, slope, loss_of = valley["base"], valley["slope"], valley["loss_of"]
+    with tf.GradientTape() as tape:
+        loss = loss_of(base, slope)
+    d_base, d_slope = (float(part) for part in tape.gradient(loss, [base, slope]))
+    assert (round(d_base, 2), round(d_slope, 2)) == (3.0, 4.0)
+    raised = {}
+    for angle in range(8, 368, 15):
+        u, v = 0.005 * np.cos(np.radians(angle)), 0.005 * np.sin(np.radians(angle))
+        raised[angle] = float(loss_of(base + u, slope + v) - loss)
+    assert max(raised, key=raised.get) == 53 and min(raised, key=raised.get) == 233
+    assert f"{raised[53]:.3f}" == "0.025"
+    assert sorted(sorted(raised, key=lambda angle: abs(raised[angle]))[:2]) == [143, 323]
+    assert abs(raised[143]) < 0.0005
+
+
+def test_a_row_counts_as_twenty_bytes_and_a_large_array_as_what_it_takes():
+    x = tf.Variable(tf.zeros([1000, 1000]))
+    with tf.GradientTape() as tape:
+        tf.reduce_sum(x + 1.0)
+    snapshot = tf.snapshot(tape)
+    assert snapshot["tapes"][0]["bytes"] == 20 * len(snapshot["rows"]) + 4_000_000
