@@ -59,11 +59,6 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "Make the optimizer with the parameters of the model that computes the loss: after the model is copied, loaded "
         "or built again.",
     ),
-    "not_optimized name": (
-        "It has a gradient, but no optimizer holds it: `{what}`{line} does not find it. In Keras 3 the name of a "
-        "variable is kernel or bias, and the names of its layers are in its path.",
-        "Write .path for .name there.",
-    ),
     "not_applied": (
         "{n} backward passes{line} gave it a gradient, and no step of an optimizer used one.",
         {
