@@ -243,7 +243,14 @@ TABLE = [
     ),
     OperationFix(
         "nan_backward",
-        "sqrt|pow|power|norm|vectornorm|reducestd|std",
+        "std|reducestd",
+        "`{it}` has no finite slope where all elements are equal. Take the square root of the variance, and add a "
+        "small number to the variance, such as {small}.",
+        lambda spot, node: least(spot) == 0,
+    ),
+    OperationFix(
+        "nan_backward",
+        "sqrt|pow|power|norm|vectornorm",
         "`{it}` has no finite slope where `{x}` is zero: add a small number there, such as {small}. Where a later line "
         "masks such elements, replace them before, too.",
         lambda spot, node: least(spot) == 0,
