@@ -233,8 +233,9 @@ def outside(q: Question) -> Finding | None:
 
 def made_again(q: Question, left: Finding) -> Finding | None:
     """The line that makes a tensor of the values that left, which is a break, too; rather one that has them."""
-    start, taken = text.at(left.site), [e.row for e in q.exits if e.site == left.site]
-    numbers = [one.reshape(-1) for row in taken if (one := q.rows[row].array) is not None]
+    start, taken = text.at(left.site), [q.rows[e.row] for e in q.exits if e.site == left.site]
+    real = [row.array for row in taken if not row.dtype.startswith(checks.WHOLE)]
+    numbers = [one.reshape(-1) for one in real if one is not None]
     found = list[tuple[bool, Finding]]()
     if start is None:
         return None
