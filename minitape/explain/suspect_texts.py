@@ -7,6 +7,11 @@ otherwise in a framework has a text of its own there.
 from __future__ import annotations
 
 Fix = str | dict[str, str]
+SCALE = {
+    "torch": "Scale the loss: torch.amp.GradScaler; or compute in bfloat16 or float32 there.",
+    "tensorflow": "Scale the loss: keras.optimizers.LossScaleOptimizer; or compute in bfloat16 or float32 there.",
+    "jax": "Scale the loss, and the gradient back; or compute in bfloat16 or float32 there.",
+}
 
 SUSPECTS: dict[str, tuple[str, Fix]] = {
     # cause, and a kind of it: (what the run shows, what fixes it)
@@ -114,12 +119,12 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
     "underflow": (
         "What {what}{line} passes back is too small for {one}: its largest element is {to:.2g}, and {share:.0%} of "
         "what is passed back from there is 0.",
-        {
-            "torch": "Scale the loss: torch.amp.GradScaler; or compute in bfloat16 or float32 there.",
-            "tensorflow": "Scale the loss: keras.optimizers.LossScaleOptimizer; or compute in bfloat16 or float32 "
-            "there.",
-            "jax": "Scale the loss, and the gradient back; or compute in bfloat16 or float32 there.",
-        },
+        SCALE,
+    ),
+    "underflow digits": (
+        "What {what}{line} passes back is too small for {one}: its largest element is {to:.2g}, so few of its digits "
+        "are left.",
+        SCALE,
     ),
     "sampled": (
         "The draw{line} passes no gradient, and the target uses it as if it did: only what log_prob or a divergence "
