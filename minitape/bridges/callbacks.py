@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..explain.caller import warn_user
@@ -26,15 +24,15 @@ class ExplainedSteps:
     """Records the first step of a training and then each ``every``-th one, asks about the model, and warns of what is
     new. A training does not end by it: a mistake of its own is a warning, too.
 
-    ``page`` is the last answer and ``problems`` its findings; ``log`` is what :func:`step_log` takes.
+    ``page`` is the last answer and ``problems`` its findings; ``log`` is called with each recorded step and its page.
     """
 
     record: Callable[[], AbstractContextManager]  # of the bridge
 
-    def __init__(self, every: int = 100, log: Any = None) -> None:
+    def __init__(self, every: int = 100, log: StepLog | None = None) -> None:
         self.every = count_of(every, "every", "every=100 records each hundredth")
         self.steps, self.page = 0, ModelPage()
-        self._log = step_log(log)
+        self._log = log
         self._open: AbstractContextManager | None = None
         self._recording: Any = None
         self._told: set = set()
@@ -88,33 +86,3 @@ class ExplainedSteps:
             warn_user(fill("Step {step}:", step=self.steps) + f"\n{page}")
         if self._log is not None:
             self._log(self.steps, page)
-
-
-def step_log(log: Any) -> StepLog | None:
-    """What writes a page of each recorded step: to a file of JSON lines, where ``log`` is its path; to TensorBoard,
-    where it has ``add_scalar``; where it is a function of the step and the page, that.
-
-    >>> step_log(lambda step, page: print(step, page))(3, ModelPage())
-    3 The block used no parameters.
-    """
-    if log is None or callable(log):
-        return log
-    if hasattr(log, "add_scalar"):
-        return lambda step, page: _scalars(log, step, page)
-    path = Path(log)
-
-    def write(step: int, page: ModelPage) -> None:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"step": step, "answers": page.as_json()}) + "\n")
-
-    return write
-
-
-def _scalars(writer: Any, step: int, page: ModelPage) -> None:
-    """The numbers of each gradient, and the findings as a text."""
-    for name, answer in page.items():
-        for what, number in answer.numbers._asdict().items() if answer.numbers is not None else ():
-            if number is not None:
-                writer.add_scalar(f"gradient {what}/{name}", number, step)
-    if page.problems and hasattr(writer, "add_text"):
-        writer.add_text("gradient problems", "\n\n".join(map(str, page.problems)), step)

@@ -13,8 +13,8 @@ from .tensorflow import record
 
 class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
     """Records the first step of ``fit`` and then each ``every``-th one, compiled or not, and warns of what is wrong
-    with the model. The other steps run as they are. ``log`` is a path for JSON lines, a writer of TensorBoard, or a
-    function of the step and the page; ``page`` and ``problems`` are those of the last recorded step.
+    with the model. The other steps run as they are. ``log`` is called with the step and the page;
+    ``page`` and ``problems`` are those of the last recorded step.
 
     >>> import numpy
     >>> model = keras.Sequential([keras.layers.Dense(2), keras.layers.Dense(1)])

@@ -14,7 +14,7 @@ _lightning: Any = import_module("lightning.pytorch" if find_spec("lightning") el
 
 class LightningExplain(ExplainedSteps, _lightning.Callback):
     """Records the first training batch and then each ``every``-th one, and warns of what is wrong with the module.
-    ``log`` is a path for JSON lines, a writer of TensorBoard, or a function of the step and the page; ``page`` and
+    ``log`` is called with the step and the page; ``page`` and
     ``problems`` are those of the last recorded batch.
     """
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from time import perf_counter, process_time
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -164,31 +163,8 @@ class Every(SampledSteps):
     def __init__(self, every: int, *of_framework: Any) -> None:
         super().__init__(*of_framework)
         self.every = self._said = count_of(every, "every", "every=100 records each hundredth")
-        self._since: float | None = None
-        self._spent = [[0.0, 0], [0.0, 0]]  # of plain steps and of recorded ones: time, and how many
-
-    @property
-    def cost(self) -> str:
-        """What the recorded steps cost, in words: their processor time beside that of the others."""
-        (plain, some), (recorded, others) = self._spent
-        if not plain or not others:
-            return "Not known before a second step was recorded."
-        ratio = recorded / others / (plain / some)
-        return (
-            f"A recorded step takes as long as {ratio:.1f} others: every={self.every} adds "
-            f"{max(ratio - 1, 0) / self.every:.1%} to the time."
-        )
 
     def _due(self) -> bool:
-        """A step has ended, too. The first ones, in which everything is warmed up, do not count."""
-        # a recorded step, and the one before it: to ask for the time costs time
-        beside = self.steps % self.every in (0, 1, self.every - 1)
-        now = process_time() if beside else None
-        if self.steps > 2 and now is not None and self._since is not None:
-            spent = self._spent[(self.steps - 1) % self.every == 0]
-            spent[0] += now - self._since
-            spent[1] += 1
-        self._since = now
         return self.steps % self.every == 0
 
 
@@ -234,7 +210,6 @@ class AfterBadGradient(SampledSteps):
         self._known: Noted[set[str]] = Noted()
         self._asked: list[tuple] = []  # what the next recording is to explain
         self._left = MOST
-        self._began, self._looked = perf_counter(), 0.0
 
     def __enter__(self) -> Any:
         super().__enter__()
@@ -255,7 +230,6 @@ class AfterBadGradient(SampledSteps):
         """The gradients of a step; ``judge`` says what is bad about each that is there, with an empty text for a good
         one.
         """
-        began = perf_counter()
         there = iter(judge([gradient for gradient in gradients if gradient is not None]))
         for source, gradient in zip(sources, gradients, strict=True):
             what = MISSING if gradient is None else next(there)
@@ -263,16 +237,6 @@ class AfterBadGradient(SampledSteps):
             if what and what not in known:
                 known.add(what)
                 self._asked.append((self._step, what, source))
-        self._looked += perf_counter() - began
-
-    @property
-    def cost(self) -> str:
-        """What it costs to look at gradients, in words."""
-        share, count = self._looked / (perf_counter() - self._began), MOST - self._left
-        return (
-            f"To look at the gradients took {share:.1%} of the time; {count} "
-            f"step{' was' if count == 1 else 's were'} recorded."
-        )
 
     def _due(self) -> bool:
         due = bool(self._asked) and self._left > 0

@@ -12,8 +12,8 @@ from .torch import record
 
 class TransformersExplain(ExplainedSteps, TrainerCallback):
     """Records the first step and then each ``every``-th one, with all batches of which its gradient is the sum, and
-    warns of what is wrong with the model. ``log`` is a path for JSON lines, a writer of TensorBoard, or a function of
-    the step and the page; ``page`` and ``problems`` are those of the last recorded step. The Trainer says nothing of
+    warns of what is wrong with the model. ``log`` is called with the step and the page; ``page`` and
+    ``problems`` are those of the last recorded step. The Trainer says nothing of
     an error inside a step: after one, ``close()`` ends the recording that it left open, as the next step does.
     """
 

@@ -112,7 +112,11 @@ def of_value(given: Answer, expected: Answer) -> str:
         return _of_kind(given, expected)
     places = {place: as_truth(part, wanted[place]) for place, part in places.items()}
     wrong = {place: (places[place], wanted[place]) for place in wanted if not _same(places[place], wanted[place])}
-    if len(wrong) > 1 and (told := rearranged([*places.values()], [*wanted.values()])):
+    if (
+        len(wrong) > 1
+        and not any("," in place for place in wrong)
+        and (told := rearranged([*places.values()], [*wanted.values()]))
+    ):
         return told
     if len(wrong) == len(wanted) > 1 and all(
         isinstance(one, (bool, np.bool_)) for pair in wrong.values() for one in pair

@@ -187,6 +187,7 @@ def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
 def _reason(exercise: Exercise, answer: Answer) -> str:
     """What is said of the first name that is wrongly in a list, or else of one that is left out."""
     given, right = ([*one] if isinstance(one, (list, tuple)) else [] for one in (answer, exercise.expect))
+    given = [name for name in given if isinstance(name, str)]  # a variable compares number by number
     wrong = [name for name in given if name not in right] or [name for name in right if name not in given]
     return next((exercise.reasons[name] for name in wrong if name in exercise.reasons), "") if given else ""
 

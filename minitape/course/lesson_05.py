@@ -268,7 +268,12 @@ with tf.GradientTape(persistent=True) as tape:
     Exercise(
         "05.5",
         expect=_fooling_input,
-        cases=[(TILTED, [1.0, 2.0], 0.1), (TILTED, [3.0, -1.0], 0.5), (CURVED, [0.5, -1.0, 2.0], 0.25)],
+        cases=[
+            (TILTED, [1.0, 2.0], 0.1),
+            (TILTED, [3.0, -1.0], 0.5),
+            (CURVED, [0.5, -1.0, 2.0], 0.25),
+            (CURVED, [1.0, 2.0, 0.0], 0.5),
+        ],
         mistakes=[
             Mistake(
                 raises,

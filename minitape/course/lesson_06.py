@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from .compare import as_array
 from .exercise import Exercise, Mistake
 from .unknown import Polynomial, UnknownFunction
 
@@ -109,6 +112,17 @@ def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
     return ""
 
 
+FACTORS = [(REST, 2.0, -1.0), (REST, -0.5, 0.1), (Polynomial(1, 3, 1), 1.5, 3.0), (REST, 2.0, 0.0)]
+
+
+def _with_the_factor(answer: Answer, seen: list[Seen]) -> str:
+    """Whether the tape itself gave the gradient with the factor in it."""
+    for run, (rest, value, factor) in zip(seen, FACTORS, strict=True):
+        if not np.allclose(np.ravel(as_array(run.found)), factor * rest.derivative(value), 1e-4):
+            return "The numbers are right, and the tape gave another gradient. Let y itself hold the factor back."
+    return ""
+
+
 EXERCISES = (
     Exercise(
         "06.1",
@@ -150,11 +164,11 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 {"A inner": None, "B inner": None, "B outer": None},
-                "s is stopped, but the last multiplication also uses x itself.",
+                "The path through s is gone, but the last multiplication also uses x itself.",
             ),
             Mistake(
                 {"B inner": None, "B outer": None},
-                "B: s is stopped, but the last multiplication also uses x itself.",
+                "B: the path through s is gone, but the last multiplication also uses x itself.",
             ),
         ],
         hint=(
@@ -173,10 +187,10 @@ EXERCISES = (
         also=_stopped_by_the_program,
         cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
         changes={
-            ("tf.stop_gradient(b)", "b"): ("Nothing is stopped yet: b is still told to move."),
+            ("tf.stop_gradient(b)", "b"): ("b is still told to move: on one of its paths there is no stop."),
             ("a, tf.stop_gradient(b)", "tf.stop_gradient(a), b"): ("You stopped a. The one that should not move is b."),
             ("distance(a, tf.stop_gradient(b))", "tf.stop_gradient(distance(a, b))"): (
-                "Now neither of them moves. Stop b only, not the whole distance."
+                "Now neither of them moves. Does distance get the variable a itself, and is b alone stopped?"
             ),
             ("distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 2"): (
                 "That is right for (a - b) ** 2 only. Call distance, which may be another one."
@@ -192,7 +206,7 @@ EXERCISES = (
     Exercise(
         "06.4",
         expect=lambda rest, value: [float(round(value)), rest.derivative(float(round(value)))],
-        cases=[(REST, 2.6), (REST, -1.2), (Polynomial(1, 3, 1), 0.4)],
+        cases=[(REST, 2.6), (REST, -1.2), (Polynomial(1, 3, 1), 0.4), (REST, 2.5)],
         changes={
             ("x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x)"): (
                 "The value is right, and no gradient passes: neither tf.round nor a stop lets one through. On which "
@@ -221,7 +235,8 @@ EXERCISES = (
     Exercise(
         "06.5",
         expect=lambda rest, value, factor: [value, factor * rest.derivative(value)],
-        cases=[(REST, 2.0, -1.0), (REST, -0.5, 0.1), (Polynomial(1, 3, 1), 1.5, 3.0)],
+        cases=FACTORS,
+        also=_with_the_factor,
         changes={
             (" + tf.stop_gradient(x - factor * x)", ""): (
                 "The gradient has the factor, but the value has it, too. Add what is missing to x, stopped."

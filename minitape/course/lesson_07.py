@@ -168,8 +168,8 @@ with tf.GradientTape(persistent=True) as first:
         cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
         changes={
             ("y + slope * slope", "y"): (
-                "That is the gradient of f(x) alone: outer does not know where slope comes from. Where must the inner "
-                "gradient be taken?"
+                "That is the gradient of f(x) alone. For the rest, outer must see how slope comes from x: where is the "
+                "inner gradient taken, and is it cut after that?"
             ),
             ("y + slope * slope", "slope * slope"): (
                 "That is the gradient of slope * slope alone. f(x) is in the loss, too."

@@ -176,7 +176,7 @@ EXERCISES = (
         expect=lambda upstream, x: upstream / (1.0 + math.exp(min(-float(x), 700.0))),
         cases=[
             (convert_to_tensor(g), convert_to_tensor(x))
-            for g, x in [(2.0, 0.0), (-1.0, 1.5), (1.0, 1000.0), (3.0, -1000.0)]
+            for g, x in [(2.0, 0.0), (-1.0, 1.5), (0.5, 1000.0), (3.0, -1000.0), (1.0, 5.5)]
         ],
         order=0,
         changes={
@@ -227,7 +227,7 @@ EXERCISES = (
     Exercise(
         "11.6",
         expect=_through_sign,
-        cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (F, -1.5)],
+        cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (F, -1.5), (REST, 0.95), (F, 1.05), (REST, 3.0)],
         also=_of_many,
         mistakes=[
             Mistake(

@@ -37,9 +37,7 @@ OWN = "an explanation"
 
 def _line_12(diagnosis: Answer) -> Answer:
     """A diagnosis of exercise 7: the softmax in line 11 is as right as the loss in line 12."""
-    if isinstance(diagnosis, dict) and (diagnosis.get("cause"), diagnosis.get("line")) == ("activation_twice", 11):
-        return diagnosis | {"line": 12}
-    return diagnosis
+    return diagnosis | {"line": 12} if isinstance(diagnosis, dict) and diagnosis.get("line") == 11 else diagnosis
 
 
 def _own_program(why: Answer) -> str:

@@ -114,6 +114,8 @@ def of_first_step(
             return ""
         end = at[1] if len(at) > 1 else _number(result)
         share = float(np.vdot(end - start, after - start) / np.vdot(after - start, after - start))
+        if not np.allclose(end - start, share * (after - start), 1e-3):  # it leads beside the right way
+            share = -1.0
         rate = given.arguments.get("rate", 0.0)
         others = (_with_another(expect, "rate", formula) for formula in (f"n*{share:.4g}", f"{share * rate:.4g}"))
         if share > 0.0 and rate and any(all(same(found, other(*one)) for one, found in runs) for other in others):

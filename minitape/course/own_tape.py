@@ -94,7 +94,7 @@ OPERATORS = (
             "self.append(name, [n.row for n in numbers], forward(*[n.value for n in numbers]))",
         ),
         slips=[
-            (("multiply", [2.0, 3.0], 6.0), "Of the inputs, note the row, n.row, not the value."),
+            (("multiply", [2.0, 3.0], 6.0), "Of the inputs, note the rows that they have already, n.row."),
             (("mul", [0, 1], 6.0), "The name is 'multiply', as in the table of rules."),
         ],
     ),
@@ -144,6 +144,15 @@ OPERATORS = (
             "def apply(self, name, *things): and forward(*[n.value for n in numbers])",
         ),
         slips=[("argument", "apply takes the name, and as many things as the operation has inputs: *things.")],
+    ),
+    AB(
+        "RULES['add'][1](2.0, 7.0, 3.0, 4.0), RULES['multiply'][1](2.0, 12.0, 3.0, 4.0)",
+        ((2.0, 2.0), (8.0, 6.0)),
+        (
+            "2.0 has arrived at a sum and at a product of 3.0 and 4.0. What does each input get of it?",
+            "A sum hands on g to both. A product hands on g times the value of the other factor.",
+            "lambda g, z, x, y: (g, g) and lambda g, z, x, y: (g * y, g * x)",
+        ),
     ),
 )
 BACK = (

@@ -7,11 +7,6 @@ otherwise in a framework has a text of its own there.
 from __future__ import annotations
 
 Fix = str | dict[str, str]
-SCALE = {
-    "torch": "Scale the loss: torch.amp.GradScaler; or compute in bfloat16 or float32 there.",
-    "tensorflow": "Scale the loss: keras.optimizers.LossScaleOptimizer; or compute in bfloat16 or float32 there.",
-    "jax": "Scale the loss, and the gradient back; or compute in bfloat16 or float32 there.",
-}
 
 SUSPECTS: dict[str, tuple[str, Fix]] = {
     # cause, and a kind of it: (what the run shows, what fixes it)
@@ -64,11 +59,6 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "Make the optimizer with the parameters of the model that computes the loss: after the model is copied, loaded "
         "or built again.",
     ),
-    "not_optimized name": (
-        "It has a gradient, but no optimizer holds it: `{what}`{line} does not find it. In Keras 3 the name of a "
-        "variable is kernel or bias, and the names of its layers are in its path.",
-        "Write .path for .name there.",
-    ),
     "not_applied": (
         "{n} backward passes{line} gave it a gradient, and no step of an optimizer used one.",
         {
@@ -117,14 +107,14 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "gives.",
     ),
     "underflow": (
-        "What {what}{line} passes back is too small for {one}: its largest element is {to:.2g}, and {share:.0%} of "
-        "what is passed back from there is 0.",
-        SCALE,
-    ),
-    "underflow digits": (
-        "What {what}{line} passes back is too small for {one}: its largest element is {to:.2g}, so few of its digits "
-        "are left.",
-        SCALE,
+        "What {what}{line} passes back is too small for {one}: its largest element is {to:.2g}, and numbers that small "
+        "are rounded, or become 0.",
+        {
+            "torch": "Scale the loss: torch.amp.GradScaler; or compute in bfloat16 or float32 there.",
+            "tensorflow": "Scale the loss: keras.optimizers.LossScaleOptimizer; or compute in bfloat16 or float32 "
+            "there.",
+            "jax": "Scale the loss, and the gradient back; or compute in bfloat16 or float32 there.",
+        },
     ),
     "sampled": (
         "The draw{line} passes no gradient, and the target uses it as if it did: only what log_prob or a divergence "

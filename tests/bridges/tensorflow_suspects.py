@@ -33,16 +33,6 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=wanted, logits=p / 2.0))  #!
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
-#@ sought_by_name not_optimized
-body, head = tf.keras.layers.Dense(3, name="body"), tf.keras.layers.Dense(1)
-opt = tf.keras.optimizers.SGD(0.01)
-x = tf.random.normal([12, 4])
-for _ in range(2):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(head(body(x)) ** 2)
-    known = body.trainable_variables + head.trainable_variables
-    chosen = [v for v in known if "body" in v.name] + known[2:]  #! #- chosen = known
-    opt.apply_gradients(zip(tape.gradient(loss, chosen), chosen))
 #@ not_applied not_applied
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(0.01)

@@ -70,7 +70,7 @@ def test_the_step_after_a_bad_gradient_says_why(framework, loop, change, cause, 
         (found.step, found.why.cause, found.why.filename) for found in recording.found if found.why.name in said
     } == {(11, cause, __file__)}
     assert len(recording.latest.sweeps) == 1  # one step, and no other after it
-    assert recording.cost.endswith("; 1 step was recorded.") and "in step 11" in repr(recording)
+    assert "in step 11" in repr(recording)
 
 
 LOOPS = [pytest.param(TORCH, torch_loop, id="torch"), pytest.param(TENSORFLOW, tensorflow_loop, id="tensorflow")]
@@ -82,9 +82,7 @@ def test_good_steps_are_not_recorded(framework, loop):
         warnings.simplefilter("error", RuntimeWarning)
         loop(framework.module, 6, None)
     assert recording.latest is None and recording.found == []
-    assert repr(recording) == "AfterBadGradient(6 steps, nothing bad)" and recording.cost.endswith(
-        "; 0 steps were recorded."
-    )
+    assert repr(recording) == "AfterBadGradient(6 steps, nothing bad)"
     with pytest.raises(
         RuntimeError,
         match=r"No gradient was missing, zero, NaN or infinite in 6 steps, each tenth of which was looked at: none "

@@ -1,7 +1,5 @@
 """``record(every=n)`` around a training loop: the first step and each n-th are recorded, the others run as they are."""
 
-import re
-
 import pytest
 
 from .frameworks import FRAMEWORKS
@@ -43,9 +41,6 @@ def test_every_third_step(framework, loop, cause):
     with framework.bridge.record(every=3) as recording:
         source, bits = loop(module, 8)
     assert bits == plain
-    assert re.fullmatch(
-        r"A recorded step takes as long as [\d.]+ others: every=3 adds [\d.]+% to the time.", recording.cost
-    ), recording.cost
     assert recording.steps == 8 and len(recording.latest.sweeps) == 1  # the seventh
     why = recording.explain(source)
     assert why.cause == cause and why.filename == __file__

@@ -95,18 +95,6 @@ def test_what_was_made_before_the_block_has_its_name_and_line():
     assert why.cause == "not_watched" and "tape.watch(fit.start)" in why.fix
 
 
-def test_an_item_of_a_dictionary_has_its_line():
-    parts = {
-        "scale": tensorflow.Variable([1.0, 2.0]),
-        "power": tensorflow.Variable([2, 3]),
-    }
-    with bridge.record() as recording, tensorflow.GradientTape() as tape:
-        y = tensorflow.reduce_sum(parts["scale"] ** tensorflow.cast(parts["power"], tensorflow.float32))
-        tape.gradient(y, parts)
-    why = recording.explain(y, parts["power"])
-    assert why.line == line_of('"power": tensorflow.Variable([2, 3]),')
-
-
 def test_the_words_know_what_a_layer_looks_up():
     w, look_up = tensorflow.Variable([[0.2, 0.7]]), tensorflow.keras.layers.Embedding(2, 3)
     with bridge.record() as recording, tensorflow.GradientTape() as tape:

@@ -13,6 +13,7 @@ from test_exercise_programs import SOLUTIONS, answer
 from minitape.course.checker import feedback
 
 RIGHT = r"""
+14.7 = {'cause': 'activation_twice', 'line': 11}
 02.1 = {1: [0, 0], 2: [0, 1], 3: [1, 2]}
 02.1 = [[0, 0], [1, 0], [2, 1]]
 02.1 = {1: (0, 0), 2: (1, 0), 3: (2, 1)}
@@ -35,7 +36,6 @@ RIGHT = r"""
 13.1 = 65
 13.1 = 65.0
 12.5 : return (g * (1.0 - z ** 2),)
-12.5 : return (g * (1 - math.tanh(x) ** 2),)
 12.5 : return [g * (1.0 - z * z)]
 12.7 : return (g, g.sum(axis=0))
 12.7 : return g, np.sum(g, 0)
@@ -53,6 +53,9 @@ RIGHT = r"""
 11.4 : return upstream / (1.0 + tf.exp(-x))
 """
 WRONG = r"""
+12.5 : return (g * (1 - math.tanh(x) ** 2),)
+12.2 ~ (g * y, g * x) ~> (g * x, g * y)
+12.2 ~ (g, g) ~> (1.0, 1.0)
 12.3 ~ share if adjoints[i] is None else adjoints[i] + share ~> (adjoints[i] or 0.0) + share
 02.1 = {1: [0], 2: [1, 0], 3: [2, 1]}
 02.1 = {1: [0, 0], 2: [1, 1], 3: [2, 1]}
@@ -317,6 +320,13 @@ WRONG = r"""
 11.4 : return upstream * 1.0 / (1.0 + tf.exp(x))
 11.4 : return upstream + tf.sigmoid(x)
 11.4 : return upstream * (tf.exp(x) / 1.0 + tf.exp(x))
+11.4 : return tf.where(x > 5.0, upstream, upstream * tf.exp(x) / (1.0 + tf.exp(x)))
+11.4 : return 1.0 if x > 100.0 else upstream * tf.exp(x) / (1.0 + tf.exp(x))
+11.6 ~ < 1.0 ~> < 1.2
+11.6 ~ < 1.0 ~> < 0.6
+09.2 ~ tape.gradient(z, y) ~> 2.0 * tape.gradient(z, total)
+14.7 = {'cause': 'saturated', 'line': 11}
+06.4 ~ tf.round(x) ~> tf.floor(x + 0.5)
 11.4 : return upstream * math.exp(x) / (1.0 + math.exp(x))
 """
 

@@ -43,6 +43,17 @@ RIGHT_PROGRAMS = [
 ]
 RIGHT_PROGRAMS += programs(
     """
+#@ 08.6
+def values_and_slopes(f, values):
+    ys, slopes = [], []
+    for value in values:
+        x, y, slope = tf.Variable(value), 0.0, 0.0
+        if value > 0.0:
+            with tf.GradientTape() as tape:
+                y = f(x)
+            slope = tape.gradient(y, x)
+        ys, slopes = [*ys, float(y)], [*slopes, float(slope)]
+    return [ys, slopes]
 #@ 07.3
 def third_derivative(f, value):
     x = tf.Variable(value)
@@ -94,6 +105,10 @@ WRONG = [
     ("11.5", {"A": True, "B": True, "C": False, "D": False}, "B gives a number, but is it the right one?"),
 ]
 WRONG_PROGRAMS = [
+    ("02.5", SOLUTIONS["02.5"].replace("arrived =", 'if operation == "leaf": break\n        arrived ='), "not yet"),
+    ("06.5",
+     solved("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x + 0.0").replace("[y, ", "[y, factor * "),
+     "the tape gave another gradient"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "Row 0 of your tape"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(round(value))"), "not yet"),
     ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"), "With x**2, 3 your function is right"),
@@ -206,7 +221,7 @@ TOLD = [
     ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(y, x)[0]"), "an array of 3 numbers, got a number"),
     ("10.6", solved("10.6", "miss / tape", "0.5 * miss / tape"), "from 0.4 to 0.56136. That is not far enough."),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x) * x"), "largest difference: 9.0"),
-    ("07.2", solved("07.2", "y + slope", "y - slope"), "gave back what the tape answered last"),
+    ("07.2", solved("07.2", "y + slope", "y - slope"), "Who must record how that was computed?"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "With x**2, 0.5 your function is right"),
     ("05.4", solved("05.4", "rate * ", "0.1 * "), "the learning rate 0.1, and not 0.2"),
     ("09.5", solved("09.5", "return w", "return tape.gradient(loss, w)"), "not yet"),

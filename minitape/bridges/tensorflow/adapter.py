@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import math
 import sys
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -20,6 +22,7 @@ from ...explain.reasons import checks, text
 from ...explain.reasons.question import Given, Question, RecordedRow
 from ...explain.value_texts import FUNCTIONS
 from ...picture.reading import spaces
+from ...recording.rows import TapeSpan
 from ...recording.sites import NOWHERE, Site, last_return
 from ...recording.values import numbers_of
 from ..rows import exits_of, rows_of
@@ -43,9 +46,9 @@ def read(recording: Any, target: Any, source: Any) -> Question:
     """A question about the rows of a recording: what a tape did not record breaks by its time."""
     log, end = recording.log, recording.row_of(target)
     variable = variable_of(source)
-    if isinstance(variable, tf.Variable) and not log.rows_of(variable):
-        log.adopt([variable], watched=False)
-    adapter, own = TensorFlowAdapter(recording, end, source), log.rows_of(source)
+    if isinstance(variable, tf.Variable) and not log.tensors.rows_of(variable):
+        log.tensors.adopt([variable], watched=False)
+    adapter, own = TensorFlowAdapter(recording, end, source), log.tensors.rows_of(source)
     rows = [_timed(adapter, row) for row in rows_read(recording)]
     for handle, stored, site, when in log.stores:
         for row in rows[when:]:
@@ -93,24 +96,30 @@ class TensorFlowAdapter:
             (s for s in found if any(tensor() is own for tensor, _ in s.gave)), found[0] if found else None
         )
         self.tape = None if self.sweep is None else self.sweep.tape
+        self._spans: dict[int, list[TapeSpan]] = {}  # by the identity of a tape
         if self.sweep is None and end is not None:
-            recorded = [tape for tape in self.log.tapes if self.state(end, tape)[0] == "records"]
-            self.tape = next(iter([*recorded[::-1], *self.log.tapes[::-1]]), None)
+            recorded = [tape for tape in self.log.tapes.known if self.state(end, tape)[0] == "records"]
+            self.tape = next(iter([*recorded[::-1], *self.log.tapes.known[::-1]]), None)
 
     def state(self, row: int, tape: Any = None) -> tuple[str, Any]:
         """What a tape was doing when an operation ran, and since where."""
-        given_back, tape = self.recording.entries[row].extra.at, tape or self.tape
-        when, state, since = row if given_back is None else given_back, "before", None
-        for span in self.log.spans:
-            if span.tape is not tape or (self.sweep is not None and span.at > self.sweep.at):
-                continue
-            if span.at < when or (span.at == when and (given_back is None or span.word in ("ends", "pauses"))):
-                state, since = STATES.get(span.word, state), span
-            elif since is None and span.word == "begins":
-                since = span
-            elif span.word == "resets" and state == "records":
-                return "dropped", span
-        return state, since
+        spans, given_back = self._spans_of(tape or self.tape), self.recording.entries[row].extra.at
+        passed = bisect_right(spans, row if given_back is None else given_back, key=lambda span: span.at)
+        while passed and given_back == spans[passed - 1].at and spans[passed - 1].word not in ("ends", "pauses"):
+            passed -= 1
+        if not passed:
+            return "before", next((span for span in spans if span.word == "begins"), None)
+        last = next((span for span in spans[passed - 1 :: -1] if span.word in STATES), None)
+        state = "before" if last is None else STATES[last.word]
+        reset = next((span for span in spans[passed:] if span.word == "resets"), None) if state == "records" else None
+        return (state, spans[passed - 1]) if reset is None else ("dropped", reset)
+
+    def _spans_of(self, tape: Any) -> list[TapeSpan]:
+        """What a tape did until the sweep, in order."""
+        if id(tape) not in self._spans:
+            last = math.inf if self.sweep is None else self.sweep.at
+            self._spans[id(tape)] = [span for span in self.log.tapes.spans if span.tape is tape and span.at <= last]
+        return self._spans[id(tape)]
 
     def names(self) -> Iterable[tuple[str, Any]]:
         """The names of the program, and what they hold."""
@@ -126,7 +135,7 @@ class TensorFlowAdapter:
 
     def numbers(self, thing: Any) -> np.ndarray | None:
         """Its elements."""
-        return numbers_of(self.log.keep(tf.convert_to_tensor(thing)))
+        return numbers_of(self.log.tensors.keep(tf.convert_to_tensor(thing)))
 
     def birth(self, thing: Any) -> tuple[int, list[Site]]:
         """When and where a variable was made."""
@@ -148,15 +157,15 @@ class TensorFlowAdapter:
 
     def watched(self, row: RecordedRow) -> bool:
         """Whether a row was watched."""
-        return any(self.handle(row.thing()) is value() for value, _ in self.log.watches)
+        return any(self.handle(row.thing()) is value() for value, _ in self.log.tapes.watches)
 
     def watchers(self, source: Any) -> list:
         """The tapes that were told to watch the source."""
-        return [tape for value, tape in self.log.watches if value() is handle_of(source)]
+        return [tape for value, tape in self.log.tapes.watches if value() is handle_of(source)]
 
     def block_way(self) -> list[Site]:
         """Where the tape began, with the calls that led there."""
-        return next((list(span.way) for span in self.log.spans if span.tape is self.tape and span.way), [NOWHERE])
+        return next((list(span.way) for span in self.log.tapes.spans if span.tape is self.tape and span.way), [NOWHERE])
 
     def block(self) -> Site:
         """The line of that."""

@@ -18,7 +18,7 @@ from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site
-from .adapter import TIMES, read
+from .adapter import TIMES, TensorFlowAdapter, read
 from .calls import open_call, seeds_of, traced_again
 from .inside import has_tapes
 from .model import variables_of
@@ -38,7 +38,7 @@ def plain_target(q: Question) -> Finding | None:
     """The target is no tensor, or a gradient that a tape gave back."""
     if not isinstance(handle_of(q.target), tf.Tensor) and not isinstance(q.target, int):
         return Finding("target_not_tensor", what=type(q.target).__name__)
-    made = q.adapter.log.made.get(q.target) if q.ends and isinstance(q.target, tf.Tensor) else None
+    made = q.adapter.log.tensors.made.get(q.target) if q.ends and isinstance(q.target, tf.Tensor) else None
     return (
         None
         if made is None
@@ -65,31 +65,13 @@ def use_of(q: Question) -> Site:
     )
 
 
-def bound_at(q: Question, *makes: str) -> Site | None:
+def bound_at(q: Question) -> Site | None:
     """The one line of the text that makes what has the source's name."""
     use, name = text.at(use_of(q)), q.name
     names = {name, f"self.{name.rpartition('.')[2]}", name.rpartition("[")[0]} - {"self.", ""}
-    made = (
-        [
-            s
-            for s in text.statements(use.file)
-            if not names.isdisjoint(s.binds) and s.call_of("Variable", "constant", "add_weight", *makes)
-        ]
-        if use is not None
-        else []
-    )
-    items = [item for s in (text.statements(use.file) if use else ()) if (item := item_line(s, name)) is not None]
-    found = items or [s.site for s in made]
-    return found[0] if len(found) == 1 else None
-
-
-def item_line(at: text.Statement, name: str) -> Site | None:
-    """The line of a dictionary's item that a name says: ``parts['w']``."""
-    value = at.value
-    for key, item in zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else ():
-        if key is not None and f"{at.binds[0]}[{ast.unparse(key)}]" == name:
-            return at.file, item.lineno
-    return None
+    near = text.statements(use.file) if use is not None else []
+    makes = [s for s in near if not names.isdisjoint(s.binds) and s.call_of("Variable", "constant", "add_weight")]
+    return makes[0].site if len(makes) == 1 else None
 
 
 def said(q: Question, word: str) -> Site | None:
@@ -298,7 +280,7 @@ def compiled(q: Question) -> Finding | None:
     log = q.adapter.log
     calls = [row for row in sorted(q.behind) if q.rows[row].extra.function is not None and not q.rows[row].tracked]
     own = [row for row in calls if {*q.rows[row].inputs} & {*q.used} or _results(q, row)]
-    if not own or not (has_tapes(q.rows[own[-1]].extra.function.graph, log.steps) or not log.tapes):
+    if not own or not (has_tapes(q.rows[own[-1]].extra.function.graph, log.steps) or not log.tapes.known):
         return None
     return inside(q, own[-1]) or at_row(q, "nondifferentiable", own[-1], "function")
 
@@ -319,7 +301,7 @@ def inside(q: Question, row: int) -> Finding | None:
             n
             for n, one in asked
             if one.dtype.is_floating
-            or (one.dtype == tf.resource and getattr(log.variables[id(one)].variable, "trainable", True))
+            or (one.dtype == tf.resource and getattr(log.tensors.variables[id(one)].variable, "trainable", True))
         ]
     seeds = seeds_of(recording, entry.call, q.sweep)
     if not any(seed is not None for seed in seeds):
@@ -339,7 +321,7 @@ def inside(q: Question, row: int) -> Finding | None:
     ]
     # or a constant that TensorFlow wrote into the graph
     found: Finding | None = None
-    asked = asked or ([q.source] if inner.log.rows_of(q.source) else [])
+    asked = asked or ([q.source] if inner.log.tensors.rows_of(q.source) else [])
     for tensor in asked:
         inner_q = question(inner, target, tensor, q.name)
         found = first(inner_q)
@@ -380,7 +362,7 @@ def to_keras(exit: Exit) -> bool:
 def left_at(q: Question, exit: Exit) -> Finding:
     """What breaks the way before a value leaves, or that it left."""
     stores = {site for _, _, site, _ in q.adapter.log.stores}
-    begun = any(span.word == "begins" and span.at < exit.number for span in q.adapter.log.spans)
+    begun = any(span.word == "begins" and span.at < exit.number for span in q.adapter.log.tapes.spans)
     if exit.site in stores and not begun:
         return Finding("wrong_object", exit.site, exit.row, kind="copied")
     row, one = next(
@@ -490,9 +472,8 @@ def _gives_back(at: text.Statement) -> bool:
     """Whether the function around a statement returns the object that it makes."""
     if isinstance(at.node, ast.Return):
         return text.last_name(getattr(at.node.value, "func", at.node))[:1].isupper()  # a class, of which it makes one
-    around = (s.node for s in text.statements(at.file) if s.functions == at.functions)
-    ends = [node.value for node in around if isinstance(node, ast.Return)]
-    return any(isinstance(value, ast.Name) and value.id in at.binds for value in ends)
+    ends = (s.node for s in text.statements(at.file) if s.functions == at.functions)
+    return any(isinstance(end, ast.Return) and getattr(end.value, "id", "") in at.binds for end in ends)
 
 
 def unused(q: Question) -> Finding | None:
@@ -510,7 +491,9 @@ def unused(q: Question) -> Finding | None:
     handle = handle_of(q.source)
     layers = list(living(tf.keras.layers.Layer))
     owners = [one for one in layers if any(handle_of(v) is handle for v in one._trainable_variables)]
-    if not any(q.behind.intersection(q.adapter.log.rows_of(v)) for one in owners for v in one._trainable_variables):
+    if not any(
+        q.behind.intersection(q.adapter.log.tensors.rows_of(v)) for one in owners for v in one._trainable_variables
+    ):
         for holder in layers:
             for name, value in vars(holder).items():
                 if any(value is one for one in owners):
@@ -563,7 +546,7 @@ def _inner(q: Question, found: Finding | None) -> Finding | None:
 def no_tape(q: Question) -> Finding | None:
     """Nothing was recorded for the source: no tape was there."""
     log = q.adapter.log
-    seen = q.sweep is not None or log.tapes or log.traced or not q.ends or q.rows[q.ends[0]].tracked
+    seen = q.sweep is not None or log.tapes.known or log.traced or not q.ends or q.rows[q.ends[0]].tracked
     return None if seen else Finding("no_backward", kind="tape")
 
 
@@ -606,13 +589,17 @@ def question(recording: Any, target: Any, source: Any, name: str = "") -> Questi
     if not isinstance(handle_of(source), tf.Tensor):
         raise TypeError(f"explain() takes a tensor or a variable as its source, but received {source!r}.")
     q = read(recording, target, source)
-    handle, known = handle_of(source), [pair for pair in q.adapter.names() if not pair[0].startswith("_")]
-    parts = (
-        (pair for name, value in known for pair in variables_of(value, name)) if q.adapter.is_variable(source) else ()
-    )
-    of_layer = (path for path, part in parts if handle_of(part) is handle)
-    q.name = name or path_to(q, handle) or next(of_layer, "") or name_of(source) or fill(TENSOR)
+    q.name = name or name_in_program(q)
     return q
+
+
+def name_in_program(q: Question) -> str:
+    """What the program calls the source; no row is read for it."""
+    if path := path_to(q, handle := handle_of(q.source)):
+        return path
+    known = [pair for pair in q.adapter.names() if q.adapter.is_variable(q.source) and not pair[0].startswith("_")]
+    parts = (pair for name, value in known for pair in variables_of(value, name))
+    return next((path for path, part in parts if handle_of(part) is handle), "") or name_of(q.source) or fill(TENSOR)
 
 
 def ask(recording: Any, target: Any, source: Any) -> Explanation:
@@ -631,7 +618,8 @@ def ask_last(recording: Any, source: Any) -> Explanation:
     eager, traced = (asked or sweeps)[-1:], (steps or log.traced)[-1:]
     inner = traced_again(recording, traced[0]) if traced and (not eager or eager[0][0] <= traced[0].before) else None
     if inner is not None:
-        q = question(inner[0], inner[1], inner[2].get(id(own), source), question(recording, source, source).name)
+        unread = Question(TensorFlowAdapter(recording, None, source), [], [], [], source)
+        q = question(inner[0], inner[1], inner[2].get(id(own), source), name_in_program(unread))
     else:
         failed = log.failed is not None and log.failed[0] == len(sweeps)
         latest = log.failed[1] if failed else eager[0][1].target[-1] if eager else recording.last_target()

@@ -8,11 +8,10 @@ that they had: the program's own do not change.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -28,23 +27,6 @@ from ...recording.sites import NOWHERE, Site
 from .operations import changes_variable, handle_of, name_of, variable_of
 from .value import VariableValue
 
-CALLED = {
-    "If": "cond",
-    "StatelessIf": "cond",
-    "While": "whileloop",
-    "StatelessWhile": "whileloop",
-    "Case": "switchcase",
-    "PyFunc": "numpyfunction",
-    "EagerPyFunc": "pyfunction",
-}
-OPERATORS = {
-    "Mul": ast.Mult,
-    "AddV2": ast.Add,
-    "Sub": ast.Sub,
-    "RealDiv": ast.Div,
-    "Pow": ast.Pow,
-    "MatMul": ast.MatMult,
-}
 STORES = ("EmptyTensorList", "TensorListPushBack")
 # what is noted of a graph, for later blocks, too, as attributes of it
 STEPS, TRACED, TWIN, WITHIN, CHANGES = (f"_minitape_{what}" for what in "steps traced twin within changes".split())
@@ -71,26 +53,10 @@ def site_of(frames: Any) -> Site:
     return next((site for site in reversed(found) if not own_file(site[0])), NOWHERE)
 
 
-def exact(site: Site, op: str) -> Site:
-    """Of a statement over several lines, which are one line of autograph's, the line of the call that made an
-    operation.
-    """
-    statement = text.at(site)
-    if statement is None or statement.line == statement.last:
-        return site
-    lines = [node.lineno for node in statement.nodes if _makes(node, op)]
-    return (site[0], lines[0]) if len(lines) == 1 else site
-
-
-def _makes(node: ast.AST, op: str) -> TypeGuard[ast.expr]:
-    """Whether a piece of syntax looks like what makes an operation of a graph."""
-    if isinstance(node, ast.BinOp):
-        return isinstance(node.op, OPERATORS.get(op, ()))
-    return isinstance(node, ast.Call) and _letters(text.last_name(node.func)) == CALLED.get(op, _letters(op))
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"V\d$|_|^reduce_", "", name).lower()
+def first_line(site: Site) -> Site:
+    """The first line of a statement, which is one line of autograph's."""
+    at = text.at(site)
+    return site if at is None else at.site
 
 
 def traced_here() -> Site:
@@ -187,14 +153,14 @@ class Again:
         value, asked = None if entry.value is None else entry.value.known, entry.extra.asked
         if value is None or wanted.dtype != tf.resource:
             return asked if value is None else value
-        return self._copy(asked, self.log.variables[id(asked)].variable, value._numpy().copy())
+        return self._copy(asked, self.log.tensors.variables[id(asked)].variable, value._numpy().copy())
 
     def _copy(self, handle: Any, known: Any, value: Any) -> Any:
         copy = tf.Variable(
             value, trainable=known is None or known.trainable, name=None if known is None else name_of(known)
         )
         self.values[id(handle)], self.variables[id(copy.handle)] = copy.handle, copy
-        self.inner.variables[id(copy.handle)] = VariableValue(copy.handle, copy)
+        self.inner.tensors.variables[id(copy.handle)] = VariableValue(copy.handle, copy)
         return copy.handle
 
     def run(self, graph: Any, given: Sequence, until: InsideStep | None = None) -> list:
@@ -238,7 +204,7 @@ class Again:
             outside = {id(inside): value for value, inside in getattr(outside.graph, "captures", ())}.get(id(outside))
         if outside is None:
             return tensor if tensor.dtype in (tf.resource, tf.variant, tf.string) else _some(tensor)
-        known = self.log.variables.get(id(outside))
+        known = self.log.tensors.variables.get(id(outside))
         variable = None if known is None else variable_of(known.variable)
         if outside.dtype != tf.resource or not isinstance(variable, tf.Variable):
             return outside
@@ -250,7 +216,7 @@ class Again:
 
     def _lasting(self, variable: Any) -> Any:
         """The value of a variable; where a step has made it NaN, the last one before."""
-        now, states = variable.numpy(), [self.log.entries[row].value for row in self.log.rows_of(variable)]
+        now, states = variable.numpy(), [self.log.entries[row].value for row in self.log.tensors.rows_of(variable)]
         finite = [state.known for state in states if state is not None and not state.is_gone and state.facts()[1]]
         return finite[-1].numpy() if finite and now.dtype.kind == "f" and not np.isfinite(now).all() else now
 
@@ -273,38 +239,37 @@ class Again:
         """Does it again; the operations before the number that it returns were made by it."""
         if step.first < passed:
             return passed
-        self.inner.place = step.site, []
-        getattr(self, f"_{step.word}")(step)
+        self.inner.line.rerun = step.site, []
+        if step.word == "gradient":
+            args, kwargs = self._values(step.given)
+            self._made(step.made, self.tapes[id(step.subject)].gradient(*args, **kwargs))
+        elif step.word == "custom":
+            self._made(step.made, tf.custom_gradient(step.subject)(*self._values(step.given)))
+        elif step.word == "applies":
+            self._applies(step)
+        else:
+            self._tape_step(step)
         return step.last
 
-    def _begins(self, step: InsideStep) -> None:
-        tape = self.tapes.get(id(step.subject))
-        if tape is None:
-            tape = tf.GradientTape(persistent=True, watch_accessed_variables=step.subject._watch_accessed_variables)
-        self.tapes[id(step.subject)] = tape.__enter__()
-
-    def _ends(self, step: InsideStep) -> None:
-        self.tapes[id(step.subject)].__exit__(None, None, None)
-
-    def _pauses(self, step: InsideStep) -> None:
-        self.pauses[id(step.subject)] = self.tapes[id(step.subject)].stop_recording()
-        self.pauses[id(step.subject)].__enter__()
-
-    def _resumes(self, step: InsideStep) -> None:
-        self.pauses.pop(id(step.subject)).__exit__(None, None, None)
-
-    def _resets(self, step: InsideStep) -> None:
-        self.tapes[id(step.subject)].reset()
-
-    def _watches(self, step: InsideStep) -> None:
-        self.tapes[id(step.subject)].watch(self._values(step.given))
-
-    def _gradient(self, step: InsideStep) -> None:
-        args, kwargs = self._values(step.given)
-        self._made(step.made, self.tapes[id(step.subject)].gradient(*args, **kwargs))
-
-    def _custom(self, step: InsideStep) -> None:
-        self._made(step.made, tf.custom_gradient(step.subject)(*self._values(step.given)))
+    def _tape_step(self, step: InsideStep) -> None:
+        """A tape begins, ends, pauses, goes on, is reset, or watches something."""
+        key = id(step.subject)
+        tape: Any = self.tapes.get(key)
+        if step.word == "begins":
+            watches = step.subject._watch_accessed_variables
+            tape = tape or tf.GradientTape(persistent=True, watch_accessed_variables=watches)
+            self.tapes[key] = tape.__enter__()
+        elif step.word == "ends":
+            tape.__exit__(None, None, None)
+        elif step.word == "pauses":
+            self.pauses[key] = tape.stop_recording()
+            self.pauses[key].__enter__()
+        elif step.word == "resumes":
+            self.pauses.pop(key).__exit__(None, None, None)
+        elif step.word == "resets":
+            tape.reset()
+        else:
+            tape.watch(self._values(step.given))
 
     def _applies(self, step: InsideStep) -> None:
         """An optimizer's step: what it computes is not shown, and the variables keep their values."""
@@ -327,8 +292,8 @@ class Again:
         if id(op) not in self.graphs:
             self.graphs[id(op)] = graphs_of(op)
         graphs = self.graphs[id(op)]
-        self.inner.place = (
-            exact(site_of(op.traceback), op.type),
+        self.inner.line.rerun = (
+            first_line(site_of(op.traceback)),
             [*self.way, *(part for part in op.name.split("/")[:-1] if not _FLOW(part))],
         )
         if "While" in op.type:
@@ -355,7 +320,7 @@ class Again:
     def _says_something(self, op: Any, given: list) -> bool:
         """Not of the counters of loops, nor of what TensorFlow stores for a way back."""
         counts = all(tensor.dtype.is_integer or tensor.dtype.is_bool for tensor in (*given, *op.outputs))
-        return op.type not in STORES and (not counts or any(map(self.inner.rows_of, given)))
+        return op.type not in STORES and (not counts or any(map(self.inner.tensors.rows_of, given)))
 
     def _branch(self, op: Any, number: Any, count: int) -> int:
         if op.type in ("If", "StatelessIf"):
@@ -364,14 +329,14 @@ class Again:
 
     def _is_true(self, condition: Any) -> bool:
         """The value of a condition as a bool. One computed from rows is read as the program would, and noted."""
-        return bool(condition) if self.inner.rows_of(condition) else bool(condition._numpy())
+        return bool(condition) if self.inner.tensors.rows_of(condition) else bool(condition._numpy())
 
     def _does_not_run(self, graph: Any, given: list) -> None:
         for tensor, placeholder in zip(given, graph.inputs, strict=False):
             readers = [op for op in placeholder.consumers() if op.type not in READS] or [
                 reader for op in placeholder.consumers() for reader in op.outputs[0].consumers()
             ]
-            self.inner.idle += [(tensor, exact(site_of(op.traceback), op.type)) for op in readers[:1]]
+            self.inner.idle += [(tensor, site_of(op.traceback)) for op in readers[:1]]
 
     def _while(self, graphs: Sequence, given: list) -> list:
         (condition, body), turn = graphs, 1
@@ -435,7 +400,7 @@ def run_again(recording: Any, inner: Any, row: int, watched: Sequence[int], seed
     a tape goes back to them from the results, with the adjoints that came to these."""
     log, entry = recording.log, recording.entries[row]
     graph = entry.extra.function.graph
-    inner.log.place = entry.site, []
+    inner.log.line.rerun = entry.site, []
     with (
         closing(Again(log, inner.log)) as run,
         tf.GradientTape(persistent=True, watch_accessed_variables=False) if watched else nullcontext() as tape,
@@ -449,7 +414,7 @@ def run_again(recording: Any, inner: Any, row: int, watched: Sequence[int], seed
     if tape is not None and any(seed is not None for seed in seeds):
         ends = [(result, seed) for result, seed in zip(results, seeds, strict=True) if seed is not None]
         tape.gradient([result for result, _ in ends], given, output_gradients=[seed for _, seed in ends])
-    inner.log.place = None
+    inner.log.line.rerun = None
     return [run.variables.get(id(tensor), tensor) for tensor in given], results
 
 

@@ -88,8 +88,8 @@ def trained(recording: Any) -> dict:
     log, asked = recording.log, asked_for(recording)
     read = {
         key: v
-        for key, (_, v) in log.variables.items()
-        if is_variable(v) and log.rows_of(v) and (key in asked or (is_float(v) and (v.trainable or not asked)))
+        for key, (_, v) in log.tensors.variables.items()
+        if is_variable(v) and log.tensors.rows_of(v) and (key in asked or (is_float(v) and (v.trainable or not asked)))
     }
     found, seen = dict[str, Any](), set[int]()
     named = [item for space in spaces(asking_frame()) for item in list(space.items())]
@@ -113,7 +113,7 @@ def weights_of(recording: Any, source: Any) -> tuple[np.ndarray | None, np.ndarr
     key = id(handle_of(source))
     if not any(key in step.handles for step in recording.log.optimizer_steps):
         return None, None
-    rows = [row for row in recording.log.rows_of(source) if recording.entries[row].kind != "operation"]
+    rows = [row for row in recording.log.tensors.rows_of(source) if recording.entries[row].kind != "operation"]
     values = [array for row in rows if (array := numbers_of(recording.entries[row].value)) is not None]
     with tf.init_scope(), recording.asleep():
         now = np.asarray(source.value() if isinstance(source, tf.Variable) else source.value, np.float64)

@@ -14,7 +14,7 @@ from tensorflow.python.autograph.impl import api
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
-from ...recording.sites import NOWHERE, Site
+from ...recording.sites import NOWHERE, Site, here, way_here
 
 LABELS = {
     "AddV2": "+",
@@ -72,10 +72,33 @@ def written(site: Site) -> Site:
     return NOWHERE
 
 
-def scopes() -> list[str]:
-    """The open name scopes: Keras opens one for each layer."""
-    name = context.context().scope_name or ""
-    return [part for part in (name.decode() if isinstance(name, bytes) else name).split("/") if part]
+class RunningLine:
+    """Where the program is, also while a graph runs again."""
+
+    def __init__(self) -> None:
+        self.rerun: tuple[Site, list[str]] | None = None  # the line and the scopes, where a graph runs again
+        self.opened: list[str] = []  # the tf.functions that run, where they are opened
+
+    def here(self) -> Site:
+        """The line of the program that runs."""
+        if self.rerun is not None:
+            return self.rerun[0]
+        site = written(here())
+        return site if site != NOWHERE else next(reversed(self.way()), NOWHERE)
+
+    def way(self) -> list[Site]:
+        """The same, with the calls that led there."""
+        if self.rerun is not None:
+            return [self.rerun[0]]
+        return [site for site in map(written, way_here()) if site != NOWHERE]
+
+    def scopes(self) -> list[str]:
+        """The open name scopes: Keras opens one for each layer."""
+        if self.rerun is not None:
+            return self.rerun[1]
+        name = context.context().scope_name or ""
+        parts = (name.decode() if isinstance(name, bytes) else name).split("/")
+        return [*self.opened, *filter(None, parts)]
 
 
 def place_of(tensor: Any) -> tuple[int, str] | None:

@@ -78,7 +78,7 @@ class TensorFlowRecording(FrameworkRecording):
         return rerun_of(self, source)
 
     def rows_of(self, source: Any) -> list[int]:
-        return self.log.rows_of(source)
+        return self.log.tensors.rows_of(source)
 
     def weights_of(self, source: Any) -> tuple:
         from .model import weights_of
@@ -100,7 +100,7 @@ class TensorFlowRecording(FrameworkRecording):
 
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for a tensor or a variable."""
-        rows = self.log.rows_of(value)
+        rows = self.log.tensors.rows_of(value)
         return rows[-1] if rows else super().row_of(value)
 
     @property

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -12,7 +10,6 @@ import tensorflow as tf
 
 from ...explain.families import OPERATIONS
 from ...explain.owners import living
-from ...explain.reasons import text
 from ...explain.reasons.suspects import CheckedRun, Suspicion, steps_said
 from ...explain.reasons.words import left_by
 from ...explain.sentences import fill
@@ -20,14 +17,16 @@ from ...recording.rows import BackwardPass
 from ..rows import exits_of
 from .adapter import rows_read
 from .model import asked_for
-from .operations import handle_of, name_of
+from .operations import handle_of
 
 
 def run_of(recording: Any) -> CheckedRun:
     """The rows, sweeps and steps of a recording, as the checks read them."""
     log, sweeps = recording.log, [sweep for sweep in recording.sweeps if sweep.adjoints]
     given = handles_given(sweeps)
-    known = {key: one.variable for key, one in log.variables.items() if one.variable is not None and key in given}
+    known = {
+        key: one.variable for key, one in log.tensors.variables.items() if one.variable is not None and key in given
+    }
     return CheckedRun(
         rows_read(recording),
         sweeps,
@@ -58,7 +57,6 @@ def of_optimizers(run: CheckedRun) -> Iterator[Suspicion]:
     held = own.union(*(step.handles for step in run.recording.log.optimizer_steps))  # by optimizers that are gone, too
     yield from not_applied(run, optimizers)
     yield from not_optimized(run, held)
-    yield from sought_by_name(run, held)
 
 
 def not_applied(run: CheckedRun, optimizers: list) -> Iterator[Suspicion]:
@@ -84,30 +82,6 @@ def not_optimized(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
     if missing:
         fields = {"what": fill("an optimizer"), "steps": steps_said(len(steps))}
         yield Suspicion("not_optimized", steps[-1].site, fields, sources=missing)
-
-
-def sought_by_name(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
-    """The program chose its variables by names of layers, which Keras has in the path of a variable only."""
-    log = run.recording.log
-    reached = {row for sweep in run.sweeps for row in sweep.adjoints}
-    others = {
-        key: (name_of(one.variable) or "").rpartition("/")
-        for key, one in log.variables.items()
-        if getattr(one.variable, "trainable", False) and reached.intersection(log.rows_of(one.variable))
-    }
-    trained = held | handles_given(run.sweeps)
-    for s in text.statements(log.optimizer_steps[-1].site[0]) if log.optimizer_steps else ():
-        for node in s.nodes:
-            if isinstance(node, (ast.Compare, ast.Call)) and ".name" in ast.unparse(getattr(node, "func", node)):
-                what = ast.unparse(node)
-                words = re.findall(r"'([^']+)'", what)
-                found = {
-                    key
-                    for key, (layer, _, own) in others.items()
-                    if key not in trained and any(word in layer and word not in own for word in words)
-                }
-                if found:
-                    yield Suspicion("not_optimized", s.site, {"what": what}, sources=found, kind="name")
 
 
 def _is_unchanged(run: CheckedRun, variable: Any) -> bool:

@@ -13,6 +13,7 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 
 from ...engine.recording.block import block
+from ...recording.rows import TapeSpan
 from ...recording.sites import Site
 from ..kept_values import KeptValues
 
@@ -86,6 +87,41 @@ class Tape:
         self.held = held = list[Any]()
         self.ref = weakref.ref(tape, lambda _: held.clear())
         self._watch_accessed_variables = tape._watch_accessed_variables
+
+
+class TapeTimes:
+    """When the tapes of a block began, ended and paused, and what they were told to watch."""
+
+    def __init__(self) -> None:
+        self.known: list[Tape] = []
+        self.spans: list[TapeSpan] = []
+        self.watches: list[tuple] = []  # (what was watched, by which tape)
+        self._open: list[Tape] = []
+        self._early: list = []  # what a tape may have recorded that began before the block
+
+    def of(self, tape: Any) -> Tape:
+        """What is known of a tape."""
+        return next((known for known in reversed(self.known) if known.ref() is tape), None) or Tape(tape)
+
+    def note(self, word: str, tape: Any, row: int, way: list[Site]) -> None:
+        """A tape begins, ends, pauses, goes on, or is reset."""
+        known = self.of(tape)
+        if word == "begins":
+            self.known.append(known)
+            self._open.append(known)
+        elif word == "ends":
+            self._open = [other for other in self._open if other is not known]
+        self.spans.append(TapeSpan(word, row, way, known))
+
+    def hold(self, tensor: Any) -> None:
+        """A tensor lives as long as a tape that records it."""
+        for held in [tape.held for tape in self._open] or [self._early]:
+            held.append(tensor)
+
+    def forget(self) -> None:
+        """The block is over: no sweep is asked for anything more."""
+        for held in (self._early, *(tape.held for tape in self.known)):
+            held.clear()
 
 
 class VariableValue(NamedTuple):

@@ -6,16 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import torch
-
 from ...explain.caller import asking_frame
 from ...explain.fixes.dialects import TORCH
 from ...explain.reasons.question import Question, RecordedRow
 from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site
 from ..rows import exits_of, rows_of
-from .value import array_of
 from .words import CLASSES, FUNCTIONS, ZEROS
 
 CAUSES = {
@@ -45,10 +41,9 @@ def read(recording: Any, target: Any, source: Any) -> Question:
 class TorchAdapter:
     """What else is known of tensors."""
 
-    framework, module, functions = "torch", "torch", FUNCTIONS
+    functions = FUNCTIONS
     zeros, classes, cancels = ZEROS, CLASSES, frozenset[str]()
     dialect = TORCH
-    unused, left, rebinds = "unused", "left_torch", False
 
     def __init__(self, recording: Any) -> None:
         self.recording, self.log = recording, recording.log
@@ -60,14 +55,6 @@ class TorchAdapter:
     def handle(self, value: Any) -> Any:
         """What a tensor is known by."""
         return value
-
-    def is_variable(self, thing: Any) -> bool:
-        """Whether it is a parameter."""
-        return isinstance(thing, torch.nn.Parameter)
-
-    def numbers(self, thing: Any) -> np.ndarray | None:
-        """Its elements."""
-        return array_of(thing)
 
     def birth(self, thing: Any) -> tuple[int, list[Site]]:
         """When and where a parameter was made."""
@@ -81,8 +68,4 @@ class TorchAdapter:
 
     def is_number(self, row: RecordedRow) -> bool:
         """Whether it is a number that the program wrote."""
-        return False
-
-    def watched(self, row: RecordedRow) -> bool:
-        """Whether a row was watched."""
         return False

@@ -69,8 +69,8 @@ def plain_target(q: Question) -> Finding | None:
     found = [exit for exit in q.exits if exit.row in q.after and exit.how != "__bool__"]
     if q.target is None:
         calls = [s for exit in found if (at := text.at(exit.site)) for s in text.flow(at, []) if s.call_of("backward")]
-        return left(q, found[-1]) if calls else Finding("no_backward", kind="none")
-    return left(q, found[-1]) if found else Finding("not_tensor", what=type(q.target).__name__)
+        return left(found[-1]) if calls else Finding("no_backward", kind="none")
+    return left(found[-1]) if found else Finding("not_tensor", what=type(q.target).__name__)
 
 
 def not_required(q: Question) -> Finding | None:
@@ -81,7 +81,7 @@ def not_required(q: Question) -> Finding | None:
         if first is None or first.extra.requires or first.kind == "operation":
             return None
         use = next((row for row in q.first_uses()), first)
-        at = text.at(log.history.required_at(source))
+        at = text.at(log.history.required.get(source, NOWHERE))
         name = "" if at is None else ast.unparse(at.node).partition(".requires_grad")[0]
         same = (
             []
@@ -206,15 +206,11 @@ def paused_by(one: Finding, row: RecordedRow) -> text.Statement | None:
     return None
 
 
-def left(q: Question, exit: Exit) -> Finding:
+def left(exit: Exit) -> Finding:
     """A value left, or chose."""
     if exit.how == "__bool__":
-        return _on(exit, "branch")
-    return _on(exit, "left_torch", words.left_by(exit.how))
-
-
-def _on(exit: Exit, cause: str, what: str = "") -> Finding:
-    return Finding(cause, exit.site, exit.row, what)
+        return Finding("branch", exit.site, exit.row)
+    return Finding("left_torch", exit.site, exit.row, words.left_by(exit.how))
 
 
 def outside(q: Question) -> Finding | None:
@@ -226,7 +222,7 @@ def outside(q: Question) -> Finding | None:
     )
     real = [e for e in back if not q.rows[e.row].dtype.startswith(checks.WHOLE)]  # what a gradient could pass
     chose = [e for e in q.exits if e.row in q.after and e.how == "__bool__"] if not q.used and q.ends else []
-    found = list({e.site: left(q, e) for e in reversed(real or back or chose[:1])}.values())[::-1]
+    found = list({e.site: left(e) for e in reversed(real or back or chose[:1])}.values())[::-1]
     for one in found[:1]:
         again = None if one.cause == "branch" else made_again(q, one)
         for other in found[1:]:
@@ -275,7 +271,7 @@ def another(q: Question) -> Finding | None:
         return Finding("rebound", site, kind="replaced")
     if (copy := copied(q)) is not None:
         return copy
-    held = any(p is source for root in log.history.roots() for p in root.parameters())
+    held = log.history.path_of(source)[0] is not None
     gone = not (held or any(ref() is source for ref in log.history.alone)) and _lost(source)
     leaves = [row for row in q.leaves() if row.tracked]
     alike = next((row for row in leaves if tuple(row.shape) == tuple(source.shape)), None)
@@ -334,13 +330,14 @@ def unused(q: Question) -> Finding | None:
 def uncalled(q: Question) -> Finding | None:
     """Nothing was computed with the whole layer of the source: the line that gives it to the model."""
     log = q.adapter.log
-    paths = ((r, path.split(".")) for r in log.history.roots() for path, p in r.named_parameters() if p is q.source)
-    root, (*parts, _) = next(paths, (torch.nn.Module(), [""]))
-    layer = ".".join(parts)
-    if any(not q.behind.isdisjoint(log.rows_of(p)) for p in root.get_submodule(layer).parameters()):
+    root, path = log.history.path_of(q.source)
+    layer = path.rpartition(".")[0]
+    if root is None or any(not q.behind.isdisjoint(log.rows_of(p)) for p in root.get_submodule(layer).parameters()):
         return None
-    for end in range(len(parts), 0, -1):
-        site = text.attribute_site(root.get_submodule(".".join(parts[: end - 1])), parts[end - 1])
+    part = layer
+    while part:
+        part, _, name = part.rpartition(".")
+        site = text.attribute_site(root.get_submodule(part), name)
         if site is not NOWHERE:
             return Finding("unused", site, what=layer, kind="layer")
     return None

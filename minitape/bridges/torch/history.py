@@ -21,13 +21,13 @@ class TorchHistory:
         self.alone: list[weakref.ref[torch.Tensor]] = []  # parameters that no module was made with
         # the how many-th parameter one is, with all statements that ran then
         self.births: Noted[tuple] = Noted()
-        self.copies: Noted[weakref.ref[torch.Tensor]] = Noted()  # parameters that copy.deepcopy made, and of which
         self._count = count()
+        self.copies: Noted[weakref.ref[torch.Tensor]] = Noted()  # parameters that copy.deepcopy made, and of which
         # where a module was given another parameter for it, or another layer
         self._replaced: Noted[tuple[Site, Any]] = Noted()
         self._replacements: list[tuple] = []
-        self._required: Noted[Site] = Noted()  # where requires_grad was set to True
-        self._frozen: Noted[Site] = Noted()  # where requires_grad was set to False
+        self.required: Noted[Site] = Noted()  # where requires_grad was set to True
+        self.frozen: Noted[Site] = Noted()  # where requires_grad was set to False
 
     def parameter(self, tensor: torch.Tensor, for_module: bool) -> None:
         """A parameter was made, for a module or alone."""
@@ -35,22 +35,10 @@ class TorchHistory:
             self.alone.append(weakref.ref(tensor))
         self.births[tensor] = next(self._count), way_here()
 
-    def frozen(self, tensor: torch.Tensor) -> None:
-        """requires_grad was set to False."""
-        self._frozen[tensor] = here()
-
-    def required(self, tensor: torch.Tensor) -> None:
-        """requires_grad was set to True."""
-        self._required[tensor] = here()
-
-    def required_at(self, tensor: torch.Tensor) -> Site:
-        """Where that was."""
-        return self._required.get(tensor, NOWHERE)
-
     def frozen_at(self, tensor: torch.Tensor) -> Site:
-        """Where that was, or where the program made the parameter."""
+        """Where requires_grad was set to False, or where the program made the parameter."""
         made = NOWHERE if tensor.requires_grad else self.born_at(tensor)[1][-1]
-        return self._frozen.get(tensor, made)
+        return self.frozen.get(tensor, made)
 
     def born_at(self, tensor: torch.Tensor | None) -> tuple[int, list[Site]]:
         """The how many-th parameter a tensor is, and the statements that ran when it was made."""
@@ -83,6 +71,11 @@ class TorchHistory:
         """The modules that the block called, and that are part of no other of these."""
         modules = [module for ref in self.modules if (module := ref()) is not None]
         return [module for module in modules if not any(module is not m and module in m.modules() for m in modules)]
+
+    def path_of(self, parameter: torch.Tensor) -> tuple[torch.nn.Module | None, str]:
+        """The module among these that has a parameter, and the path to it there."""
+        paths = ((root, path) for root in self.roots() for path, p in root.named_parameters() if p is parameter)
+        return next(paths, (None, ""))
 
     def name_of(self, tensor: torch.Tensor) -> str:
         """The name that its module has for it, or "tensor"."""

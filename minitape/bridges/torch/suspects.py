@@ -204,8 +204,7 @@ def _why_not_held(run: CheckedRun, parameter: Any, step: TrainingEvent) -> tuple
     site, roots = log.history.replacement_of(parameter), log.history.roots()
     if site is not NOWHERE:
         return site, "replaced"
-    paths = ((root, path) for root in roots for path, p in root.named_parameters() if p is parameter)
-    root, path = next(paths, (None, ""))
+    root, path = log.history.path_of(parameter)
     if path or not roots:
         site = _given_later(root, path, made_at(step))
         return site, "" if site is NOWHERE else "replaced"

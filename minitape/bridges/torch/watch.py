@@ -240,7 +240,7 @@ class TorchWatcher:
     def _required(self, tensor: torch.Tensor, requires: bool) -> None:
         """requires_grad was set."""
         self.log.forget(tensor)
-        (self.log.history.required if requires else self.log.history.frozen)(tensor)
+        (self.log.history.required if requires else self.log.history.frozen)[tensor] = here()
 
     def _operation(self, func: Any, name: str, args: tuple, kwargs: dict) -> Any:
         if self.log.full:

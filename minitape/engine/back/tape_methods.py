@@ -9,6 +9,7 @@ from .backward import rows_of
 from .endpoints import UnconnectedGradients
 
 if TYPE_CHECKING:
+    from ..tensor.tensor import Tensor
     from ..types import AnySource, End, GradientSource, Reason, Result, Structure
 
 
@@ -44,16 +45,36 @@ class TapeMethods:
         """
         return hooks.explain(self, target, sources)
 
+    @overload
+    def jacobian(
+        self,
+        target: Structure,
+        sources: GradientSource,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Tensor | None: ...
+    @overload
     def jacobian(
         self,
         target: Structure,
         sources: Structure,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Structure: ...
+    def jacobian(
+        self,
+        target: Structure,
+        sources: Structure,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
     ) -> Structure:
         """The Jacobian of ``target`` with respect to each source, of shape target.shape + source.shape.
 
-        Computed in one sweep: it takes none of TensorFlow's arguments that say how. Raises RuntimeError on the second
-        call for a tape that is not persistent.
+        Computed in one sweep: ``parallel_iterations`` has nothing to do, though 1 is refused as in TensorFlow. Raises
+        RuntimeError on the second call for a tape that is not persistent, ValueError for one inside a gradient.
 
         >>> import minitape as tf
         >>> x = tf.Variable([1.0, 2.0])
@@ -70,6 +91,8 @@ class TapeMethods:
             target,
             sources,
             unconnected_gradients,
+            parallel_iterations,
+            experimental_use_pfor,
         )
 
     def batch_jacobian(
@@ -77,6 +100,8 @@ class TapeMethods:
         target: End,
         source: End,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
     ) -> Result:
         """The Jacobian of each example: of shape [batch] + target.shape[1:] + source.shape[1:].
 
@@ -97,6 +122,8 @@ class TapeMethods:
             target,
             source,
             unconnected_gradients,
+            parallel_iterations,
+            experimental_use_pfor,
         )
 
 

@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 MOST = 100_000  # numbers of a Jacobian that is kept for pictures
 
 
-def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: object) -> Structure:
+def jacobian(
+    tape: GradientTape, target: End, sources: Structure, unconnected: object, parallel: int | None, use_pfor: bool
+) -> Structure:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
-    tape._begin()
+    _begin(tape, "jacobian", parallel, use_pfor)
     zero, flat, shape = wants_zeros(unconnected), [leaf_of(s) for s in nest.flatten(sources)], tuple(target.shape)
     count = math.prod(shape)
     turns = count or 1  # one shows what has a path to a target without elements
@@ -49,9 +51,11 @@ def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: o
     return nest.pack_sequence_as(sources, results)
 
 
-def batch_jacobian(tape: GradientTape, target: End, source: End, unconnected: object) -> Result:
+def batch_jacobian(
+    tape: GradientTape, target: End, source: End, unconnected: object, parallel: int | None, use_pfor: bool
+) -> Result:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
-    tape._begin()
+    _begin(tape, "batch_jacobian", parallel, use_pfor)
     source = leaf_of(source)
     size, *inner = tuple(target.shape) or (0,)
     if len(target.shape) < 2 or len(source.shape) < 2 or size != source.shape[0]:
@@ -70,6 +74,17 @@ def batch_jacobian(tape: GradientTape, target: End, source: End, unconnected: ob
         result = TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=sizes)
     _end(tape, "batch_jacobian", target, [source], [found], [result])
     return result
+
+
+def _begin(tape: GradientTape, name: str, parallel: int | None, use_pfor: bool) -> None:
+    if not (use_pfor or tape._persistent or tape._used):
+        raise RuntimeError(
+            f"GradientTape must be created with persistent=True to compute the {name} with "
+            "experimental_use_pfor set to False."
+        )
+    if parallel is not None and parallel < 1 + use_pfor:
+        raise ValueError(f"parallel_iterations={parallel!r}: expected None or an integer from {1 + use_pfor} on.")
+    tape._begin()
 
 
 def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:

@@ -238,8 +238,7 @@ TABLE = [
     OperationFix(
         "nan_backward",
         "reducestd|std",
-        "`{it}` has no finite slope where all numbers that it takes are the same, and a number that is added to them "
-        "changes nothing: write `{variance}`.",
+        "`{it}` has no finite slope where all elements are equal: write `{variance}`.",
     ),
     OperationFix(
         "nan_backward",

@@ -14,7 +14,7 @@ from ...recording.sites import NOWHERE, Site
 from ...recording.values import ValueSummary, numbers_of
 from ..causes import row_of
 
-AGAIN = 0.001  # what a break costs that goes on with the one before
+AGAIN, OF_PLACE = 0.001, 1.5  # what a break costs that goes on with the one before; of what gives a place
 
 
 class Given(NamedTuple):
@@ -168,20 +168,21 @@ def way_to(q: Question, wanted: set[int]) -> list[tuple[int, Given]]:
                 row = before[row][0]
             return steps
         for one in q.rows[row].given:
-            total = cost + (weight(one, before[row][1] if row in before else None) if one.why else 0.0)
+            total = cost + (weight(q, row, one, before[row][1] if row in before else None) if one.why else 0.0)
             if total < best.get(one.row, 1e9):
                 best[one.row], before[one.row] = total, (row, one)
                 heapq.heappush(heap, (total, one.row))
     return []
 
 
-def weight(one: Given, later: Given | None) -> float:
-    """What a break costs: a chain of the same kind counts once."""
+def weight(q: Question, row: int, one: Given, later: Given | None) -> float:
+    """What a break costs: a chain of the same kind counts once, a place more than a number."""
     kind = row_of(one.why)
     early = later is not None and (one.why, later.why) == ("computed_before_tape", "not_recorded")
     if early or (later is not None and one.why == later.why and kind.weight != 0.5):
         return AGAIN
-    return kind.weight
+    chooses = q.rows[row].dtype.startswith("int") and not any(q.rows[end].tracked for end in q.ends)
+    return OF_PLACE if chooses else kind.weight
 
 
 def continues(before: Given, after: Given) -> bool:

@@ -437,8 +437,8 @@ def underflow(run: CheckedRun) -> Iterator[Suspicion]:
         lost = float((came == 0).mean())
         if 0 < before < limit and (lost >= 0.05 or largest(came) < limit / 16):
             by = run.rows[max(run.readers.get(began, [began]), key=lambda reader: largest(run.adjoint(reader)))]
-            fields = {"what": run.called(by), "one": "float16", "to": before, "share": lost}
-            yield Suspicion("underflow", by.site, fields, at, kind="" if lost >= 0.005 else "digits")
+            fields = {"what": run.called(by), "one": "float16", "to": before}
+            yield Suspicion("underflow", by.site, fields, at)
             return
 
 

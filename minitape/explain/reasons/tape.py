@@ -540,6 +540,8 @@ def value(q: Question) -> Explanation:
     )
     answer.name = q.name
     answer.others = [one for one in say(q, Finding("independent", others=cuts)).others if one.line != answer.line]
+    for other in answer.others:
+        other.fix = fill("If that is meant, nothing is wrong.") if other.kind == "cut" else other.fix
     if wrong is None:
         answer.message = paragraph(answer.message, _sum_of(q.adapter.rules.targets))
     if answer.others:
