@@ -208,8 +208,10 @@ def broadcast(run: CheckedRun) -> Iterator[Suspicion]:
         made = given[column].op in names.shapes and given[column].site == row.site
         if made or run.maker(given[0].row) is run.maker(given[1].row):
             tables.add(row.site)  # a table is meant: of a vector with itself, or the column was made in the same line
-        fields = {"what": row.op, "one": shapes[0], "two": shapes[1], "result": (n, n), "n": n}
-        found.append(suspicion(row, "broadcast", alone=run.behind(min(met)), **fields))
+        behind = run.behind(min(met))
+        found.append(
+            suspicion(row, "broadcast", alone=behind, what=row.op, one=shapes[0], two=shapes[1], result=(n, n), n=n)
+        )
     yield from (one for one in found if one.site not in tables)  # a line that means a table once means it always
 
 
