@@ -17,6 +17,21 @@ def loss(w, x):
     residual = jnp.tanh(x @ w) + x[:, 0]  #! #- residual = (jnp.tanh(x @ w))[:, 0] + x[:, 0]
     return jnp.mean(residual ** 2)
 args = jax.random.normal(jax.random.key(0), (4, 1)), jax.random.normal(jax.random.key(1), (12, 4))
+#@ targets_that_count_as_constants broadcast
+def loss(w, states, rewards):
+    after = jax.lax.stop_gradient(states[1:] @ w)
+    target = rewards + 0.9 * after  #! #- target = rewards[:, None] + 0.9 * after
+    return jnp.mean((target - states[:-1] @ w) ** 2)
+args = jax.random.normal(jax.random.key(0), (4, 1)), jax.random.normal(jax.random.key(1), (9, 4)), jnp.arange(8.0)
+#@ a_table_of_constants_that_weighs connected
+def loss(w, x, rows, columns):
+    return jnp.mean((rows + columns) * (x @ w))
+args = jnp.ones((4, 6)), jax.random.normal(jax.random.key(1), (6, 4)), jnp.ones((6, 1)), jnp.arange(6.0)
+#@ digits_of_half_precision underflow
+def loss(w, x):
+    out = jnp.tanh(x.astype(jnp.float16) @ w.astype(jnp.float16))
+    return 1e-5 * jnp.mean(out)  #! #- return jnp.mean(out)
+args = jnp.eye(8) + 0.1, jax.random.normal(jax.random.key(1), (8, 8))
 #@ two_ways_to_a_table connected
 def loss(effects, table):
     return jnp.mean((effects["rows"] + effects["columns"] - table) ** 2)
@@ -30,6 +45,10 @@ def loss(params, x):
     p = e / jnp.sum(e, -1, keepdims=True)  #! #- p = jax.nn.sigmoid(x @ params["w"])
     return -jnp.mean(jnp.log(jnp.sum(p, -1)))
 args = (params, x)
+#@ softmax_of_jax_sum rounding_only
+def loss(w, x):
+    return jnp.mean(jax.nn.softmax(x @ w))  #! #- return jnp.mean(jax.nn.softmax(x @ w)[:, 0])
+args = jax.random.normal(jax.random.key(0), (4, 3)), jax.random.normal(jax.random.key(1), (12, 4))
 #@ vanishing vanishing
 key = jax.random.key(0)
 params = [jax.random.normal(k, (8, 8)) * 0.3 for k in jax.random.split(key, 14)]

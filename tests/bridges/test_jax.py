@@ -304,6 +304,26 @@ def test_one_number_and_floats_or_jax_s_own_error():
         bridge.record(lambda x: x, 1.0, argnums=2)
 
 
+def test_the_number_of_an_argument_that_is_not_differentiated_is_said():
+    recording = bridge.record(lambda batch, rate, w: jnp.sum(batch * w) * rate, jnp.ones(2), 0.5, jnp.ones(2))
+    assert recording.explain("w").fix.startswith("Name it: argnums=2, or argnums=(0, 2) ")
+
+
+def test_what_a_dead_relu_makes_zero_is_one_finding():
+    def loss(p, x):
+        return jnp.mean(jax.nn.relu(x @ p["first"] - 9.0) @ p["second"] + p["bias"])
+
+    page = bridge.record(
+        loss, {"first": jnp.eye(3), "second": jnp.ones(3), "bias": jnp.array(1.0)}, jnp.ones((2, 3))
+    ).explain()
+    assert {name: answer.cause for name, answer in page.items()} == {
+        "p['first']": "dead_relu",
+        "p['second']": "dead_relu",
+        "p['bias']": "connected",
+    }
+    assert len(page.groups()) == 2
+
+
 def test_the_pictures_take_a_recording(tmp_path):
     from minitape_widgets import TapeView
 

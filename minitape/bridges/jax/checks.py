@@ -152,7 +152,12 @@ def no_argument(q: Question) -> Finding | None:
     """The array is an argument that is not differentiated, or none."""
     recording, origin = q.adapter.recording, q.adapter.origin
     if q.own and q.own[0] not in recording.chosen:
-        return Finding("argnums", origin.gradient_line) if q.rows[q.own[0]].kind == "source" else None
+        if q.rows[q.own[0]].kind != "source":
+            return None
+        chosen = {leaf.argument for leaf in recording.given if leaf.row in recording.chosen}
+        asked = next(leaf.argument for leaf in recording.given if leaf.row == q.own[0])
+        both = str((*sorted({asked, *chosen}),))
+        return Finding("argnums", origin.gradient_line, what=str(asked), other=both)
     if q.own:
         return None
     row = next((row for row in sorted(q.behind) if any(root is q.source for root in q.rows[row].extra.roots)), None)

@@ -10,7 +10,18 @@ import numpy as np
 
 from ...explain.families import OperationNames
 from ...explain.reasons.question import RecordedRow
-from ...explain.reasons.suspects import EXPLODED, VANISHED, CheckedRun, Suspicion, is_alike, size_of, suspicion
+from ...explain.reasons.suspects import (
+    EQUAL,
+    EXPLODED,
+    VANISHED,
+    CheckedRun,
+    Suspicion,
+    is_alike,
+    largest,
+    little_behind,
+    size_of,
+    suspicion,
+)
 from ...explain.reasons.words import left_by
 from ...recording.values import numbers_of
 from ..rows import exits_of
@@ -41,7 +52,7 @@ def run_of(recording: Any) -> CheckedRun:
         left_by,
         recording.made_up,
         recording=recording,
-        checks=(along_scan,),
+        checks=(along_scan, cancels),
         rows_of=recording.rows_of,
         operand=operand,
         logits=logits_of,
@@ -68,6 +79,18 @@ def logits_of(run: CheckedRun, row: RecordedRow) -> int | None:
     """The row that a function of jax.nn takes for logits; None where the operation does not begin one."""
     given, name = row.inputs[0], OF_LOGITS[row.op]
     return given if name in row.scope and name not in run.rows[given].scope else None
+
+
+def cancels(run: CheckedRun) -> Iterator[Suspicion]:
+    """What came back to the exponentials of a softmax, whose steps are rows of their own, cancels but for rounding."""
+    for row in run.operations(["exp"]):
+        sweep, left = run.on_path[row.row], largest(run.adjoint(row.row))
+        sent = [(call, product) for call, edges in sweep.edges.items() for at, _, product, _ in edges if at == row.row]
+        most = max((largest(numbers_of(product)) for _, product in sent), default=0.0)
+        if sent[1:] and 0 < left <= EQUAL / 10 * most < math.inf:
+            last = run.rows[max(call for call, _ in sent)]
+            alone = little_behind(run, row.row, most)
+            yield suspicion(last, "rounding_only", alone=alone, what=run.called(last), from_=most, to=left / most)
 
 
 def along_scan(run: CheckedRun) -> Iterator[Suspicion]:

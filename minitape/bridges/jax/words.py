@@ -14,7 +14,7 @@ TEXT: Texts = SHARED | {
     # cause: (what happened, what fixes it)
     "argnums": (
         "{x} is not differentiated: argnums names other arguments.",
-        "Name it: argnums=(0, 1), or put all that needs a gradient into one argument.",
+        "Name it: argnums={what}, or argnums={other} where the others need a gradient, too.",
     ),
     "integer_dtype": (
         "{other} has the dtype {what}, and JAX differentiates by floating-point arguments only.",

@@ -17,7 +17,7 @@ from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
 from .edits import looked_up
 from .leaving import FLAT, part_inside
-from .numbers import is_integer, least, rounded, through, under_root
+from .numbers import is_integer, least, of_variance, rounded, through, under_root
 from .site import Spot, is_call, is_index, operand, spelled
 
 _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may name; None: it does not fit
@@ -28,8 +28,9 @@ _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may
     "sigmoid": lambda spot, node: _path(spot, spot.dialect.sigmoid),
     "through": lambda spot, node: through(spot, node, rounded(spot, node)),
     "soft": lambda spot, node: soft(spot, node),
-    "small": lambda spot, node: "1e-12" if re.search("sqrt|norm|std", called(node)) else "1e-06",
+    "small": lambda spot, node: "1e-12" if re.search("sqrt|norm", called(node)) else "1e-06",
     "root": lambda spot, node: under_root(spot, node),
+    "variance": lambda spot, node: of_variance(spot, node),
     "below": lambda spot, node: _text(node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]),
     "new": lambda spot, node: (found := part_inside(spot)) and (found[1] if found[0] is node else None),
     "code": lambda spot, node: spot.path or spot.question.name,
@@ -236,16 +237,14 @@ TABLE = [
     ),
     OperationFix(
         "nan_backward",
-        "sqrt|norm",
-        "`{it}` has no finite slope where `{x}` is zero: write `{root}`. Where a later line masks such elements, "
-        "replace them before, too.",
-        lambda spot, node: least(spot) == 0,
+        "reducestd|std",
+        "`{it}` has no finite slope where all elements are equal: write `{variance}`.",
     ),
     OperationFix(
         "nan_backward",
-        "std|reducestd",
-        "`{it}` has no finite slope where all elements are equal. Take the square root of the variance, and add a "
-        "small number to the variance, such as {small}.",
+        "sqrt|norm",
+        "`{it}` has no finite slope where `{x}` is zero: write `{root}`. Where a later line masks such elements, "
+        "replace them before, too.",
         lambda spot, node: least(spot) == 0,
     ),
     OperationFix(

@@ -194,9 +194,12 @@ Check = Callable[[CheckedRun], Iterable[Suspicion]]
 def broadcast(run: CheckedRun) -> Iterator[Suspicion]:
     """A column of N values met a row of N: N times N, of which the loss takes the mean."""
     names, found, tables = run.names, list[Suspicion](), set[Site]()
-    for row in run.operations({*names.compare, *names.losses, *names.factors, *names.adds}):
+    combine = {*names.compare, *names.losses, *names.factors, *names.adds}
+    for row in (row for row in reversed(run.rows) if row.kind == "operation" and row.op in combine):
         given, column = _column_in(run, row)
-        if column is None or not _is_summed(run, row):
+        # a table of constants, such as of targets, blames what it meets on a path
+        met = [] if column is None else [at for at in _summed(run, row) if at in run.on_path]
+        if column is None or not met:
             continue
         shapes = [tuple(one.shape) for one in given]
         n = max(*shapes[0], *shapes[1])
@@ -205,7 +208,10 @@ def broadcast(run: CheckedRun) -> Iterator[Suspicion]:
         made = given[column].op in names.shapes and given[column].site == row.site
         if made or run.maker(given[0].row) is run.maker(given[1].row):
             tables.add(row.site)  # a table is meant: of a vector with itself, or the column was made in the same line
-        found.append(suspicion(row, "broadcast", what=row.op, one=shapes[0], two=shapes[1], result=(n, n), n=n))
+        behind = run.behind(min(met))
+        found.append(
+            suspicion(row, "broadcast", alone=behind, what=row.op, one=shapes[0], two=shapes[1], result=(n, n), n=n)
+        )
     yield from (one for one in found if one.site not in tables)  # a line that means a table once means it always
 
 
@@ -225,27 +231,30 @@ def _column_in(run: CheckedRun, row: RecordedRow) -> tuple[list[RecordedRow], in
     return given, next((k for k, other in enumerate(shapes[::-1]) if column_and_row(shapes[k], other)), None)
 
 
-def _is_summed(run: CheckedRun, row: RecordedRow) -> bool:
-    """Whether the table goes, element by element, into a sum of all elements, and meets no other table there."""
+def _summed(run: CheckedRun, row: RecordedRow) -> set[int]:
+    """The rows through which the table goes, element by element, into a sum of all elements; none where it does not, or
+    meets another table there.
+    """
     table, waiting, whole, shape = {row.row}, [row], False, tuple(row.shape)
     while waiting:
         at = waiting.pop()
         if at.op in run.names.losses or at.op in run.names.sums:
             if at.shape:
-                return False
+                return set()
             whole = True
             continue
         for reader in (run.rows[one] for one in run.readers.get(at.row, ())):
             of_logits = run.names.of_logits.get(reader.op) == "softmax" and run.logits(run, reader) is not None
             if of_logits or run.activation(reader) == "softmax":
-                return False  # each row is a choice of one of the others
+                return set()  # each row is a choice of one of the others
             if reader.row not in table and (reader.op in run.names.sums or tuple(reader.shape) == shape):
                 table.add(reader.row)
                 waiting.append(reader)
     beside = {one for at in table - {row.row} for one in run.rows[at].inputs} - table
     makers = ((at, run.maker(at)) for at in beside)  # a table that was made by the same mistake is not meant
     tables = (at for at, by in makers if tuple(by.shape) == shape and _column_in(run, by)[1] is None)
-    return whole and not any((values := run.numbers(at)) is None or np.ptp(values) for at in tables)
+    meant = any((values := run.numbers(at)) is None or np.ptp(values) for at in tables)
+    return table if whole and not meant else set()
 
 
 # -- functions -------------------------------------------------------------------------------------

@@ -265,14 +265,17 @@ def underflows(q: Question, row: int, others: Iterable[np.ndarray]) -> bool:
 
 
 def zero_before(q: Question, row: int) -> Finding | None:
-    """Where a factor itself was computed from the source: the operation that made zeros of it."""
-    first = row
-    while zeros := [at for at in q.rows[first].inputs if at in q.after and is_zero(q, at)]:
+    """Where a factor itself was computed from the source, or is what a relu gives: the operation that made zeros of
+    it.
+    """
+    first, own = row, any(at in q.after and is_zero(q, at) for at in q.rows[row].inputs)
+    while zeros := [at for at in q.rows[first].inputs if (at in q.after) == own and is_zero(q, at)]:
         first = zeros[0]
-    if first == row or q.rows[first].op not in CLIPS.union(*q.adapter.zeros.values()):
+    ops = CLIPS.union(*(q.adapter.zeros.values() if own else [q.adapter.zeros["dead_relu"]]))
+    if first == row or q.rows[first].op not in ops:
         return None
     found = zero_of(q, first)
-    makes = ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative")
+    makes = ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative") if own else ("dead_relu",)
     return found if found.cause in makes else None
 
 
