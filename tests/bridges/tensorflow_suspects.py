@@ -23,16 +23,6 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=p))  #!
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
-#@ softened_twice activation_twice
-dense = tf.keras.layers.Dense(3)
-opt = tf.keras.optimizers.Adam(0.01)
-x = tf.random.normal([12, 4])
-wanted = tf.nn.softmax(x[:, :3] / 2.0)
-with tf.GradientTape() as tape:
-    p = tf.nn.softmax(dense(x))  #- p = dense(x)
-    loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=wanted, logits=p / 2.0))  #!
-grads = tape.gradient(loss, dense.trainable_variables)
-opt.apply_gradients(zip(grads, dense.trainable_variables))
 #@ not_applied not_applied
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(0.01)

@@ -330,16 +330,23 @@ def test_numbers_that_have_grown_are_no_matter_of_a_function():
 
 
 def test_the_line_that_makes_a_tensor_of_what_left_is_a_break_too_and_a_whole_number_that_left_is_none():
-    net, logs, rewards = torch.nn.Linear(2, 3), [], []
-    with bridge.record() as recording:
+    net = torch.nn.Linear(2, 3)
+
+    def episode():
+        logs, rewards = [], []
         for _ in range(4):
             row = torch.log_softmax(net(torch.randn(2)), 0)
             action = row.argmax()
             logs.append(row[action].item())
             rewards.append(1.0 if action.item() else 0.5)
-        given = torch.tensor(rewards)
-        loss = -(torch.tensor(logs, requires_grad=True) * given).sum()
-        loss.backward()
+        return logs, rewards
+
+    with bridge.record() as recording:
+        for _ in range(2):
+            logs, rewards = episode()
+            given = torch.tensor(rewards)
+            loss = -(torch.tensor(logs, requires_grad=True) * given).sum()
+            loss.backward()
     answer = recording.explain(net.weight)
     assert answer.code == "logs.append(row[action].item())"
     assert [(other.cause, other.code) for other in answer.others] == [

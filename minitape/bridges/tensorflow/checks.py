@@ -602,10 +602,17 @@ def name_in_program(q: Question) -> str:
     return next((path for path, part in parts if handle_of(part) is handle), "") or name_of(q.source) or fill(TENSOR)
 
 
+def explained(q: Question, found: Finding) -> Explanation:
+    """The answer in words. A rule of the program's own that gives zeros gives a gradient."""
+    said = words.explanation(q, found, TEXT)
+    said.connected |= (found.cause, found.kind) == ("custom_rule", "")
+    return said
+
+
 def ask(recording: Any, target: Any, source: Any) -> Explanation:
     """Why a gradient of TensorFlow is None, or what is wrong with it."""
     q = question(recording, target, source)
-    return words.explanation(q, answer(q), TEXT)
+    return explained(q, answer(q))
 
 
 def ask_last(recording: Any, source: Any) -> Explanation:
@@ -629,4 +636,4 @@ def ask_last(recording: Any, source: Any) -> Explanation:
     only_traced = found.cause == "connected" and traced and not eager and isinstance(variable, tf.Variable)
     if only_traced and not np.isfinite(variable.numpy()).all():  # by a step whose numbers are gone
         found = Finding("nan_input", traced[0].step.site, other=q.name)
-    return words.explanation(q, found, TEXT)
+    return explained(q, found)

@@ -81,13 +81,6 @@ class TensorFlowLog:
             if isinstance(gradient, tf.Tensor):
                 self.tensors.made[gradient] = Made(targets, way, len(self.entries))
 
-    @property
-    def full(self) -> bool:
-        """True when no more rows are written."""
-        return len(self.entries) >= MOST
-
-    # -- new rows ----------------------------------------------------------------------------------
-
     def wrote(self, op: str, inputs: Sequence, outputs: Sequence, function: Any = None) -> None:
         """An operation ran eagerly; ``function`` where it is the call of a ``tf.function``."""
         if op in ("ReadVariableOp", "ResourceGather") and id(inputs[0]) not in self.tensors.variables:
@@ -114,7 +107,7 @@ class TensorFlowLog:
             return
         if op in SHAPES or not inputs or not outputs or all(t.dtype == tf.resource for t in outputs):
             return  # constants enter when they are used
-        if self.full:
+        if len(self.entries) >= MOST:
             self.recording.left_out += 1
             return
         with TemporaryAttributes(self.tensors, later=op.startswith("__")):
@@ -138,7 +131,7 @@ class TensorFlowLog:
             scope.pop()
         for number, tensor in enumerate(outputs):
             watched = watching(tensor)
-            why = self._reason(op, tensor, watched, on_way)
+            why = reason_of(op, tensor) or ("not_recorded" if on_way and not watched else "")
             value = self.tensors.keep_for_tapes(tensor)
             extra = TensorFlowExtra(value, why, op)
             extra.function = function
@@ -161,10 +154,6 @@ class TensorFlowLog:
                 self.tensors.unsure.append(row)
             self.tensors.remember(tensor, row)
             first = row if first is None else first
-
-    def _reason(self, op: str, tensor: Any, watched: bool, on_way: bool) -> str:
-        """Why no gradient passes an operation; empty where one does."""
-        return reason_of(op, tensor) or ("not_recorded" if on_way and not watched else "")
 
     def jacobian(self, name: str, target: Any, sources: Sequence, results: Sequence) -> None:
         """A ``jacobian``, which TensorFlow computes in one piece: one row for each source, and no backward pass."""

@@ -233,7 +233,9 @@ def outside(q: Question) -> Finding | None:
 
 def made_again(q: Question, left: Finding) -> Finding | None:
     """The line that makes a tensor of the values that left, which is a break, too; rather one that has them."""
-    start, taken = text.at(left.site), q.rows[left.row or 0].array
+    start, taken = text.at(left.site), [q.rows[e.row] for e in q.exits if e.site == left.site]
+    real = [row.array for row in taken if not row.dtype.startswith(checks.WHOLE)]
+    numbers = [one.reshape(-1) for one in real if one is not None]
     found = list[tuple[bool, Finding]]()
     if start is None:
         return None
@@ -241,8 +243,8 @@ def made_again(q: Question, left: Finding) -> Finding | None:
         at = text.at(row.site)
         call = None if at is None else at.call_of("tensor", "as_tensor", "from_numpy", "FloatTensor")
         if call is not None and at is not start and at in text.flow(start, [row.site[0]]):
-            differs = taken is None or row.array is None or not np.isin(taken, row.array).all()
-            found.append((differs, Finding("copied", row.site, row.row, text.last_name(call.func))))
+            has = bool(numbers) and row.array is not None and bool(np.isin(row.array, np.concatenate(numbers)).any())
+            found.append((not has, Finding("copied", row.site, row.row, text.last_name(call.func))))
     return min(found, key=lambda one: one[0])[1] if found else None
 
 

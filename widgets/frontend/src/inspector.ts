@@ -8,8 +8,9 @@ import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { notFinite } from "./scale";
 import { updateParts } from "./update";
+import { formula } from "./formula";
 import { formulaLine, productsOf } from "./product";
-import { count, cutWords, full, inSentence, localFirst, shapeText, title, WATCHED, withNumbers, withRows } from "./value";
+import { count, cutWords, full, inSentence, localFirst, rounded, shapeText, title, toNumber, WATCHED, withNumbers, withRows } from "./value";
 import { t } from "./words";
 
 // operations whose derivative is no formula of the engine: where it comes from
@@ -120,9 +121,19 @@ export class Inspector {
     else if (row.said[0] && row.said[0] !== "x") lines.push(equation(`${withNumbers(row, this.store.rows)} = `, row.value, row));
     else lines.push(equation(t("value "), row.value, row));
     if (row.kind !== "operation") lines.push(equation(t("value "), row.value, row));
-    if (row.tangent) lines.push(equation(t("tangent "), row.tangent, row));
+    if (row.tangent) lines.push(...row.inputs.map((input, k) => this.tangentLine(row, input, k)).filter((line) => line !== null), equation(t("tangent "), row.tangent, row));
     lines.push(...notes(row));
     return lines;
+  }
+
+  /** What an input adds to the tangent: rules are linear in g, so that they take tangents forwards as adjoints backwards. */
+  private tangentLine(row: Row, input: number, k: number): HTMLElement | null {
+    const from = this.store.rows[input];
+    const rule = row.rule[k];
+    if (!rule || !from.tangent || row.shape.length || from.shape.length) return null;
+    const [x, y, z, g] = [this.store.rows[row.inputs[0]], this.store.rows[row.inputs[1] ?? row.inputs[0]], row, null].map((one) => toNumber((one ?? { value: from.tangent }).value?.data));
+    const product = formula(rule)?.({ x, y, z, g });
+    return h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("from "), this.link(input), ` (${title(from)})`), h("code", { class: "mt-rule" }, localFirst(withRows(row.said[k + 1], row)).replace(/\bg\b/, t("tangent"))), h("span", { class: "mt-num" }, t("tangent ") + full(from.tangent), product === undefined ? "" : t(" gives "), h("b", {}, product === undefined ? "" : rounded(Number.isInteger(product) ? product.toFixed(1) : String(product)))));
   }
 
   private backwardLines(row: Row): HTMLElement[] {

@@ -34,7 +34,7 @@ const AWAY = [0, 4, -4, 8, -8, 16, -16, 26, -26, 38, -38, 52, -52, 70, -70, 90, 
 const BESIDE = 38; // further away a label seems to belong to nothing
 const GAP = 3; // between two labels
 const FOREIGN = 300; // what it costs that another edge is nearer
-const COVERED = 260; // and that the label lies over another edge
+const [COVERED, ALONE] = [295, 130]; // and that the label lies over another edge; one that has a single place
 const NEAR = 3; // an edge that is only so much nearer runs beside the own one
 
 /** Tells the edges of a graph apart. */
@@ -136,7 +136,7 @@ function neighbours(graph: Graph, node: Node, wanted: Wanted[], more: number): N
 /** The best place of a label, at the middle of its edge or `aside` of it; and what is wrong with it, as a number. */
 function best(label: Box, own: Point[], others: Point[][], foreign: Point[][], placed: Label[], boxes: Box[], [sideways, aside]: number[], { turned, left, right }: Graph): [number, number, number] {
   let [found, cost] = [own[0], Infinity];
-  const covered = own.length > 1 ? COVERED : COVERED / 2; // what has one place alone stays near it
+  const covered = own.length > 1 ? COVERED : ALONE; // what has one place alone stays near it
   for (const share of own.length > LONG ? SHARES : own.length > 1 ? SHARES.slice(0, -4) : [0]) {
     const [x, y] = own[Math.round(share * (own.length - 1))];
     for (const away of AWAY) {
@@ -144,7 +144,7 @@ function best(label: Box, own: Point[], others: Point[][], foreign: Point[][], p
       const at: Box = { x: turned ? Math.max(left + label.w / 2, Math.min(right - label.w / 2, beside)) : beside, y: y + aside + (turned ? 0 : away), w: label.w, h: label.h };
       let sum = 60 * Math.abs(share - 0.5) * Number(own.length > 1) + Math.abs(away) + 3 * Math.max(0, Math.abs(away) - BESIDE);
       if (sum >= cost) continue;
-      for (const box of [...placed, ...boxes]) sum += 40 * overlap(at, box, 2);
+      for (const box of [...placed, ...boxes]) sum += 90 * overlap(at, box, 2);
       if (sum >= cost) continue;
       const mine = distance(own, at);
       for (const curve of foreign) if (curve.some(([px, py]) => Math.abs(px - at.x) < at.w / 2 && Math.abs(py - at.y) < at.h / 2)) sum += covered;
