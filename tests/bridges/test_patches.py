@@ -29,9 +29,10 @@ LINES = [  # the statements, and the patch of the first that is to blame
     (TORCH, "y = torch.round(w - 0.2)", "y = w - 0.2 + (torch.round(w - 0.2) - (w - 0.2)).detach()"),
     (TORCH, "y = torch.round(w).long().float()", None),  # two steps on one line
     (TORCH, "y = torch.round(w)", "y = w + (torch.round(w) - w).detach()"),
-    (JAX, "y = w / ((w * 0.0).std() + 1.0)", "y = w / (jnp.sqrt((w * 0.0).var() + 1e-12) + 1.0)"),
-    (TENSORFLOW, "y = w / (tf.math.reduce_std(w * 0.0) + 1.0)",
-     "y = w / (tf.sqrt(tf.math.reduce_variance(w * 0.0) + 1e-12) + 1.0)"),
+    (JAX, "y = w / ((w * 0.0).std() + 1.0)", None),  # where all is zero, it stays zero: words only
+    (JAX, "y = jnp.outer(n, w).std(1) + 1.0", "y = jnp.sqrt(jnp.outer(n, w).var(1) + 1e-12) + 1.0"),
+    (TENSORFLOW, "y = tf.math.reduce_std(n[:, None] * w, 1) + 1.0",
+     "y = tf.sqrt(tf.math.reduce_variance(n[:, None] * w, 1) + 1e-12) + 1.0"),
     (JAX, "y = jnp.where(n != 0, jnp.linalg.norm((n * w)[:, None], axis=-1), 0.0)",  # the mask has another shape
      "y = jnp.where(n != 0, jnp.linalg.norm((n * w)[:, None] + 1e-12, axis=-1), 0.0)"),
     (JAX, "y = jnp.round(w)", "y = w + jax.lax.stop_gradient(jnp.round(w) - w)"),

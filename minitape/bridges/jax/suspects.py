@@ -82,10 +82,13 @@ def logits_of(run: CheckedRun, row: RecordedRow) -> int | None:
 
 
 def cancels(run: CheckedRun) -> Iterator[Suspicion]:
-    """What came back to the exponentials of a softmax, whose steps are rows of their own, cancels but for rounding."""
-    for row in run.operations(["exp"]):
-        sweep, left = run.on_path[row.row], largest(run.adjoint(row.row))
-        sent = [(call, product) for call, edges in sweep.edges.items() for at, _, product, _ in edges if at == row.row]
+    """What came back to a value on several paths cancels but for rounding, as in a softmax or a normalization, whose
+    steps are rows of their own.
+    """
+    for row, sweep in ((run.rows[at], sweep) for at, sweep in run.on_path.items() if run.rows[at].shape):
+        left, senders = largest(run.adjoint(row.row)), set(run.readers.get(row.row, ()))
+        edges = ((call, edge) for call in senders & sweep.edges.keys() for edge in sweep.edges[call])
+        sent = [(call, product) for call, (at, _, product, _) in edges if at == row.row]
         most = max((largest(numbers_of(product)) for _, product in sent), default=0.0)
         if sent[1:] and 0 < left <= EQUAL / 10 * most < math.inf:
             last = run.rows[max(call for call, _ in sent)]

@@ -93,7 +93,7 @@ def masked_before(*names: str) -> Edit:
         masks = [n for n in spot.statement.nodes if is_call(n, "where") and len(n.args) == 3]
         mask = next((n for n in masks if node in ast.walk(n.args[1])), None)
         # the mask is of the shape of the norms, not of the vectors
-        vectors = is_call(node, "norm") and bool(node.keywords or node.args[1:])
+        vectors = is_call(node, "norm") and (node.keywords or node.args[1:])
         if mask is None or x is None or vectors or is_call(x, "where"):
             return None
         return x, f"{unparse(mask.func)}({unparse(mask.args[0])}, {unparse(x)}, 1.0)"

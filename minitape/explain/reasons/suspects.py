@@ -195,7 +195,7 @@ def broadcast(run: CheckedRun) -> Iterator[Suspicion]:
     """A column of N values met a row of N: N times N, of which the loss takes the mean."""
     names, found, tables = run.names, list[Suspicion](), set[Site]()
     combine = {*names.compare, *names.losses, *names.factors, *names.adds}
-    for row in (row for row in reversed(run.rows) if row.kind == "operation" and row.op in combine):
+    for row in (row for row in reversed(run.rows) if row.op in combine):
         given, column = _column_in(run, row)
         # a table of constants, such as of targets, blames what it meets on a path
         met = [] if column is None else [at for at in _summed(run, row) if at in run.on_path]
