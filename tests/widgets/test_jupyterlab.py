@@ -294,38 +294,6 @@ def test_a_slider_runs_the_function_again(tab):
 
 
 @pytest.mark.long
-def test_a_number_among_arrays_is_moved_by_the_kernel(tab):
-    """The reference is the program, run with the new number in another cell."""
-    head = (
-        IMPORTS + "def run(value):\n    s, w = tf.Variable(value, name='s'), tf.Variable([[0.5, -1.0], [2.0, 0.25]], "
-        "name='w')\n"
-    )
-    body = (
-        "    with tf.GradientTape() as tape:\n        y = tf.reduce_sum(tf.tanh(w @ tf.ones([2, 1]) * s) ** 2)\n   "
-        " return tape, y, tape.gradient(y, s)\n"
-    )
-    nb = tab(
-        head + body + "tape, y, g = run(0.75)\nTapeView(tape)", "_, y, g = run(0.5)\nprint('now', y.numpy(), g.numpy())"
-    )
-    nb.run(0)
-    nb.run(1)
-    wanted = [float(word) for word in nb.printed(1).split()[1:3]]
-    nb.page.locator(".mt-view").focus()
-    nb.page.keyboard.press("End")
-    nb.page.locator(".mt-node", has_text="s").locator("text=0.75").first.click()
-    nb.page.locator(".mt-curve").wait_for()  # the loss as a function of s, which the kernel computed
-    assert nb.page.locator(".mt-feel figcaption").inner_text().startswith("y, at s = 0.75: slope ")
-    nb.page.get_by_label("value of s").fill("0.5")
-    nb.page.keyboard.press("Enter")
-    nb.page.locator(".mt-whatif").wait_for()
-    result = nb.page.locator(".mt-result-source b").first.get_attribute("title")
-    assert float(result) == pytest.approx(wanted[1], rel=1e-5)
-    assert float(nb.page.locator(".mt-target .mt-value").text_content()) == shown(wanted[0])
-    nb.page.get_by_role("button", name="back", exact=True).click()
-    nb.page.locator(".mt-whatif").wait_for(state="detached")
-
-
-@pytest.mark.long
 def test_paths_ask_the_engine_why_no_gradient_flows(tab):
     cell = (
         IMPORTS + 'w = tf.Variable(2.0, name="w")\nwith tf.GradientTape() as tape:\n'
