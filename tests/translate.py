@@ -29,8 +29,7 @@ from minitape.course.exercise import anew_of, beliefs_of, exercises_of, explanat
 from minitape.course.programs import FOLDER as RECORDINGS
 from minitape.course.programs import LESSON, SENTENCES
 from minitape.explain import texts, value_texts
-
-from .cell_words import name_of, names_in, pieces_of, texts_in, translated
+from tests.cell_words import name_of, names_in, pieces_of, texts_in, translated
 
 if TYPE_CHECKING:
     from babel.messages import Catalog

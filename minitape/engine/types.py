@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     # what becomes a tensor: one, a variable, array, number, text, lists of them, what converts itself
     Value: TypeAlias = Any
     End: TypeAlias = Any  # a target or a source: a tensor, a variable, or a composite tensor of the packages above
+    Assigned: TypeAlias = Any  # the variable, or None where it is asked not to be read: editors would ask of each which
     # nested lists, tuples, dictionaries, named tuples, ... of tensors or other leaves, or one leaf
     Structure: TypeAlias = Any
     DTypeLike: TypeAlias = DType | np.dtype | type | str | None  # what ``as_dtype`` reads; None: as the value is

@@ -122,19 +122,21 @@ def picture(program: str) -> Any:
 
 @contextlib.contextmanager
 def _tapes() -> Iterator[list[GradientTape]]:
-    """The tapes that a program opens in the meantime, the last ones of them."""
+    """The tapes that a program makes in the meantime, the last ones of them."""
     found: list[GradientTape] = []
-    enter = GradientTape.__enter__
+    make = GradientTape.__init__
 
-    def entered(tape: GradientTape) -> GradientTape:
-        found[:] = [*(one for one in found if one is not tape), tape][-MOST:]
-        return enter(tape)
+    def made(
+        tape: GradientTape, *args: Any, **kwargs: Any
+    ) -> None:  # not __enter__, which notes the line of its caller
+        make(tape, *args, **kwargs)
+        found[:] = [*found, tape][-MOST:]
 
-    GradientTape.__enter__ = entered  # type: ignore[method-assign]
+    GradientTape.__init__ = made  # type: ignore[method-assign, assignment]
     try:
         yield found
     finally:
-        GradientTape.__enter__ = enter  # type: ignore[method-assign]
+        GradientTape.__init__ = make  # type: ignore[method-assign]
 
 
 def _ran(program: str, space: dict[str, Any]) -> str:

@@ -31,7 +31,7 @@ from .variable_operators import VariableOperators
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
     from ..recording.evidence import Note
-    from ..types import Array, DTypeLike, Function, Index, NumPyType, ShapeLike, Value
+    from ..types import Array, Assigned, DTypeLike, Function, Index, NumPyType, ShapeLike, Value
     from ..values.dtypes import DType
     from .tensor import Tensor
 
@@ -175,7 +175,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
     # -- assignment --------------------------------------------------------------------------------
 
-    def assign(self, value: Value, name: str | None = None, read_value: bool = True) -> UnreadVariable | None:
+    def assign(self, value: Value, name: str | None = None, read_value: bool = True) -> Assigned:
         """Sets a new value and returns the variable, or None without ``read_value``.
 
         No gradient passes from the new state to ``value``. Raises ValueError when its shape does not fit.
@@ -194,7 +194,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             )
         return self._assign(tensor, "assign", read_value)
 
-    def assign_add(self, delta: Value, name: str | None = None, read_value: bool = True) -> UnreadVariable | None:
+    def assign_add(self, delta: Value, name: str | None = None, read_value: bool = True) -> Assigned:
         """Adds ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
 
         >>> import minitape as tf
@@ -203,7 +203,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """
         return self._assign(self._delta(delta, "AssignAddVariableOp"), "assign_add", read_value)
 
-    def assign_sub(self, delta: Value, name: str | None = None, read_value: bool = True) -> UnreadVariable | None:
+    def assign_sub(self, delta: Value, name: str | None = None, read_value: bool = True) -> Assigned:
         """Subtracts ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
 
         >>> import minitape as tf
