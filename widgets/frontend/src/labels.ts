@@ -30,7 +30,7 @@ const ROOM = 12; // characters of a line
 const FREE = 100; // labels that cost less found room
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9, 0.04, 0.96]; // of the edge's length, the best first; the last four of a long one
 const LONG = 36; // points of an edge
-const AWAY = [0, 4, -4, 8, -8, 16, -16, 26, -26, 38, -38, 52, -52, 70, -70, 90, -90, 115, -115]; // from the edge, in pixels
+const AWAY = [0, 4, -4, 8, -8, 12, -12, 16, -16, 21, -21, 26, -26, 32, -32, 38, -38, 45, -45, 52, -52, 60, -60, 70, -70, 80, -80, 90, -90, 115, -115]; // from the edge, in pixels
 const BESIDE = 38; // further away a label seems to belong to nothing
 const GAP = 3; // between two labels
 const FOREIGN = 300; // what it costs that another edge is nearer
@@ -142,7 +142,7 @@ function best(label: Box, own: Point[], others: Point[][], foreign: Point[][], p
     for (const away of AWAY) {
       const beside = x + sideways + (turned ? away : 0);
       const at: Box = { x: turned ? Math.max(left + label.w / 2, Math.min(right - label.w / 2, beside)) : beside, y: y + aside + (turned ? 0 : away), w: label.w, h: label.h };
-      let sum = 60 * Math.abs(share - 0.5) * Number(own.length > 1) + Math.abs(away) + 3 * Math.max(0, Math.abs(away) - BESIDE);
+      let sum = 60 * Math.abs(share - 0.5) * Number(own.length > 1) + Math.abs(away) + 5 * Math.max(0, Math.abs(away) - BESIDE);
       if (sum >= cost) continue;
       for (const box of [...placed, ...boxes]) sum += 90 * overlap(at, box, 2);
       if (sum >= cost) continue;

@@ -3,7 +3,7 @@ import { NODE_H, NODE_W, isBare, type Graph } from "./graph";
 import { edgeId, type Label } from "./labels";
 import { edgeCurve, lastTurn, type Point } from "./shapes";
 
-export const [SHARE_W, SHARE_H] = [56, 15]; // of a number with seven characters
+export const [SHARE_W, SHARE_H] = [62, 15]; // of a number with seven characters and a ±
 const CELL = 32; // pixels of the grid in which it is looked what is near
 const MOST = 600; // nodes: of a larger graph no edge has its number
 const PLACES = [0.5, 0.58, 0.42, 0.66, 0.34, 0.74, 0.26, 0.82, 0.18, 0.88, 0.12]; // of the edge's length, the best first
