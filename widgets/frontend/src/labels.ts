@@ -35,7 +35,7 @@ const BESIDE = 38; // further away a label seems to belong to nothing
 const GAP = 3; // between two labels
 const FOREIGN = 300; // what it costs that another edge is nearer
 const [COVERED, ALONE] = [295, 130]; // and that the label lies over another edge; one that has a single place
-const NEAR = 3; // an edge that is only so much nearer runs beside the own one
+const NEAR = 4; // an edge that is only so much nearer runs beside the own one
 
 /** Tells the edges of a graph apart. */
 export function edgeId(edge: Edge): string {
