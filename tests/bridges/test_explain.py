@@ -61,7 +61,7 @@ def test_cause_and_line(framework, name):
     assert (why.cause, [why.line] if why.line else []) == (cause, blamed(text)), str(why)
     assert why.filename == (f"<{name}>" if blamed(text) else None)
     there = why.kind in ("zero", "nonfinite")
-    by_rule = framework is TORCH or why.cause == "custom_rule"
+    by_rule = framework is TORCH or (framework is TENSORFLOW and why.cause == "custom_rule")
     there |= by_rule and "zeros" in why.message  # also as zeros that a rule or a line gave
     assert why.connected is there and why.message and why.fix
     assert "{" not in why.message + re.sub("`.*?`", "", why.fix, flags=re.S) and str(why) and why._repr_html_()
