@@ -8,6 +8,27 @@
   const elsewhere = loader.host !== location.host;
   const began = performance.now();
   const usual = Number(localStorage.getItem(KEPT)) || 12000;
+  // There is no server here that knows which notebooks are its reader's: what is uploaded may say of itself that it is trusted, and its
+  // outputs would run. So nothing is kept with that word.
+  const untrusted = (notebook) => {
+    for (const cell of Array.isArray(notebook?.cells) ? notebook.cells : []) delete cell?.metadata?.trusted;
+    return notebook;
+  };
+  const decoded = (text) => new TextDecoder().decode(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)));
+  const encoded = (text) => btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
+  const put = IDBObjectStore.prototype.put;
+  IDBObjectStore.prototype.put = function (value, ...key) {
+    const { name, content, format } = value ?? {};
+    if (typeof content === "object") untrusted(content);
+    else if (typeof content === "string" && /\.ipynb$/i.test(name ?? "")) {
+      const coded = format === "base64"; // as it is uploaded
+      try {
+        const text = JSON.stringify(untrusted(JSON.parse(coded ? decoded(content) : content)));
+        value.content = coded ? encoded(text) : text;
+      } catch {} // no notebook, which none opens
+    }
+    return put.call(this, value, ...key);
+  };
   const zh = new URLSearchParams(location.search).get("path")?.startsWith("zh/");
   const texts = zh
     ? { page: "正在加载页面 ……", python: "正在加载 Python ……您可以先开始阅读。", small: "在手机上可以阅读；运行和步进请用平板或电脑。",
