@@ -28,7 +28,6 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``broken_networks``   the patients of lesson 13
 ``programs``   programs in other frameworks, and what these recorded of them (``recordings``)
 ``progress``, ``order``, ``startup``   what was answered, and what to do when cells run out of order
-``notebook``   the notebook in which all that runs
 """
 
 from .again import again

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from ..common.notebook import running_notebook
 from ..common.texts import say
 from .exercise import anew_of, beliefs_of, own_lessons
-from .notebook import running_notebook
 from .predict import PredictionQuestion, ask, reveal
 from .progress import read_progress
 

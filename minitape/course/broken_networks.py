@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ..common.notebook import running_notebook
 from ..common.texts import say
-from .notebook import running_notebook
 from .plot import Plot
 from .progress import forget_tries
 

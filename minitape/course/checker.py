@@ -6,11 +6,11 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..common.notebook import running_notebook
 from ..common.texts import paragraph, say
 from .compare import kind
 from .exercise import Exercise, exercises_of
 from .judge import Verdict, judge, keys_in_words
-from .notebook import running_notebook
 from .playback import Playback
 from .progress import hints_at, note_try, tries_at
 from .shown import shown

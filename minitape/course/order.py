@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from ..common.notebook import running_notebook
 from ..common.texts import say
-from .notebook import running_notebook
 
 if TYPE_CHECKING:
     from ..engine.types import Object

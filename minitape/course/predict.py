@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from ..common.notebook import running_notebook
 from ..common.texts import cut, paragraph, say
 from .compare import as_array, as_written, compare
 from .exercise import beliefs_of, explanations_of
-from .notebook import running_notebook
 from .progress import change_progress, read_progress
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from ..common.notebook import running_notebook
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import ResourceVariable
 
@@ -34,8 +35,7 @@ def watch_errors() -> None:
         before(kind, error, trace)
 
     sys.excepthook = excepthook
-    ipython = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
+    shell = running_notebook()
     if shell is not None and not shell.custom_exceptions:  # else another extension takes these errors
         shell.set_custom_exc(_KINDS, _show_in_shell)
 

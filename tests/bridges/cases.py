@@ -6,6 +6,19 @@ from types import CodeType
 
 CASE = re.compile(r"^#@ (\w+) (\w+)\n(.*?)(?=^#@|\Z)", re.M | re.S)
 
+SWEEP_OF_A_SQUARE = {  # of x * x at x = 3, of which a picture shows each share
+    "target": [1],
+    "sources": [0],
+    "rest": 0,
+    "gradients": [{"text": "6.0", "data": 6.0}],
+    "steps": [{"row": 1, "adjoint": {"text": "1.0", "data": 1.0}, "edges": [
+        {"input": 0, "port": 0, "local": {"text": "3.0", "data": 3.0}, "product": {"text": "3.0", "data": 3.0},
+         "sum": {"text": "3.0", "data": 3.0}},
+        {"input": 0, "port": 1, "local": {"text": "3.0", "data": 3.0}, "product": {"text": "3.0", "data": 3.0},
+         "sum": {"text": "6.0", "data": 6.0}},
+    ]}],
+}  # fmt: skip
+
 
 def programs(text: str) -> dict[str, tuple[str, str]]:
     """Name -> (cause, text) of each program."""

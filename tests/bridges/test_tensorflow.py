@@ -16,6 +16,7 @@ from minitape.bridges import kept_values  # noqa: E402
 from minitape.bridges import tensorflow as bridge  # noqa: E402
 from minitape.picture.values import show_value  # noqa: E402
 
+from .cases import SWEEP_OF_A_SQUARE  # noqa: E402
 from .tensorflow_programs import PROGRAMS  # noqa: E402
 
 
@@ -122,18 +123,7 @@ def test_a_step_has_what_each_input_is_given():
         with tensorflow.GradientTape() as tape:
             y = x * x
         tape.gradient(y, x)
-    assert tf.snapshot(recording, y)["sweep"] == {
-        "target": [1],
-        "sources": [0],
-        "rest": 0,
-        "gradients": [{"text": "6.0", "data": 6.0}],
-        "steps": [{"row": 1, "adjoint": {"text": "1.0", "data": 1.0}, "edges": [
-            {"input": 0, "port": 0, "local": {"text": "3.0", "data": 3.0}, "product": {"text": "3.0", "data": 3.0},
-             "sum": {"text": "3.0", "data": 3.0}},
-            {"input": 0, "port": 1, "local": {"text": "3.0", "data": 3.0}, "product": {"text": "3.0", "data": 3.0},
-             "sum": {"text": "6.0", "data": 6.0}},
-        ]}],
-    }  # fmt: skip
+    assert tf.snapshot(recording, y)["sweep"] == SWEEP_OF_A_SQUARE
 
 
 def test_a_call_of_a_function_is_one_row():

@@ -17,6 +17,7 @@ from minitape.bridges.torch import rows  # noqa: E402
 from minitape.bridges.torch.value import Keeper, TorchValue, array_of  # noqa: E402
 from minitape.picture.values import show_value  # noqa: E402
 
+from .cases import SWEEP_OF_A_SQUARE  # noqa: E402
 from .torch_programs import PROGRAMS  # noqa: E402
 
 # CPU kernels that PyTorch warns of in programs that are right
@@ -149,18 +150,7 @@ def test_a_step_has_what_each_input_is_given():
     with bridge.record() as recording:
         y = x * x
         y.backward()
-    assert tf.snapshot(recording, y)["sweep"] == {
-        "target": [1],
-        "sources": [0],
-        "rest": 0,
-        "gradients": [{"text": "6.0", "data": 6.0}],
-        "steps": [{"row": 1, "adjoint": {"text": "1.0", "data": 1.0}, "edges": [
-            {"input": 0, "port": 0, "local": {"text": "3.0", "data": 3.0}, "product": {"text": "3.0", "data": 3.0},
-             "sum": {"text": "3.0", "data": 3.0}},
-            {"input": 0, "port": 1, "local": {"text": "3.0", "data": 3.0}, "product": {"text": "3.0", "data": 3.0},
-             "sum": {"text": "6.0", "data": 6.0}},
-        ]}],
-    }  # fmt: skip
+    assert tf.snapshot(recording, y)["sweep"] == SWEEP_OF_A_SQUARE
 
 
 def test_of_several_backward_passes_the_target_chooses_one():

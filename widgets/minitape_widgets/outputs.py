@@ -9,11 +9,12 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+
+from minitape.common.notebook import running_notebook
 
 from .live import wake
 
@@ -59,8 +60,7 @@ def show(view: Any, data: dict[str, Any], metadata: dict[str, Any]) -> bool:
 
 def _shell() -> Any:
     """IPython's shell where it runs in a kernel."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell = running_notebook()
     return shell if getattr(shell, "kernel", None) is not None else None
 
 

@@ -1,15 +1,12 @@
-"""The notebook in which the course runs, if it runs in one."""
+"""The notebook in which minitape runs, if it runs in one."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..engine.types import Object
+from typing import Any
 
 
-def running_notebook() -> Object:
+def running_notebook() -> Any:
     """IPython's shell, as `get_ipython` gives it; None in a plain program.
 
     >>> running_notebook() is None
