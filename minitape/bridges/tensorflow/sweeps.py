@@ -194,7 +194,7 @@ class Sent:
     def _matches(self, row: int, inputs: Any, came: list) -> bool:
         if len(came) == 1 and self.adjoints.get(row) is not came[0]:
             return False
-        given = self._given(row)
+        given = self.log.entries[row].inputs
         if inputs is None:
             return len(came) > 1 or self.adjoints.get(row) is came[0]
         return all(
@@ -202,11 +202,8 @@ class Sent:
             for tensor, number in zip(inputs, given, strict=False)
         )
 
-    def _given(self, row: int) -> list[int]:
-        return self.log.entries[row].inputs
-
     def _step(self, call: int, gives: list) -> None:
-        for port, (row, product) in enumerate(zip(self._given(call), gives, strict=False)):
+        for port, (row, product) in enumerate(zip(self.log.entries[call].inputs, gives, strict=False)):
             if product is None or row not in self.sweep.adjoints:
                 continue
             before = self.sums.get(row)

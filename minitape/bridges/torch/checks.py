@@ -21,6 +21,7 @@ from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, last_return, text_of
 from ..recording import Number
 from .adapter import CAUSES, read
+from .rows import PAUSES
 from .value import array_of
 from .words import HIDES, SAMPLES, TEXT
 
@@ -167,7 +168,6 @@ def broken(q: Question) -> Finding | None:
     return (copied(q) if found.kind == "hidden" else None) or found
 
 
-PAUSES = ("no_grad", "inference_mode")
 MADE_BY = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}  # what a leaf got its values from
 
 
@@ -188,7 +188,7 @@ def in_torch(q: Question, one: Finding) -> None:
     elif one.cause in PAUSES:
         if not at.within(*PAUSES):
             at = paused_by(one, row) or at
-        if at.call_of("sample") and not at.within("no_grad", "inference_mode"):
+        if at.call_of("sample") and not at.within(*PAUSES):
             one.kind = "drawn"
         switches = [(s, call.args) for s in at.around if (call := s.call_of("set_grad_enabled")) is not None]
         for switch, given in switches[-1:]:

@@ -291,7 +291,7 @@ class TorchLog:
                 differentiable=differs,
                 extra=TorchExtra(tensor, reason),
             )
-            if on_way and reason in ("no_grad", "inference_mode"):
+            if on_way and reason in PAUSES:
                 self.entries[row].extra.way = way_here()
             self.remember(tensor, row)
             rows.append(row)
@@ -329,6 +329,7 @@ class TorchLog:
         self.recording.events.append(event | ({"from": rows[-1]} if rows else {}))
 
 
+PAUSES = ("no_grad", "inference_mode")  # blocks, or functions, in which autograd writes nothing
 CUTS = {
     "opaque": "nondifferentiable",
     "detach": "stop_gradient",
