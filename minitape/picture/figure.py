@@ -225,7 +225,7 @@ class Figure:
         operation = row["kind"] == "operation"
         name, texts = (row["name"], self.expressions.of(row)) if operation else (title_of(row), [""])
         if not name:
-            return text_at(x, y, fitting(texts, (right - x) / 6.6), TITLE)
+            return text_at(x, y, fitting(texts, (right - x) / 7.0), TITLE)
         title = short_name(name, max(3, int((right - x) / 7.4)))
         left = x + 7.4 * wide(title) + 6
         bold = BOLD if row["name"] else ""
