@@ -270,7 +270,7 @@ function pack(rows: Skeleton, tree: FoldTree, open: (g: Group) => boolean, items
   placement.edges.forEach((ending, i) => {
     edgeAt[i] = edges.length;
     for (const edge of ending) {
-      edges.push(edge.from, edge.port, edge.ports, Number(edge.far) + 2 * Number(!!edge.back) + 4 * Number(!!edge.down), edge.via.length);
+      edges.push(edge.from, edge.port, edge.ports, Number(edge.far) + 2 * Number(!!edge.back), edge.via.length);
       for (const [column, slot] of edge.via) edges.push(column, slot);
     }
   });
@@ -288,7 +288,7 @@ export function edgesAt(layout: Layout, to: number): Edge[] {
     const [from, port, ports, kind, bends] = edges.subarray(at, (at += 5));
     const via: [number, number][] = [];
     for (let k = 0; k < bends; k++, at += 2) via.push([edges[at], edges[at + 1]]);
-    found.push({ from, to, port, ports, far: (kind & 1) > 0, back: (kind & 2) > 0, down: (kind & 4) > 0, via });
+    found.push({ from, to, port, ports, far: (kind & 1) > 0, back: (kind & 2) > 0, via });
   }
   return found;
 }
