@@ -149,6 +149,11 @@ def test_a_dtype_that_is_refused_is_named_with_the_function():
         tf.math.reciprocal([1, 2])
 
 
+def test_compute_gradient_is_no_part_of_a_function():
+    with pytest.raises(TypeError, match=r"outside of the tf\.function"):
+        tf.function(lambda x: tf.test.compute_gradient(tf.square, [x]))(tf.constant(1.0))
+
+
 @pytest.mark.parametrize("key", [(0, 0, 0), 5, (..., ...), slice(None, None, 0)])
 def test_an_index_that_is_not_there_is_refused(key):
     with pytest.raises(tf.errors.InvalidArgumentError):
