@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .frames import _OWN, own_file
-from .record import new_tuple
+from .rows import new_tuple
 from .state import state
 
 if TYPE_CHECKING:
