@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING
@@ -164,7 +165,10 @@ class Stepper:
             return steps
         with np.errstate(all="ignore"):
             if self._sweep is None:
-                self._sweep = Sweep(self.record, self._starts, self._wanted, self.reachable, held=self.held)
+                self._sweep = Sweep(self.record, self._starts, self._wanted, self.reachable)
+                if self.held:
+                    known: Object = self._sweep.values
+                    self._sweep.values = ChainMap(self.held, known)  # looks into the first one first
                 self._rows = self._sweep.steps()
             try:
                 for row in self._rows:

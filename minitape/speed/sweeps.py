@@ -111,7 +111,7 @@ def _array_sweep(
                     z = values[row]
                     kind = type(z) if type(z) in SCALAR else ndarray if g.size < LARGE else None
                     STEPS[kind, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
-            elif call.outputs == 1 and call.primitive.each:
+            elif call.outputs == 1 and not (primitive := call.primitive).code and type(primitive.rules) is tuple:
                 hand_on(call, g, matters, value_of, held, adjoints)
             else:
                 if general is None:

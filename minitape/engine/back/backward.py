@@ -63,7 +63,7 @@ def gradients_of(
     gradients: list[Result] = []
     for source, rows in zip(sources, ends):  # noqa: B905 - slow
         g = adjoint(rows[0]) if len(rows) == 1 else None
-        if type(g) in REALS:  # mostly: from_array, written out
+        if type(g) in REALS:  # mostly: what from_array does, without its call
             made = EagerTensor()
             made._value, made._record, made._origin = g, None, None
             gradients.append(made)
@@ -85,21 +85,21 @@ def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], reco
         wanted = wanted | _mandatory_inputs(record)
     if not wanted:
         return NOTHING
-    # whether all that depends on something watched is on the tape, and all that is watched, by any tape, is asked for
-    if (
+    reachable: bytearray | None
+    if not (  # all that any tape watches is asked for, and all that depends on it is on this tape
         watched.keys() == wanted
-        and not (tape.late or tape._recording or record.trace is not None)
+        and not (tape.late or tape._recording or record.trace)
         and len(spans) == 1
         and max(starts) < spans[0][1]
         and (len(record.members) == 1 or all(map(wanted.issuperset, map(_WATCHED, record.members))))
     ):
-        reachable = None  # numbers and small arrays: shares for constants cost less than to find them
-        if record.called or record.large or (recorded and len(record.members) > 1):
-            reachable = bytearray(b"\1") * len(record)
-            for row in record.untracked:  # noted when they were written
-                reachable[row] = 0
-    else:
         reachable = reachable_rows(tape, wanted)
+    elif record.called or record.large or (recorded and len(record.members) > 1):
+        reachable = bytearray(b"\1") * len(record)
+        for row in record.untracked:  # noted when they were written
+            reachable[row] = 0
+    else:
+        reachable = None  # numbers and small arrays: shares for constants cost less than to find them
     if reachable is not None and 0 in map(reachable.__getitem__, (*wanted, *starts)):
         wanted = {row for row in wanted if reachable[row]}
         starts = {row: given for row, given in starts.items() if reachable[row]}

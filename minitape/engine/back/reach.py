@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from ..recording.rows import LEAF
 from .marks import propagate
 
 if TYPE_CHECKING:
-    from ..recording.record import Record
     from .tape import GradientTape
 
 # a mark of a reachable row beside 1: a source whose own operation is not on the tape hands nothing on
@@ -24,38 +24,28 @@ def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
     n = len(record)
     on = bytearray(n)
     spans = [*tape.spans, (tape._start, n)] if tape._recording else tape.spans
-    starts = sorted((since, row) for row, since in tape.watched.items())
-    at = 0
-    for first, last in spans:
-        while at < len(starts) and starts[at][0] < last:  # rows from `since` on see the watched row
-            since, row = starts[at]
-            if since > first:
+    watches = deque(sorted((since, row) for row, since in tape.watched.items()))
+    for first, last in (*spans, (n, n + 1)):  # at the end what is watched since then
+        while watches and watches[0][0] < last:
+            since, row = watches.popleft()
+            if since > first:  # rows from there on see the watched row
                 propagate(record, on, first, since)
                 first = since
-            _see(record, on, row, foreign)
-            at += 1
-        propagate(record, on, first, last)
-    for _, row in starts[at:]:
-        _see(record, on, row, foreign)
+            if not on[row]:
+                on[row] = 1
+                if foreign is not None and record.cell(row)[0] != LEAF:
+                    foreign.add(row)
+        propagate(record, on, first, min(last, n))
     return on
-
-
-def _see(record: Record, on: bytearray, row: int, foreign: set[int] | None) -> None:
-    if not on[row]:
-        on[row] = 1
-        if foreign is not None and record.cell(row)[0] != LEAF:
-            foreign.add(row)
 
 
 def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
     """For each row, 1 when it is on the tape and depends on one of the source rows."""
     record, foreign, on = tape._record, set[int](), None
     assert record is not None
-    # watched before their first use: all that depends on them is on the tape
-    at_once = sources <= tape.watched.keys() and len(tape.spans) == 1
     start, end = 0, len(record)
-    if at_once and not (tape.late or tape._recording or record.trace is not None):
-        start, end = tape.spans[0]
+    if sources <= tape.watched.keys() and len(tape.spans) == 1 and not (tape.late or tape._recording or record.trace):
+        start, end = tape.spans[0]  # watched before their first use: all that depends on them is on the tape
     else:
         on = on_tape(tape, foreign)
     reachable = bytearray(len(record))

@@ -17,7 +17,7 @@ from weakref import ref
 from ..hooks import hooks
 from ..recording.arrays import free, release
 from ..recording.block import InterruptSafeExit, leave_ended
-from ..recording.evidence import clock, note_gradients, weak
+from ..recording.evidence import clock, frames, note_gradients, weak
 from ..recording.frames import _OWN, user_frame
 from ..recording.logs import warn_not_watchable
 from ..recording.record import Record
@@ -176,12 +176,12 @@ class GradientTape:
         frame = _getframe(1)
         if _OWN[frame.f_code.co_filename]:
             frame = user_frame(frame) or frame
-        frames = ((frame.f_code, frame.f_lasti),)
+        here = ((frame.f_code, frame.f_lasti),)
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             record = self._record  # another one, perhaps, once a tensor was watched
             if len(self.notes) < tape_methods.NOTES:
                 row = 0 if record is None else record.base + len(record.rows) // WIDTH
-                self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else weak(t), frames))
+                self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else weak(t), here))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables
                     t._watch_on(self)
@@ -207,7 +207,7 @@ class GradientTape:
         """
         if self._record is None or self._used:
             raise refusals.watches_nothing(self)
-        return self._record is state.record and (self in state.tapes or any(t.backward for t in state.tapes))
+        return self._record is state.record and any(t.backward for t in state.tapes)
 
     def _watch_row(self, row: int) -> None:
         """Watches a row from now on; ``late`` if that row is not the leaf that was written just now."""
@@ -300,7 +300,8 @@ class GradientTape:
             gradients = gradients_of(self, targets, flat, adjoints)
         except LookupError as error:
             raise hooks.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
-        frames = note_gradients(gradients, targets, flat, bool(state.tapes))
+        place = frames(_getframe(1))
+        note_gradients(gradients, targets, flat, place, bool(state.tapes))
         nones: list[bool] = []  # which of them are None
         for g in gradients:
             nones.append(g is None)
@@ -309,7 +310,7 @@ class GradientTape:
             hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
         if (zero and True in nones) or flat is not given:
             gradients = results_of(gradients, flat, given, zero)
-        self._end(frames)
+        self._end((place[:2],) if place else ())
         return gradients[0] if type(sources) in ALONE else pack_like(sources, given, gradients)
 
     def _begin(self) -> None:
@@ -321,7 +322,7 @@ class GradientTape:
             else:
                 self._leave()
 
-    def _end(self, frames: Stack) -> None:
+    def _end(self, stack: Stack) -> None:
         """After a gradient: a tape that is not persistent is used up, and its large arrays are released."""
         record, question = self._record, self.last
         assert record is not None and question is not None
@@ -334,6 +335,6 @@ class GradientTape:
                 self.questions = appended(self.questions, question)
         else:
             self._used = True
-            self.notes.append(("gradient", record.base + len(record.rows) // WIDTH, None, frames))
+            self.notes.append(("gradient", record.base + len(record.rows) // WIDTH, None, stack))
             if record.large and (record.tapes == 1 or all(t is None or t._used for t in record.tapes_now())):
                 free(record)

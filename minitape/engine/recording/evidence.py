@@ -166,22 +166,20 @@ def _state_of(value: End) -> End:
     return getattr(value, "_state", value)
 
 
-def note_gradients(gradients: list[Result], targets: list[End], sources: list[End], recorded: bool) -> Stack:
-    """Notes on gradients what they came from and whose they are, but where that is ``recorded``. Returns the user's
-    statement.
-    """
-    place = frames(_getframe(2))
-    target = targets[0] if len(targets) == 1 else None
+def note_gradients(
+    gradients: list[Result], targets: list[End], sources: list[End], place: Place, recorded: bool
+) -> None:
+    """Notes on gradients what they came from, whose they are and the user's statement; not where rows say it."""
     if recorded:
-        pass
-    elif target is not None and (known := getattr(target, "_record", None)) is not None:
+        return
+    target = targets[0] if len(targets) == 1 else None
+    if target is not None and (known := getattr(target, "_record", None)) is not None:
         when, values, depth = clock(), (ref(target), (known, target._row)), 0
     else:
         when, _, _, values, _, depth = origin_of_new("gradient", map(_state_of, targets), place=place)
     for g, source in zip(gradients, sources):  # noqa: B905 - slow
-        if not recorded and g is not None:
+        if g is not None:
             g._origin = when, "gradient", place, values, ref(source), depth
-    return (place[:2],) if place else ()
 
 
 def note_used_as_size(tensor: Object) -> None:

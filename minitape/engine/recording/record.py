@@ -227,10 +227,10 @@ class Record(RowTable):
 
     def tell(self, *watchers: Callable[[], object]) -> None:
         """These callables are told now, and whenever a block or a gradient has ended."""
-        self.watchers = [*self.watchers, *(w for w in watchers if w not in self.watchers)]
+        self.watchers = [*dict.fromkeys((*self.watchers, *watchers))]
         self.notify()
 
     def notify(self) -> None:
         """Tells live pictures to look for new rows, and to go on doing so while their tapes record."""
-        for watcher in list(self.watchers):
+        for watcher in self.watchers:
             watcher()

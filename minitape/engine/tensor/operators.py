@@ -109,10 +109,10 @@ def install() -> None:
     for name, primitive in _COMPARISONS.items():
         made[name] = _comparison(TABLE[primitive])
     for name, primitive in (ARITHMETIC | _OTHERS).items():
-        for label, general in zip((name, f"r{name}"), _pair(name, TABLE[primitive]), strict=True):
+        p = TABLE[primitive]
+        for label, general in zip((name, f"r{name}"), _pair(name, p), strict=True):
             made[label] = general
             if name in ARITHMETIC:
-                p = TABLE[primitive]
                 made[label] = fast.function(general, p, f"__{label}__", reflected=label != name)
                 made[label].__doc__ = f"{p.texts[0]}, elementwise."
     for name, operator in made.items():
