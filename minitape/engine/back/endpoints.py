@@ -16,6 +16,7 @@ from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import check_broadcast, check_same_dtype
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
+from ..tensor.variable import ResourceVariable
 from ..values import nest
 from ..values.invalid import invalid
 from .values import unbroadcast
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..types import Adjoint, End, Object, Result, Structure
     from .tape import GradientTape
 
+ALONE = {EagerTensor, ResourceVariable}  # sources that are no structure
 ONE: dict[Object, Adjoint] = {kind: kind(1) for kind in (np.float32, np.float64)}
 
 
@@ -97,7 +99,7 @@ def ends_of(structure: Structure) -> tuple[list[End], list[End]]:
     """The values in a structure of targets or sources, and those that carry their gradients: mostly one list."""
     values = nest.flatten(structure)
     for value in values:
-        if type(value) is not EagerTensor and hasattr(value, "_gradient_leaf"):
+        if type(value) not in ALONE and hasattr(value, "_gradient_leaf"):
             return values, [leaf_of(v) for v in values]
     return values, values
 

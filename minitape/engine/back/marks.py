@@ -29,7 +29,7 @@ def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytea
 def depends(record: Record, marks: bytearray, call: Call) -> bool:
     """True when an input of the call is marked and of a dtype through which gradients flow."""
     for row in call.inputs if call.primitive.code != STOP_CODE else ():
-        if marks[row] and record.shape_dtype(row)[1].kind in CONTINUOUS:
+        if marks[row] and record.stored(row).dtype.kind in CONTINUOUS:
             return True
     return False
 

@@ -29,6 +29,7 @@ from ..values import nest
 from . import refusals, tape_methods
 from .backward import gradients_of
 from .endpoints import (
+    ALONE,
     NONE,
     GradientQuestion,
     Unconnected,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from ..recording.evidence import Stack, TapeNote
     from ..types import AnySource, GradientSource, Key, Leaving, Structure
 
-ALONE = {EagerTensor, ResourceVariable}  # sources that are no structure
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 ASKED = 64  # gradients of one tape that a picture can show
 

@@ -83,7 +83,7 @@ def release(record: Record) -> None:
         elif record.large:
             for row, value in large_arrays(record).items():
                 record.store(row, _spec_of(value))
-        for call in record.calls if record.called else ():
+        for call in filter(None, record.column(3)) if record.called else ():
             call.attrs = _GONE
         memory = state.memory
         memory.retained.append(record)

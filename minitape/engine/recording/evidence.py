@@ -34,7 +34,6 @@ EXITS = 256  # values that left, remembered per thread
 SITES = 512  # places at which values left before: of each the last one is remembered as well
 _ENOUGH = 2 * EXITS + SITES
 STACK = 3  # user frames noted of constants and variables
-OFTEN = 2  # ... and of what happens often: operations, gradients, values that leave
 
 Stack = tuple[tuple[CodeType, int], ...]
 # code and offset of a statement, then those of the call around it, where there is one
@@ -48,8 +47,10 @@ ref = weakref.ref
 
 def frames(frame: FrameType) -> Place:
     """The user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
-    if _OWN[(code := frame.f_code).co_filename]:
-        return sum(stack(frame, OFTEN), ())
+    while _OWN[(code := frame.f_code).co_filename]:
+        if frame.f_back is None:
+            return ()
+        frame = frame.f_back
     outer = None if code.co_name == "<module>" else frame.f_back
     if outer is None or _OWN[(around := outer.f_code).co_filename]:
         return code, frame.f_lasti
