@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..engine.back.reach import propagate, reachable_rows
+from ..engine.back.marks import propagate
+from ..engine.back.reach import reachable_rows
 from ..engine.back.sweep import Sweep
 from ..engine.back.tape import GradientTape
 from ..engine.recording.block import no_tapes

@@ -16,7 +16,7 @@ from ..engine.table.accelerator import fast
 from ..engine.table.primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
 from ..engine.tensor.convert import cast_tensor, convert_to_tensor
 from ..engine.tensor.operation import apply, binary
-from ..engine.tensor.operators import float_quotient
+from ..engine.tensor.other_operators import float_quotient
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..back.backward import gradients_of, rows_of
-from ..back.endpoints import GradientQuestion, leaf_of, wants_zeros
+from ..back.backward import gradients_of
+from ..back.endpoints import GradientQuestion, leaf_of, rows_of, wants_zeros
 from ..back.reach import reachable_rows
 from ..back.sweep import Sweep
 from ..back.values import unbroadcast

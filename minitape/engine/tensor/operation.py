@@ -78,13 +78,15 @@ def operand_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
 
 
 def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attrs: Attributes) -> Result:
-    """Runs a primitive that is called with a tensor."""
+    """Runs a primitive that is called with a tensor: a method of tensors, which the table asks for and which needs this
+    module.
+    """
     if set(map(type, inputs)) != {EagerTensor}:
         inputs = operand_tensors(inputs)
     return apply(primitive, inputs, attrs)
 
 
-setattr(Tensor, _apply.__name__, _apply)  # of the table, which comes before the tensors and knows none
+setattr(Tensor, _apply.__name__, _apply)
 
 
 def check_same_dtype(op: str, x: Tensor, y: Tensor) -> None:
