@@ -102,6 +102,7 @@ def run(text: str, wrap) -> list:
     return [None if t is None else t.numpy() for t in found]
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("block", range(20))
 def test_functions_agree_with_eager_execution(block):
     for seed in range(10 * block, 10 * block + 10):

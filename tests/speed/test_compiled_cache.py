@@ -153,7 +153,9 @@ DAMAGES = {
 
 
 TEXTS = {"empty": b"", "no text": b"\xff\xfe\x00", "a program": b"raise SystemExit('what was written is not run')"}
-CASES = [(damage, suffix) for damage in DAMAGES for suffix in ("nbi", "nbc")] + [(text, "py") for text in TEXTS]
+# each damage of one of the two files that numba keeps, in turns
+CASES = [(damage, ("nbi", "nbc")[number % 2]) for number, damage in enumerate(DAMAGES)]
+CASES += [(text, "py") for text in TEXTS]
 
 EACH = """
 import tempfile, numba, numpy

@@ -41,7 +41,7 @@ SHOWN: dict[str, Callable[[], Any]] = TWELVE | {
 SIZES = [(1400, 900), (1000, 700), (390, 800)]
 
 
-@pytest.mark.long(sample=5)
+@pytest.mark.long(sample=8)
 @pytest.mark.parametrize("name", SHOWN)
 def test_no_text_is_smaller_than_eleven_pixels(name, show, page):
     """In a window that has one of the sizes when the page is opened, and is given the others."""
