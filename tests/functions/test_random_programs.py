@@ -115,3 +115,15 @@ def test_functions_agree_with_eager_execution(block):
             else:
                 assert b is not None, message
                 np.testing.assert_allclose(b, a, 2e-3, 2e-4, err_msg=message)
+
+
+@pytest.mark.parametrize("seed", [3, 14, 15])
+def test_a_program_that_runs_often_gives_the_same(seed):
+    """After some runs sweeps are written out, and functions are compiled."""
+    text = program(seed)
+    for wrap in (lambda f: f, tf.function):
+        first = run(text, wrap)
+        for _ in range(20):
+            again = run(text, wrap)
+        for a, b in zip(first, again, strict=True):
+            np.testing.assert_array_equal(b, a)

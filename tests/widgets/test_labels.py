@@ -126,7 +126,7 @@ def rosenbrock() -> tuple[Any, Any, Any]:
 MORE = {f.__name__: f for f in (network, many_inputs, polynomial, rosenbrock)}
 
 
-@pytest.mark.long(sample=4)
+@pytest.mark.long(sample=7)
 @pytest.mark.parametrize("name", [*PROGRAMS, *MORE])
 def test_every_product_stands_on_its_own_edge(name, show, page):
     page.set_viewport_size({"width": 1366, "height": 900})
