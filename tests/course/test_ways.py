@@ -54,12 +54,6 @@ WAYS = programs(
     """
 #@ 01.2
 def derivative(f, value):
-    x = tf.Variable(value)
-    with tf.GradientTape() as tape:
-        y = f(x)
-    return tape.gradient(y, x)
-#@ 01.2
-def derivative(f, value):
     x = tf.constant(value)
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
@@ -88,21 +82,6 @@ def second_derivative(f, value):
         y = f(x)
         first = tape.gradient(y, x)
     return tape.gradient(first, x)
-#@ 01.4
-def second_derivative(f, value):
-    x = tf.Variable(value)
-    with tf.GradientTape() as a, tf.GradientTape() as b:
-        y = f(x)
-        first = b.gradient(y, x)
-    return a.gradient(first, x)
-#@ 01.5
-def roll_down(f, start, steps):
-    x = tf.Variable(start)
-    for _ in range(steps):
-        with tf.GradientTape() as tape:
-            y = f(x)
-        x.assign_sub(0.1 * tape.gradient(y, x))
-    return x
 #@ 01.5
 def roll_down(f, start, steps):
     x = tf.Variable(start)
@@ -112,16 +91,6 @@ def roll_down(f, start, steps):
             y = f(x)
         opt.apply_gradients([(tape.gradient(y, x), x)])
     return x.numpy()
-#@ 02.6
-def derivative_curve(f, places):
-    found = []
-    for place in places:
-        x = tf.constant(place)
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = f(x)
-        found.append(tape.gradient(y, x))
-    return found
 #@ 03.2
 def learn(loss_of, start, steps):
     w = tf.Variable(start)
@@ -130,14 +99,6 @@ def learn(loss_of, start, steps):
         with tf.GradientTape() as tape:
             loss = loss_of(w)
         opt.apply_gradients([(tape.gradient(loss, w), w)])
-    return w
-#@ 03.2
-def learn(loss_of, start, steps):
-    w = tf.Variable(start)
-    for _ in range(steps):
-        with tf.GradientTape() as tape:
-            loss = loss_of(w)
-        w.assign(w - 0.1 * tape.gradient(loss, w))
     return w
 #@ 03.4
 def add_up(numbers):
@@ -203,16 +164,6 @@ def gradient_of_loss(f, value):
         outer.watch(x)
         loss = f(x) + slope(x) ** 2
     return outer.gradient(loss, x)
-#@ 07.3
-def third_derivative(f, value):
-    x = tf.Variable(value)
-    with tf.GradientTape() as a:
-        with tf.GradientTape() as b:
-            with tf.GradientTape() as c:
-                y = f(x)
-            first = c.gradient(y, x)
-        second = b.gradient(first, x)
-    return a.gradient(second, x)
 #@ 07.4
 def newton_step(f, value):
     x = tf.Variable(value)
@@ -231,14 +182,6 @@ def my_product(f, point, direction):
             y = f(x)
         g = tape.gradient(y, x)
     return tf.reduce_sum(acc.jvp(g) * direction)
-#@ 07.5
-def my_product(f, point, direction):
-    x = tf.Variable(point)
-    with tf.GradientTape() as outer:
-        with tf.GradientTape() as inner:
-            y = f(x)
-        g = inner.gradient(y, x)
-    return tf.reduce_sum(outer.gradient(g, x, output_gradients=tf.constant(direction)) * direction)
 #@ 07.5
 def along_a_line(f, point, direction):
     x, v, s = tf.constant(point), tf.constant(direction), tf.constant(0.0)
