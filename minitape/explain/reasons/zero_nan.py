@@ -51,6 +51,11 @@ def received(q: Question, row: int) -> np.ndarray | None:
     return numbers_of(q.sweep.adjoints.get(row))
 
 
+def rule_of(q: Question, row: int) -> Site:
+    """Where the derivative rule of a function of the program's own returns; nowhere for other operations."""
+    return q.adapter.rule(q.rows[row]) if hasattr(q.adapter, "rule") else NOWHERE
+
+
 def stopped(q: Question) -> int | None:
     """The last operation on the way to which an adjoint came, and that sent nothing on; of a list none is known."""
     rows = [*q.used[:1], *(row for row, _ in q.way)]
@@ -77,7 +82,8 @@ def nan(q: Question) -> Finding | None:
         given, toward = q.sweep.adjoints.get(call), [edge for edge in edges if edge[0] in q.after]
         if (given is None or given.facts()[1]) and not all(edge[2].facts()[1] for edge in toward):
             grown = "grown" * has_grown(q, call, [] if given is None else [given.array()])
-            return at_row(q, "nan_backward", call, grown) if finite(q, call) else origin(q, call, "hidden")
+            by = rule_of(q, call)
+            return at_row(q, "nan_backward", call, grown, site=by) if finite(q, call) else origin(q, call, "hidden")
     bad = [row for row in q.behind if not finite(q, row)]
     return origin(q, min(bad), "hidden") if bad else at_row(q, "nan_backward", q.used[-1])
 
@@ -228,9 +234,8 @@ def handed_on(q: Question, row: int) -> Finding:
     senders = [call for call, edges in q.sweep.edges.items() if any(edge[0] == row for edge in edges)]
     if senders and sums_to_zero(q, row):
         return cancelled(q, senders[-1], row)
-    site = q.adapter.rule(one) if hasattr(q.adapter, "rule") else NOWHERE
-    if site is not NOWHERE:
-        return Finding("custom_rule", site, row)
+    if rule_of(q, row) is not NOWHERE:
+        return Finding("custom_rule", rule_of(q, row), row)
     for later, _ in q.way:  # who took another part of it, or a mask?
         cause = family(q, later) if later > row else ""
         if cause == "not_selected" or (cause == "zero_factor" and not has_no_zeros(q, later)):
