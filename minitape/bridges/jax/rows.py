@@ -102,7 +102,6 @@ class JaxCall(NamedTuple):
     compute: Callable[..., list]
     inputs: list[JaxVariable]
     rows: list[int]
-    ended: Sequence[JaxVariable]  # of a loop whose steps are rows: what the last of them gave
 
 
 class Fork(NamedTuple):
@@ -199,20 +198,14 @@ class JaxLog:
         scope: tuple[str, ...] = (),
         label: str = "",
         custom: str = "",
-        ended: Sequence[JaxVariable] = (),
     ) -> list[JaxVariable]:
-        """Runs an operation and writes its rows; none for what is computed from nothing that is a row.
-
-        A loop that ran step by step has ``ended`` with what the last step gave.
-        """
+        """Runs an operation and writes its rows; none for what is computed from nothing that is a row."""
         for given in inputs:
             if given.site is NOWHERE:
                 given.site = site
             for root in given.roots if given.row is None else ():
                 self.outside.setdefault(id(root), (root, site))
-        results = [
-            value.value if hasattr(value.value, "dtype") else jnp.asarray(value.value) for value in ended
-        ] or compute(*[given.value for given in inputs])
+        results = compute(*[given.value for given in inputs])
         if all(given.row is None for given in inputs) or not results:
             return self._folded(results, inputs, site)
         rows = [row for given in inputs if (row := self.constant(given)) is not None]
@@ -242,7 +235,7 @@ class JaxLog:
                 **form(result),
             )
             made.append(row)
-        self.calls.append(JaxCall(compute, inputs, made, ended))
+        self.calls.append(JaxCall(compute, inputs, made))
         return [JaxVariable(result, row, live) for result, row in zip(results, made, strict=True)]
 
     def _folded(self, results: list, inputs: list[JaxVariable], site: Site) -> list[JaxVariable]:
@@ -277,7 +270,7 @@ class JaxLog:
         has itself.
         """
         self._constants.clear()
-        for given in [given for call in self.calls for given in (*call.inputs, *call.ended)]:
+        for given in [given for call in self.calls for given in call.inputs]:
             if given.row is not None or np.size(given.value) > SMALL:
                 given.value = None
 
