@@ -171,10 +171,10 @@ def init(sizes):
     for n in sizes:
         layers.append({
             "w": jnp.ones(n),
-            "b": jnp.arange(n), #! #- "b": jnp.arange(1.0 * n),
+            "b": jnp.arange(n), #- "b": jnp.arange(1.0 * n),
         })
     return layers
-params = init([2, 2])
+params = init([2, 2]) #!
 w = params[1]["b"]
 def loss(params):
     return sum(jnp.sum(layer["w"] * layer["b"] ** 2) for layer in params)

@@ -275,7 +275,7 @@ def rule(q: Question, row: int, cause: str = "custom_rule", what: str = "") -> F
 
 
 def nan(q: Question) -> Finding | None:
-    """Where NaN came up; also in what is computed from no row, or before a division has hidden an infinity."""
+    """Where NaN came up, also before a division has hidden an infinity."""
     found = zero_nan.nan(q)
     if found is None or found.row is None:
         return found
@@ -283,8 +283,8 @@ def nan(q: Question) -> Finding | None:
     large = [at for at in grows if not zero_nan.finite(q, at) and all(zero_nan.finite(q, n) for n in q.rows[at].inputs)]
     if large and found.cause == "nan_forward":
         return at_row(q, "nan_forward", large[0])
-    if row.extra.bad is not NOWHERE and all(zero_nan.finite(q, one) for one in row.inputs):
-        return Finding("nan_forward", row.extra.bad, found.row, fill("An operation"))
+    if found.cause == "nan_input" and row.extra.roots and all(np.isfinite(root).all() for root in row.extra.roots):
+        return at_row(q, "nan_forward", found.row, what=fill("An operation"))  # it was computed of finite numbers
     if found.cause == "nan_input":
         found.site = q.adapter.made(found.row) if row.kind == "source" else found.site
     return found

@@ -63,7 +63,7 @@ class JaxVariable:
     row.
     """
 
-    __slots__ = "value row live site roots bad".split()
+    __slots__ = "value row live site roots".split()
 
     def __init__(
         self,
@@ -77,7 +77,6 @@ class JaxVariable:
         # of what is no row: the arrays from outside that it was computed from
         self.roots = [value] if row is None and roots is None else roots or []
         self.live = live  # computed from an argument that is a float: calls with it are opened
-        self.bad = NOWHERE  # of what is no row: where a NaN or infinity came up in it
 
     @property
     def known_row(self) -> int:
@@ -93,7 +92,6 @@ class JaxExtra(NamedTuple):
     came: Sequence[int] = ()
     custom: str = ""  # of what has a derivative rule of the program's own: where that is
     roots: Sequence = ()  # of a constant: the arrays from outside that it is, or was computed from
-    bad: Site = NOWHERE  # where a NaN or infinity came up in what it was given and is no row
 
 
 class JaxCall(NamedTuple):
@@ -182,7 +180,7 @@ class JaxLog:
             kind="constant",
             site=value.site,
             differentiable=False,
-            extra=JaxExtra(roots=value.roots, bad=value.bad),
+            extra=JaxExtra(roots=value.roots),
             **form(value.value),
         )
         self.entries[row].label = name or "const"
@@ -207,7 +205,8 @@ class JaxLog:
                 self.outside.setdefault(id(root), (root, site))
         results = compute(*[given.value for given in inputs])
         if all(given.row is None for given in inputs) or not results:
-            return self._folded(results, inputs, site)
+            roots = list({id(root): root for given in inputs for root in given.roots}.values())
+            return [JaxVariable(result, site=site, roots=roots) for result in results]
         rows = [row for given in inputs if (row := self.constant(given)) is not None]
         on_way = not self.silent and any(self.entries[row].differentiable for row in rows)
         live = any(given.live for given in inputs)
@@ -231,24 +230,12 @@ class JaxLog:
                 scope=scope,
                 cut=CUTS.get(why) if on_way else None,
                 differentiable=on_way and not why,
-                extra=JaxExtra(why, (), custom, bad=bad_of(inputs)),
+                extra=JaxExtra(why, (), custom),
                 **form(result),
             )
             made.append(row)
         self.calls.append(JaxCall(compute, inputs, made))
         return [JaxVariable(result, row, live) for result, row in zip(results, made, strict=True)]
-
-    def _folded(self, results: list, inputs: list[JaxVariable], site: Site) -> list[JaxVariable]:
-        """What is computed from nothing that is a row."""
-        roots = list({id(root): root for given in inputs for root in given.roots}.values())
-        made = [JaxVariable(result, site=site, roots=roots) for result in results]
-        for value in made:
-            if inexact(value.value) and not is_key(value.value) and not jnp.isfinite(value.value).all():
-                floats = [jnp.asarray(given.value) for given in inputs if inexact(jnp.asarray(given.value))]
-                # such as of 0 times infinity
-                new = jnp.isnan(value.value).any() and not any(jnp.isnan(given).any() for given in floats)
-                value.bad = site if new or all(jnp.isfinite(given).all() for given in floats) else bad_of(inputs)
-        return made
 
     def _why(self, op: str, result: Any) -> str:
         """Why no gradient passes an operation; empty where one does."""
@@ -295,11 +282,6 @@ CUTS = {
 def is_key(value: Any) -> bool:
     """Whether a value is a random key (or several) of the new kind."""
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
-
-
-def bad_of(inputs: Sequence[JaxVariable]) -> Site:
-    """Where a NaN or infinity came up in one of these values, if none of them is a row."""
-    return next((given.bad for given in inputs if given.bad is not NOWHERE), NOWHERE)
 
 
 def inexact(array: Any) -> bool:

@@ -341,7 +341,7 @@ class TapeAdapter:
             return written
         return fill("{operation} in {function}(...)", operation=label, function=written)
 
-    def used_rows(self, source: Any) -> list[Site]:
+    def used_at(self, source: Any) -> list[Site]:
         """The lines of the operations that were computed from a source under the tape, in order."""
         own = set(self.rules.tape._rows_of(source))
         place = self.rules.last_use(source) if own else None
