@@ -147,10 +147,10 @@ grad = jax.grad(loss)(*args)
 #@ old_state_of_a_scan unused
 w = jnp.array([0.5, 0.2])
 def cell(w, h):
-    return jnp.tanh(h * w)
+    return jnp.tanh(h * w) #!
 def loss(w):
     def step(h, x):
-        new = cell(w, h) #! #- h = cell(w, h)
+        new = cell(w, h) #- h = cell(w, h)
         return h, x
     return jnp.sum(lax.scan(step, jnp.ones(2), jnp.arange(3.0))[0])
 args = w,

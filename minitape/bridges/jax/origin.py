@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ...engine.recording.frames import own_file
 from ...explain.reasons import text
 from ...explain.reasons.text import FUNCTIONS, Statement, last_name, names_in, unparse
@@ -159,21 +157,10 @@ class JaxOrigin:
 
     def read(self, leaf: JaxLeaf) -> Site | None:
         """The line on which it reads a leaf of its arguments by the name of a global or of a function around it."""
-        argument, array = self.args[leaf.argument], np.ndim(leaf.value) > 0
-        given = self._given()[1:]
+        argument, given = self.args[leaf.argument], self._given()[1:]
         called = unparse(given[leaf.argument]) if len(given) > leaf.argument else ""
-
-        def same(name: str, value: Any) -> bool:
-            if name == called or (value is argument and not isinstance(value, (bool, int, float, complex))):
-                return True
-            return (
-                array
-                and getattr(value, "shape", None) == leaf.value.shape
-                and np.size(value) > 1
-                and np.array_equal(value, leaf.value)
-            )
-
-        return self.reads(same, leaf.path[:1])
+        number = isinstance(argument, (bool, int, float, complex))
+        return self.reads(lambda name, value: name == called or (value is argument and not number), leaf.path[:1])
 
     def reads(self, wanted: Callable[[str, Any], bool], path: tuple = ()) -> Site | None:
         """The first line of the function, or of those that it calls, that reads such a name from outside; of a tree the

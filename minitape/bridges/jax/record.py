@@ -101,7 +101,8 @@ class JaxRecording(FrameworkRecording):
             return [
                 leaf.row
                 for leaf in self.given
-                if (self.entries[leaf.row].name or "").startswith((f"{source}[", f"{source}."))
+                if (name := self.entries[leaf.row].name or "").startswith((f"{source}[", f"{source}."))
+                or name.endswith(f"[{source!r}]")
             ]
         whole = [leaf.row for leaf in self.given if self.asked[1][leaf.argument] is source]
         parts = jax.tree_util.tree_leaves(source)

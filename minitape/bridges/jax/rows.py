@@ -6,8 +6,7 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -117,21 +116,11 @@ class JaxLog:
         self.recording, self.entries = recording, recording.entries
         self.calls: list[JaxCall] = []
         self.forks: list[Fork] = []
-        self.silent = 0  # more than 0 inside of what has a rule of its own: its rows are on no gradient's way
         self._bound = Bound()
         self._rows: dict[int, tuple] = {}  # by identity of an array that the program has
         self._constants: dict[int, tuple] = {}
         # by identity of an array that is no argument: and where it is read first
         self.outside: dict[int, tuple] = {}
-
-    @contextmanager
-    def silence(self) -> Iterator[None]:
-        """What runs in the block is on no gradient's way."""
-        self.silent += 1
-        try:
-            yield
-        finally:
-            self.silent -= 1
 
     # -- which row ---------------------------------------------------------------------------------
 
@@ -208,16 +197,12 @@ class JaxLog:
             roots = list({id(root): root for given in inputs for root in given.roots}.values())
             return [JaxVariable(result, site=site, roots=roots) for result in results]
         rows = [row for given in inputs if (row := self.constant(given)) is not None]
-        on_way = not self.silent and any(self.entries[row].differentiable for row in rows)
+        on_way = any(self.entries[row].differentiable for row in rows)
         live = any(given.live for given in inputs)
         label = self._label(label or LABELS.get(op, op), op, inputs)
         made: list[int] = []
         for number, result in enumerate(results):
-            again = (
-                live
-                and not self.silent
-                and any(inexact(jnp.asarray(given.value)) for given in inputs if not is_key(given.value))
-            )
+            again = live and any(inexact(jnp.asarray(given.value)) for given in inputs if not is_key(given.value))
             why = self._why(op, result) if on_way or again else ""
             row = self.recording.operation(
                 op,
@@ -296,16 +281,6 @@ def inexact(array: Any) -> bool:
 def form(array: Any) -> dict:
     """Dtype and shape of a row."""
     return {"dtype": str(array.dtype), "shape": tuple(np.shape(array))}
-
-
-def places(eqn: Any) -> list[Site]:
-    """The lines of the user's in which an equation was made, the innermost first."""
-    traceback = eqn.source_info.traceback
-    return [
-        (frame.file_name, frame.line_num)
-        for frame in (() if traceback is None else traceback.frames)
-        if not own_file(frame.file_name)
-    ]
 
 
 class JaxPlace(NamedTuple):

@@ -52,7 +52,7 @@ class JaxRun:
             "checkpoint": self._call,
             "scan": self._scan,
             "cond": self._cond,
-        } | dict.fromkeys(CUSTOM, self._custom)
+        }
 
     def run(
         self, jaxpr: Any, consts: list[JaxVariable], args: list[JaxVariable], scope: Scope = ()
@@ -82,7 +82,7 @@ class JaxRun:
         place = JaxPlace() if self.library else place_of(eqn)
         self.site = outer if place.site is NOWHERE else place.site
         # a function of several equations that JAX does not call, but writes out
-        if place.called in SHARES and opens is None:
+        if place.called in SHARES and opens is None and eqn.primitive.name not in CUSTOM:
             scope = (*scope, place.called)
         try:
             rows = size_of(eqn) if opens is not None and any(given.live for given in inputs) else MOST + 1
@@ -119,7 +119,7 @@ class JaxRun:
         if name == "convert_element_type" and getattr(inputs[0].value, "dtype", None) == eqn.params["new_dtype"]:
             return inputs  # says only that the dtype is no guess of JAX's any more
         label = f"x^{eqn.params['y']}" if name == "integer_pow" else ""
-        op = called(eqn) if name in self.opens else name
+        op = called(eqn) if name in self.opens or name in CUSTOM else name
         return self.log.call(op, partial(evaluate, eqn), inputs, self.site, scope, label, rule_of(eqn))
 
     # -- calls that are opened ---------------------------------------------------------------------
@@ -132,19 +132,6 @@ class JaxRun:
             return self.run_closed(closed, inputs, (*scope, called(eqn)))
         finally:
             self.library -= strange
-
-    def _custom(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
-        """A function with a rule of its own: what it computes is shown, and the gradient goes by the rule, through one
-        row.
-        """
-        body = eqn.params["call_jaxpr" if "call_jaxpr" in eqn.params else "fun_jaxpr"]
-        sites = set() if self.library else {place_of(inner).site for inner in getattr(body, "jaxpr", body).eqns}
-        if sites - {NOWHERE, self.site}:  # the user's, not JAX's own
-            calls = len(self.log.calls)
-            with self.log.silence():
-                self.run_closed(body, inputs, (*scope, called(eqn)))
-            del self.log.calls[calls:]  # only looked at: JAX goes through it neither back nor forward
-        return self._row(eqn, inputs, scope)
 
     def _scan(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         """As ``jax.disable_jit`` runs it: step by step."""

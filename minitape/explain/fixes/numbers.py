@@ -13,7 +13,6 @@ from .dialects import TENSORFLOW
 from .site import Change, Edit, Spot, is_call, is_index, operand, spelled
 
 _DRAWS = set("rand randn randint normal uniform bernoulli sample rsample dropout".split())
-VARIANCES = {"std": "var", "reduce_std": "reduce_variance"}
 STEPS = "round floor ceil trunc sign rint fix floordiv".split()
 
 
@@ -102,15 +101,6 @@ def under_root(spot: Spot, node: Any) -> str | None:
         return None
     tf, more = root.removesuffix(".sqrt"), "".join(f", {k.arg}={unparse(k.value)}" for k in node.keywords)
     return f"{tf}.sqrt({tf}.reduce_sum({tf}.square({unparse(x)}){more}) + 1e-12)"
-
-
-def of_variance(spot: Spot, node: Any) -> str | None:
-    """The root of the variance and a small number, for ``x.std()``: a number that is added to ``x`` changes neither."""
-    root = spelled(spot, spot.dialect.function("sqrt"))
-    if not is_call(node, *VARIANCES) or not isinstance(node.func, ast.Attribute) or root is None or least(spot) != 0:
-        return None
-    variance = ast.Attribute(node.func.value, VARIANCES[node.func.attr], ast.Load())
-    return f"{root}({unparse(ast.Call(variance, node.args, node.keywords))} + 1e-12)"
 
 
 def log_softmax(spot: Spot, node: Any) -> Change | None:

@@ -10,15 +10,13 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..reasons.names import path_to
 from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
 from .edits import looked_up
-from .leaving import FLAT, part_inside
-from .numbers import is_integer, least, of_variance, rounded, through, under_root
-from .site import Spot, is_call, is_index, operand, spelled
+from .leaving import part_inside
+from .numbers import is_integer, least, rounded, through, under_root
+from .site import Spot, is_call, operand, spelled
 
 _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may name; None: it does not fit
     "it": lambda spot, node: unparse(node),
@@ -30,7 +28,6 @@ _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may
     "soft": lambda spot, node: soft(spot, node),
     "small": lambda spot, node: "1e-12" if re.search("sqrt|norm", called(node)) else "1e-06",
     "root": lambda spot, node: under_root(spot, node),
-    "variance": lambda spot, node: of_variance(spot, node),
     "below": lambda spot, node: _text(node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]),
     "new": lambda spot, node: (found := part_inside(spot)) and (found[1] if found[0] is node else None),
     "code": lambda spot, node: spot.path or spot.question.name,
@@ -141,12 +138,6 @@ TABLE = [
         "Keep the number as well as the text, and compute with the number.",
         lambda spot, node: not isinstance(node, ast.BinOp) or isinstance(getattr(node.left, "value", None), str),
     ),
-    OperationFix(
-        _LEFT,
-        "|".join(map(_plain, FLAT)),
-        "`{it}` jumps, with tensors as well: weigh all that it chooses or counts (`{softmax}`), or leave it out, and "
-        "compute with the values.",
-    ),
     OperationFix(_LEFT, r"\w+", "Write `{new}` for `{it}`, and stay with tensors all the way."),
     OperationFix(
         f"{_NONE} {_INTEGER}",
@@ -154,22 +145,6 @@ TABLE = [
         "It gives whole numbers, which jump. Weigh all that `{it}` chooses from, by `{softmax}` of `{x}`; or give "
         "`{x}` itself to a cross entropy.",
         lambda spot, node: _of_float(spot) and _places(spot, node),
-    ),
-    OperationFix(
-        _NONE,
-        "topk|topkv2",
-        "The indices of `{it}` have no derivative, its values have one: compute with the values, or weigh all elements "
-        "with `{softmax}({x}, -1)`.",
-    ),
-    OperationFix(
-        _NONE, "range|arange", "Use a fixed number of points, and scale them: whole numbers as floats, times the step."
-    ),
-    OperationFix(
-        f"{_NONE} {_INTEGER}",
-        "long|int|short|astype|cast|to|type",
-        "An index must stay a whole number, so interpolate between its neighbours: `low = {it}` (at most the size - "
-        "2), `part = ({x}) - low`, and `(1 - part) * table[low] + part * table[low + 1]` for `table[...]`.",
-        lambda spot, node: is_integer(node) and is_index(spot),
     ),
     OperationFix(
         f"{_NONE} {_INTEGER}",
@@ -203,24 +178,11 @@ TABLE = [
         lambda spot, node: spot.dialect.name != "jax",
     ),
     OperationFix(
-        "left_jax",
-        "joinedstr|print",
-        "A number that is not there yet cannot be written as text: delete {lines}, or write "
-        "`jax.debug.print('{{}}', value)` in its place, or return the value and write it outside.",
-    ),
-    OperationFix(
         "saturated",
         "clip|clamp|clipbyvalue|clampmin|clampmax|hardtanh",
         "What matters of `{x}` lies outside of the limits of `{it}`: begin with values inside of them, or widen the "
         "limits. If it should stay at the limit, nothing is wrong.",
         lambda spot, node: spot.entry is None or not re.search("sigmoid|logistic|tanh|softmax|erf|exp", spot.entry.op),
-    ),
-    OperationFix(
-        "nan_forward",
-        "softmax",
-        "All elements of a row are -inf, and softmax divides 0 by 0 there. Let each row keep an element, or mask with "
-        "a large negative number, such as -1e9.",
-        lambda spot, node: any(a is not None and np.isneginf(a).any() for a in spot.inputs()),
     ),
     OperationFix(
         "nan_forward nan_backward",
@@ -234,11 +196,6 @@ TABLE = [
         "`{it}` is not finite where `{x}` is zero: add a small number there, such as {small}. Where a later line masks "
         "such elements, replace them before, too.",
         lambda spot, node: least(spot) == 0 and not is_call(operand(spot, node), "softmax", "sigmoid"),
-    ),
-    OperationFix(
-        "nan_backward",
-        "reducestd|std",
-        "`{it}` has no finite slope where all elements are equal: write `{variance}`.",
     ),
     OperationFix(
         "nan_backward",
@@ -261,21 +218,9 @@ TABLE = [
         "before the division.",
     ),
     OperationFix(
-        "nan_backward",
-        "acos|asin|arccos|arcsin",
-        "`{it}` has no finite slope at -1 and 1: keep `{x}` a little inside, `({x}) * 0.999999`.",
-    ),
-    OperationFix(
         "not_selected",
         "minimum|maximum|gather|gathernd|take|where|subscript|indexselect|takealongaxis",
         "If the choice is intended, nothing is wrong: with other data (other indices or conditions) `{it}` takes other "
         "elements. Else use data that take these, or use all elements.",
-    ),
-    OperationFix(
-        "zero_cancels saturated",
-        "softmax",
-        "The softmax of a single value is always 1. For yes or no with one output write `{sigmoid}({x})` for `{it}`; "
-        "or give it one output for each class.",
-        lambda spot, node: spot.entry is not None and tuple(spot.entry.shape)[-1:] == (1,),
     ),
 ]

@@ -64,7 +64,6 @@ EDITS: dict[str, list[Edit]] = {  # by cause
         edit.masked_before("sqrt", "pow", "norm", "log", "div"),
         number.not_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")),
         number.under_root,
-        number.not_all_zero(number.of_variance),
         edit.on_operand("{x} + 1e-12", "norm", "vector_norm"),
         edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
         number.at_zero(edit.on_operand("{x} + 1e-06", "pow")),
