@@ -302,7 +302,7 @@ def item_of(node: ast.AST) -> tuple[ast.expr | None, str]:
 
 def keys_of(node: ast.AST, where: Statement) -> set[tuple[Key, str]]:
     """What a name, an attribute or an item that is bound or read is known by where values go, each with the part that
-    it is, such as the item of a dictionary; empty where it may be any.
+    it is: the item of a dictionary, or the class that has the attribute; empty where it may be any.
     """
     base, item = item_of(node)
     if isinstance(base, ast.Name):
@@ -310,7 +310,8 @@ def keys_of(node: ast.AST, where: Statement) -> set[tuple[Key, str]]:
     if isinstance(node, ast.Name):
         return {(key_of(node.id, where), "")}
     if isinstance(node, ast.Attribute):
-        return {((".", node.attr), "")}
+        own = isinstance(node.value, ast.Name) and node.value.id == "self"
+        return {((".", node.attr), _alone(where.file, where.in_class) if own else "")}
     if isinstance(node, ast.Subscript):
         return keys_of(node.value, where)
     return set()
@@ -322,14 +323,23 @@ def parts_of(s: Statement) -> list[ast.expr | None]:
     return parts if len(parts) == len(s.targets) > 1 else [s.value] * len(s.targets)
 
 
+def _alone(file: str, name: str) -> str:
+    """The name of a class of the text that has no base and is none."""
+    classes = [s.node for s in statements(file) if isinstance(s.node, ast.ClassDef)]
+    mine = [c for c in classes if c.name == name and not c.bases]
+    return name if mine and not any(name in map(last_name, c.bases) for c in classes) else ""
+
+
 # -- where a value goes ----------------------------------------------------------------------------
 
 
 class Flow(NamedTuple):
-    """Where a value goes: functions and classes by name, and what has the value, as a part of what."""
+    """Where a value goes: functions and classes by name, and what has the value, by which statement, as a part of
+    what.
+    """
 
     functions: dict[str, list[Def]]
-    hot: dict[Key, set[str]]
+    hot: dict[Key, dict[Statement, set[str]]]
 
 
 def flow(start: Statement, files: Iterable[str | None], branches: bool = True) -> set[Statement]:
@@ -360,7 +370,7 @@ def _flow(start: Statement, text: tuple[ProgramText, ...], branches: bool) -> tu
         fresh, inner = set[str](), list[Statement]()
         for s in waiting:
             for key, part in _given(f, s, s is start):
-                f.hot.setdefault(key, set()).add(part)
+                f.hot.setdefault(key, {}).setdefault(s, set()).add(part)
                 fresh.add(key[1] or CALLS)
             if branches and isinstance(s.node, BRANCHES):
                 inner += [one for one in statements(s.file)[s.order + 1 :] if s in one.around]
@@ -376,8 +386,9 @@ def _reads(f: Flow, nodes: Iterable[ast.AST], where: Statement) -> bool:
     for n in nodes:
         loads = isinstance(getattr(n, "ctx", None), ast.Load) and id(n) not in within
         for key, part in keys_of(n, where) if loads or (isinstance(n, ast.Call) and item_of(n)[1]) else ():
-            if key in f.hot and (not part or f.hot[key] & {part, ""}):
-                return True
+            for given, parts in f.hot.get(key, {}).items():
+                if (not part or parts & {part, ""}) and not _bound_over(key, given, where):
+                    return True
         if isinstance(n, ast.Name) and n.id in f.functions and loads and (CALLS, n.id) in f.hot:
             return True  # it is called elsewhere: ``pool.map(f, ...)``
         if isinstance(n, ast.Call):
@@ -387,6 +398,14 @@ def _reads(f: Flow, nodes: Iterable[ast.AST], where: Statement) -> bool:
             if not of_another and name not in f.functions and (CALLS, "") in f.hot:
                 return True
     return False
+
+
+def _bound_over(key: Key, given: Statement, reader: Statement) -> bool:
+    """Whether a name is certainly bound anew between the statement that gave it a value and one that reads it."""
+    between = (s for s in statements(given.file)[given.order + 1 : reader.order] if key[1] in s.binds)
+    return (given.functions == reader.functions and key[0] != ".") and any(
+        {*s.around} <= {*reader.around} and not isinstance(s.node, ast.AugAssign) for s in between
+    )
 
 
 def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, str]]:
