@@ -177,13 +177,6 @@ for _ in range(2):
     opt.zero_grad()
     loss.backward()
     opt.step()
-#@ half_underflow underflow
-w = nn.Parameter(torch.randn(32, 16) * 0.1)
-opt = torch.optim.SGD([w], 0.1)
-x = torch.randn(64, 32) * 0.01
-h = (x.half() @ w.half())
-loss = h.float().pow(2).mean() * 1e-3  #! #- loss = h.float().pow(2).mean() * 1e5
-loss.backward(); opt.step()
 #@ sac_sample sampled
 actor, critic = nn.Linear(4, 2), nn.Linear(5, 1)
 for p in critic.parameters(): p.requires_grad_(False)

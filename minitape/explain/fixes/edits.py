@@ -20,8 +20,8 @@ def without(*names: str) -> Edit:
     """``x`` for ``x.name()``, ``name(x)`` and ``x.name``."""
 
     def edit(spot: Spot, node: Any) -> Change | None:
-        if any(is_call(n, *REBUILDS) and n is not node for n in spot.statement.nodes) or _twice(spot):
-            return None  # what is made anew of the value, or what another path needs
+        if any(is_call(n, *REBUILDS) and n is not node for n in spot.statement.nodes):
+            return None  # what is made anew of the value
         if isinstance(node, ast.Attribute) and node.attr in names and not is_module(spot, node.value):
             changes = [n for n in spot.statement.nodes if isinstance(n, ast.Attribute) and n.value is node]
             return None if changes or spot.statement.targets[:1] == [node] else unparse(node.value)
@@ -29,17 +29,6 @@ def without(*names: str) -> Edit:
         return None if x is None or any(a is not x for a in node.args) else unparse(x)
 
     return edit
-
-
-def _twice(spot: Spot) -> bool:
-    """Whether the row to blame has another beside it, of the same line and the same input: what one of them needs the
-    other must not have.
-    """
-    one = spot.entry
-    return (
-        one is not None
-        and sum((e.op, e.site, e.inputs) == (one.op, one.site, one.inputs) for e in spot.question.rows) > 1
-    )
 
 
 def keyword(name: str, value: object, *functions: str) -> Edit:

@@ -10,18 +10,17 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..reasons.names import path_to
+import numpy as np
+
 from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
-from .edits import looked_up
-from .leaving import part_inside
+from .leaving import FLAT, part_inside
 from .numbers import is_integer, least, rounded, through, under_root
-from .site import Spot, is_call, operand, spelled
+from .site import Spot, is_call, is_index, operand, spelled
 
 _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may name; None: it does not fit
     "it": lambda spot, node: unparse(node),
     "x": lambda spot, node: _text(rounded(spot, node)),
-    "lines": lambda spot, node: fill("line {line}", line=spot.statement.line),
     "softmax": lambda spot, node: _path(spot, spot.dialect.softmax),
     "sigmoid": lambda spot, node: _path(spot, spot.dialect.sigmoid),
     "through": lambda spot, node: through(spot, node, rounded(spot, node)),
@@ -30,8 +29,6 @@ _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may
     "root": lambda spot, node: under_root(spot, node),
     "below": lambda spot, node: _text(node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]),
     "new": lambda spot, node: (found := part_inside(spot)) and (found[1] if found[0] is node else None),
-    "code": lambda spot, node: spot.path or spot.question.name,
-    "name": lambda spot, node: _looked_up(spot),
 }
 
 
@@ -95,12 +92,6 @@ def soft(spot: Spot, node: Any) -> str | None:
     return unparse(parsed(f"{_path(spot, spot.dialect.sigmoid)}({height} / 0.1)"))
 
 
-def _looked_up(spot: Spot) -> str | None:
-    """The name of what an operation takes elements of, where the source tells which."""
-    q, row = spot.question, looked_up(spot)
-    return None if row is None else path_to(q, q.rows[row].thing()) or q.rows[row].name or None
-
-
 def _places(spot: Spot, node: Any) -> bool:
     """Whether of two results the places are taken: ``max(x, 1)[1]``, ``max(x, 1).indices``, ``_, i = max(x, 1)``."""
     two = node is spot.statement.value and len(spot.statement.binds) == 2
@@ -127,16 +118,16 @@ _INTEGER = "integer_cast integer_dtype"
 _LEFT = "left_torch left_through_numpy"
 TABLE = [
     OperationFix(
-        "integer_dtype",
-        r"\w*",
-        "{code} is an index, which has no gradient. Ask about what it takes elements of: {name}.",
-        lambda spot, node: not _of_float(spot),
-    ),
-    OperationFix(
         _LEFT,
         "joinedstr|str|format|dumps|mod",
         "Keep the number as well as the text, and compute with the number.",
         lambda spot, node: not isinstance(node, ast.BinOp) or isinstance(getattr(node.left, "value", None), str),
+    ),
+    OperationFix(
+        _LEFT,
+        "|".join(map(_plain, FLAT)),
+        "`{it}` jumps, with tensors as well: weigh all that it chooses or counts (`{softmax}`), or leave it out, and "
+        "compute with the values.",
     ),
     OperationFix(_LEFT, r"\w+", "Write `{new}` for `{it}`, and stay with tensors all the way."),
     OperationFix(
@@ -145,6 +136,22 @@ TABLE = [
         "It gives whole numbers, which jump. Weigh all that `{it}` chooses from, by `{softmax}` of `{x}`; or give "
         "`{x}` itself to a cross entropy.",
         lambda spot, node: _of_float(spot) and _places(spot, node),
+    ),
+    OperationFix(
+        _NONE,
+        "topk|topkv2",
+        "The indices of `{it}` have no derivative, its values have one: compute with the values, or weigh all elements "
+        "with `{softmax}({x}, -1)`.",
+    ),
+    OperationFix(
+        _NONE, "range|arange", "Use a fixed number of points, and scale them: whole numbers as floats, times the step."
+    ),
+    OperationFix(
+        f"{_NONE} {_INTEGER}",
+        "long|int|short|astype|cast|to|type",
+        "An index must stay a whole number, so interpolate between its neighbours: `low = {it}` (at most the size - "
+        "2), `part = ({x}) - low`, and `(1 - part) * table[low] + part * table[low + 1]` for `table[...]`.",
+        lambda spot, node: is_integer(node) and is_index(spot),
     ),
     OperationFix(
         f"{_NONE} {_INTEGER}",
@@ -185,6 +192,13 @@ TABLE = [
         lambda spot, node: spot.entry is None or not re.search("sigmoid|logistic|tanh|softmax|erf|exp", spot.entry.op),
     ),
     OperationFix(
+        "nan_forward",
+        "softmax",
+        "All elements of a row are -inf, and softmax divides 0 by 0 there. Let each row keep an element, or mask with "
+        "a large negative number, such as -1e9.",
+        lambda spot, node: any(a is not None and np.isneginf(a).any() for a in spot.inputs()),
+    ),
+    OperationFix(
         "nan_forward nan_backward",
         "exp|exp2|cosh|sinh",
         "`{it}` is too large for its type. Where it is divided by its sum, `{softmax}({x}, -1)` is the same without "
@@ -218,9 +232,21 @@ TABLE = [
         "before the division.",
     ),
     OperationFix(
+        "nan_backward",
+        "acos|asin|arccos|arcsin",
+        "`{it}` has no finite slope at -1 and 1: keep `{x}` a little inside, `({x}) * 0.999999`.",
+    ),
+    OperationFix(
         "not_selected",
         "minimum|maximum|gather|gathernd|take|where|subscript|indexselect|takealongaxis",
         "If the choice is intended, nothing is wrong: with other data (other indices or conditions) `{it}` takes other "
         "elements. Else use data that take these, or use all elements.",
+    ),
+    OperationFix(
+        "zero_cancels saturated",
+        "softmax",
+        "The softmax of a single value is always 1. For yes or no with one output write `{sigmoid}({x})` for `{it}`; "
+        "or give it one output for each class.",
+        lambda spot, node: spot.entry is not None and tuple(spot.entry.shape)[-1:] == (1,),
     ),
 ]

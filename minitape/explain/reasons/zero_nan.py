@@ -163,10 +163,7 @@ def zero(q: Question) -> Finding | None:
 
 
 def cancelled(q: Question, call: int, row: int) -> Finding:
-    """Contributions to a row that cancel: in a function of differences or shares, or in the program itself."""
-    meeting = difference(q, row)
-    if meeting is not None:
-        return at_row(q, "zero_cancels", meeting, "difference")
+    """Contributions to a row that cancel: in a function of shares, or in the program itself."""
     if q.rows[call].op in q.adapter.zeros["zero_cancels"] - SUBTRACTS:
         return at_row(q, "zero_cancels", call)
     senders = [one for one, edges in q.sweep.edges.items() for edge in edges if edge[0] == row]
@@ -177,17 +174,6 @@ def cancelled(q: Question, call: int, row: int) -> Finding:
             exps = [one.row for one in q.rows if one.op == "exp" and one.scope[:depth] == own]
             return at_row(q, "saturated" if any(is_one_hot(q, at) for at in exps) else "zero_cancels", call, what=name)
     return at_row(q, "zero_sum", call, "elements" if len(senders) == 1 else "")
-
-
-def difference(q: Question, row: int) -> int | None:
-    """Where two values are subtracted that were both computed from a row; those that are the same before others."""
-    made, found = q.forward([row]), list[tuple[bool, int]]()
-    for at in sorted(made & q.behind):
-        given = q.rows[at].inputs[:2]
-        if q.rows[at].op in SUBTRACTS and len(set(given)) > 1 and made.issuperset(given):
-            pair = numbers(q, given)
-            found.append((len(pair) < 2 or not np.all(pair[0] == pair[1]), at))
-    return min(found)[1] if found else None
 
 
 def family(q: Question, row: int) -> str:
