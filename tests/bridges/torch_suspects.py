@@ -177,13 +177,6 @@ for _ in range(2):
     opt.zero_grad()
     loss.backward()
     opt.step()
-#@ half_underflow underflow
-w = nn.Parameter(torch.randn(32, 16) * 0.1)
-opt = torch.optim.SGD([w], 0.1)
-x = torch.randn(64, 32) * 0.01
-h = (x.half() @ w.half())
-loss = h.float().pow(2).mean() * 1e-3  #! #- loss = h.float().pow(2).mean() * 1e5
-loss.backward(); opt.step()
 #@ vae_sample sampled
 enc, dec = nn.Linear(10, 6), nn.Linear(3, 10)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], 1e-3)

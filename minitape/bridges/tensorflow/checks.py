@@ -533,7 +533,7 @@ def _inner(q: Question, found: Finding | None) -> Finding | None:
     if found is None or found.row is None:
         return found
     row = q.rows[found.row]
-    if is_custom(row.extra.op or ""):
+    if is_custom(row.extra.op or "") and found.cause not in ("nan_backward", "nan_forward"):
         return Finding("custom_rule", q.adapter.rule(row), row.row)
     if row.op in PYTHON:
         return at_row(q, "left_through_numpy", row.row, "python", PYTHON[row.op])
