@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import takewhile
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from ..picture.fields import EventFields, Fields, ResultFields, SourceFields, SweepFields, TapeFields
+from ..picture.fields import EventFields, Fields, ResultFields, SourceFields, TapeFields
 from ..picture.known_rules import KnownRule, rule_of
 from ..picture.reading import Reader
-from ..picture.results import ASKED, CALLS, SOURCES, STEPS, said_by
+from ..picture.results import ASKED, SOURCES, said_by
 from ..picture.rows import PictureRow
 from ..picture.short import short_name
 from ..picture.torn import is_zero
@@ -114,31 +114,25 @@ def known_rule(recording: Any, row: int) -> KnownRule | None:
 
 
 def results_of(recording: Any, target: Any, sources: Any, namespaces: Iterable[dict]) -> list[ResultFields]:
-    """What each backward pass left at its sources, the last ones; with ``target`` that of its pass alone."""
-    sweep_of = recording.sweep_of
-    wanted = recording.sweeps[-CALLS:] if target is None else [s for s in [sweep_of(target)] if s is not None]
-    names = RecordingReader(recording, namespaces).names() if wanted else {}
-    found, room = [], STEPS
-    for sweep in reversed(wanted):
-        steps, last = RecordingSteps(recording, sweep, sources if target is not None else None), sweep is wanted[-1]
-        arrived = dict(zip(steps.head["sources"], steps.gradients(), strict=True))
-        if last and not sweep.sources and sources is None:
-            arrived = {**dict.fromkeys(_not_arrived(recording, sweep)), **arrived}
-        result: ResultFields = {
-            "target": [{"name": _name(recording, row, names), "row": row} for row in sorted(sweep.target)],
-            "sources": [_arrived(recording, row, arrived[row], names, last) for row in sorted(arrived)[:SOURCES]],
-            "more": max(0, len(arrived) - SOURCES),
-            "known": True,
-            "shown": last,
-            "call": sweep.asked or "backward",
-        }
-        if last:
-            _explain_results(recording, result, sweep)
-        room -= len(sweep.edges)
-        if not last and room >= 0:
-            result["sweep"] = cast("SweepFields", steps.whole())
-        found.append(result)
-    return found[::-1]
+    """What the backward pass that is shown left at its sources: the last one, or that of ``target``."""
+    sweep = recording.sweep_of(target)
+    if sweep is None:
+        return []
+    names = RecordingReader(recording, namespaces).names()
+    steps = RecordingSteps(recording, sweep, sources if target is not None else None)
+    arrived = dict(zip(steps.head["sources"], steps.gradients(), strict=True))
+    if not sweep.sources and sources is None:
+        arrived = {**dict.fromkeys(_not_arrived(recording, sweep)), **arrived}
+    result: ResultFields = {
+        "target": [{"name": _name(recording, row, names), "row": row} for row in sorted(sweep.target)],
+        "sources": [_arrived(recording, row, arrived[row], names) for row in sorted(arrived)[:SOURCES]],
+        "more": max(0, len(arrived) - SOURCES),
+        "known": True,
+        "shown": True,
+        "call": sweep.asked or "backward",
+    }
+    _explain_results(recording, result, sweep)
+    return [result]
 
 
 def sources_by_row(recording: Any) -> dict[int, tuple[str, Any]]:
@@ -167,16 +161,9 @@ def _sources_by_row(recording: Any) -> dict[int, tuple[str, Any]]:
 
 
 def last_parts(entries: Iterable[Any]) -> dict[str, str]:
-    """Of sources that are elements of trees, as `params['w']`, the last parts that tell them apart: `w`."""
-    paths = {one.name: re.findall(r"\w+", one.name) for one in entries if one.name and "[" in one.name}
-    found: dict[str, str] = {}
-    for name, parts in paths.items():
-        tails = (".".join(parts[-k:]) for k in range(1, len(parts) + 1))
-        others = [other for other in paths.values() if other != parts]
-        found[name] = next(
-            (tail for tail in tails if not any((".".join(other)).endswith(tail) for other in others)), name
-        )
-    return {name: tail for name, tail in found.items() if not tail.isdigit()}
+    """Of sources that are elements of trees, as `params['w']`, the last part where it is that of no other: `w`."""
+    last = {one.name: re.findall(r"\w+", one.name)[-1] for one in entries if one.name and "[" in one.name}
+    return {name: part for name, part in last.items() if not part.isdigit() and [*last.values()].count(part) == 1}
 
 
 def _result_names(recording: Any) -> Mapping[int, str]:
@@ -209,8 +196,8 @@ def _name(recording: Any, row: int, names: Mapping[int, str]) -> str | None:
     return None if name is None else short_name(name)
 
 
-def _arrived(recording: Any, row: int, gradient: Any, names: Mapping[int, str], last: bool) -> SourceFields:
-    after = recording.stepped(row) if last and row >= 0 and hasattr(recording, "stepped") else None
+def _arrived(recording: Any, row: int, gradient: Any, names: Mapping[int, str]) -> SourceFields:
+    after = recording.stepped(row) if row >= 0 and hasattr(recording, "stepped") else None
     kind = np.float64 if row >= 0 and recording.entries[row].dtype == "float64" else np.float32
     return {
         "name": _name(recording, row, names),

@@ -117,7 +117,7 @@ w = optimizer.param_groups[0]["params"][0]
 net = build(32) #! #-
 loss = net(torch.linspace(-1, 1, 20).reshape(10, 2)).pow(2).mean()
 loss.backward()
-#@ checkpoint_of_inputs_without_grad no_grad
+#@ checkpoint_of_inputs_without_grad unknown
 from torch.utils.checkpoint import checkpoint
 block, head = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), nn.Linear(3, 1)
 w = block[0].weight
@@ -128,8 +128,8 @@ loss.backward()
 #@ module_hook_of_zeros hook
 net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 w = net[0].weight
-net[2].register_full_backward_hook(lambda module, given, came: tuple(g * 0 for g in given)) #! #-
-loss = net(torch.randn(5, 3)).mean()
+net[2].register_full_backward_hook(lambda module, given, came: tuple(g * 0 for g in given)) #-
+loss = net(torch.randn(5, 3)).mean() #!
 loss.backward()
 #@ hook_on_the_parameter hook
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -182,9 +182,9 @@ for x in torch.eye(3)[:2]:
 net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 class Around(nn.Module):
     def forward(self, x):
-        return net(x)
+        return net(x) #!
 w = torch.ones(3) #- w = torch.ones(3, requires_grad=True)
-loss = Around()(w) #!
+loss = Around()(w)
 w.requires_grad = True
 loss.backward()
 #@ element_of_a_leaf_is_set in_place
@@ -202,17 +202,11 @@ for i in range(1, 5):
     f[i] = 1 / (1.0 + torch.exp(-f[i])) #! #- f.append(1 / (1.0 + torch.exp(-f[i - 1] * w)))
 loss = f.sum() #- loss = torch.stack(f).sum()
 loss.backward()
-#@ module_made_anew_after_the_loss rebound
-net = torch.nn.Linear(2, 1)
-loss = net(torch.ones(3, 2)).sum()
-net = torch.nn.Linear(2, 1) #! #-
-w = net.weight
-loss.backward()
 #@ set_grad_enabled_by_a_flag no_grad
 net = nn.Linear(3, 1).eval() #- net = nn.Linear(3, 1)
 w = net.weight
-with torch.set_grad_enabled(net.training): #!
-    out = net(torch.randn(2, 3))
+with torch.set_grad_enabled(net.training):
+    out = net(torch.randn(2, 3)) #!
 loss = out.sum()
 if loss.requires_grad: loss.backward()
 #@ the_decorator_is_on_the_caller_of_a_module no_grad

@@ -15,9 +15,7 @@ from ..rows import exits_of, rows_of
 from .words import CLASSES, FUNCTIONS, ZEROS
 
 CAUSES = {
-    "opaque": "unknown",
     "wrapped": "copied",
-    "inside": "no_grad",
     "integer": "integer_cast",
     "not_differentiable": "no_derivative",
 }

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.autograd.function import BackwardCFunction
 
-from ...recording.sites import NOWHERE, Site, here, last_return, way_here
+from ...recording.sites import NOWHERE, Site, here, way_here
 from ..kept_values import Noted
 from ..recording import MOST
 from .graph import TorchGraph, node_of
@@ -84,7 +84,7 @@ class TorchLog:
         # after how many sweeps an optimizer took a step in which a parameter had no .grad
         self.steps_without: Noted[int] = Noted()
         self.hooks: dict[int, Site] = {}  # where the program put a hook on what a row is for
-        self._hooked: Noted[Site] = Noted()  # the same for a tensor or a module
+        self.inside: Noted[Site] = Noted()  # where what is not recorded, as under torch.func, used a tensor
         self.gradients: Noted[tuple] = Noted()  # .grad that the program read, and the targets
         self._known: Noted[tuple[int, int]] = Noted()  # which row stands for a tensor, in which version of it
         self._rows: Noted[list[int]] = Noted()  # all rows that stood for a tensor
@@ -142,18 +142,17 @@ class TorchLog:
             and self._born.get(tensor, self.history.births.get(tensor)) is None
         )
 
-    def hooked(self, owner: Any) -> None:
-        """The program put a hook on a tensor or a module."""
-        self._hooked[owner] = here()
-        row = self.row_now(owner) if isinstance(owner, torch.Tensor) else None
-        if row is not None:
-            self.has_hook(row, owner)
+    def hooked(self, tensor: torch.Tensor) -> None:
+        """The program put a hook on a tensor."""
+        self.hooks[self.row_of(tensor)] = here()
 
-    def has_hook(self, row: int, owner: Any) -> None:
-        """A hook on a tensor or a module concerns a row."""
-        site = self._hooked.get(owner) or _hook_from_before(owner)
-        if site is not None:
-            self.hooks[row] = site
+    def note_inside(self, tensors: Iterable[torch.Tensor]) -> None:
+        """A function that torch.func transforms, or a Function of the program's own, used these: what happens there is
+        not recorded.
+        """
+        for tensor in tensors:
+            if tensor.requires_grad and (tensor.is_leaf or self.rows_of(tensor)):
+                self.inside[tensor] = here()
 
     def note_leaf_values(self, tensor: torch.Tensor, given: Iterable[torch.Tensor], why: str) -> None:
         """Notes that the values of a leaf came from other tensors: ``nn.Parameter(t)``, ``w.data = t``, ``w.copy_(t)``
@@ -234,7 +233,6 @@ class TorchLog:
             extra=TorchExtra(tensor, why, came),
         )
         self.remember(tensor, row)
-        self.has_hook(row, tensor)
         number, way = self.history.born_at(tensor)
         if number >= 0:  # where the ways to its birth and to its use part
             parted = next(
@@ -298,16 +296,9 @@ class TorchLog:
         self.graph.connect(rows, outputs)
         return rows
 
-    def used_inside(self, rows: list[int], leaves: Iterable[torch.Tensor]) -> None:
-        """A function with a ``backward()`` of its own used leaves that are no arguments of it, without autograd."""
-        came = list(dict.fromkeys(self.row_of(leaf) for leaf in leaves))
-        for row in rows if came else ():
-            extra = self.entries[row].extra
-            extra.came, extra.why = came, extra.why if extra.requires else "inside"
-
     def _reason(self, tensor: torch.Tensor, why: str, on_way: bool) -> str:
         """Why a result has no gradient; empty for what is computed from constants, and would have one otherwise."""
-        if why and why != "opaque":
+        if why:
             return why
         if tensor.is_inference():
             return "inference_mode"
@@ -315,7 +306,7 @@ class TorchLog:
             return "no_grad"
         if not differentiable(tensor.dtype):
             return "no_derivative"
-        return (why or "not_differentiable") if on_way else ""
+        return "not_differentiable" if on_way else ""
 
     def leave(self, tensor: torch.Tensor, how: str) -> None:
         """A value leaves PyTorch."""
@@ -331,28 +322,16 @@ class TorchLog:
 
 PAUSES = ("no_grad", "inference_mode")  # blocks, or functions, in which autograd writes nothing
 CUTS = {
-    "opaque": "nondifferentiable",
     "detach": "stop_gradient",
     "data": "stop_gradient",
     "copied": "stop_gradient",
     "no_grad": "paused",
     "inference_mode": "paused",
-    "inside": "paused",
     "create_graph": "paused",
     "integer": "integer",
     "no_derivative": "nondifferentiable",
     "not_differentiable": "nondifferentiable",
 }
-
-
-def _hook_from_before(owner: Any) -> Site | None:
-    """Where a function returns that the program put as a hook on a tensor or a module before the block."""
-    held = (
-        getattr(owner, name, None) or {}
-        for name in ("_backward_hooks", "_backward_pre_hooks", "_post_accumulate_grad_hooks")
-    )
-    sites = [last_return(hook) for hooks in held for hook in hooks.values()]
-    return next((site for site in sites if site is not NOWHERE), None)
 
 
 def differentiable(dtype: torch.dtype) -> bool:

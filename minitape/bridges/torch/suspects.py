@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...explain.caller import asking_frame, in_brackets
+from ...explain.caller import in_brackets
 from ...explain.families import OperationNames
 from ...explain.owners import living
 from ...explain.reasons import text
@@ -20,7 +20,6 @@ from ...explain.reasons.question import RecordedRow
 from ...explain.reasons.suspects import CheckedRun, Suspicion, steps_said
 from ...explain.reasons.words import left_by
 from ...explain.sentences import fill
-from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site, text_of
 from ...recording.values import numbers_of
 from ..rows import exits_of
@@ -181,7 +180,7 @@ def not_optimized(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
     for key, parameter in run.with_gradient.items() if training.steps else ():
         beside = of_another or any(taken & event.samples.keys() for event in training.passes_of(parameter))
         if key not in held and beside and not _is_changed(run, parameter):
-            site, kind = _why_not_held(run, parameter, training.steps[-1])
+            site, kind = _why_not_held(run, parameter)
             site, kind = (NOWHERE, "another") if of_another and not kind else (site, kind)
             missing.setdefault((site, kind), set()).add(key)
     for (site, kind), keys in missing.items():
@@ -198,38 +197,17 @@ def made_at(step: TrainingEvent) -> Site:
     return made[-1].site if made else step.site
 
 
-def _why_not_held(run: CheckedRun, parameter: Any, step: TrainingEvent) -> tuple[Site, str]:
-    """The line that left a parameter out."""
-    log = run.recording.log
-    site, roots = log.history.replacement_of(parameter), log.history.roots()
+def _why_not_held(run: CheckedRun, parameter: Any) -> tuple[Site, str]:
+    """The line that left a parameter out, where it is known."""
+    history = run.recording.log.history
+    site, roots = history.replacement_of(parameter), history.roots()
     if site is not NOWHERE:
         return site, "replaced"
-    root, path = log.history.path_of(parameter)
-    if path or not roots:
-        site = _given_later(root, path, made_at(step))
-        return site, "" if site is NOWHERE else "replaced"
-    for owner, name, _, listed_one in (one for root in roots for one in listed(root)):
+    lists = (one for root in roots for one in listed(root)) if not history.path_of(parameter)[1] else ()
+    for owner, name, _, listed_one in lists:
         if listed_one is parameter:
             return text.attribute_site(owner, name), "model"
     return NOWHERE, ""
-
-
-def _given_later(root: torch.nn.Module | None, path: str, made: Site) -> Site:
-    """The line below the one that made an optimizer that gives a model a parameter, or the layer that has it:
-    ``model.head = ...`` for ``head.weight``.
-    """
-    optimizer = text.at(made)
-    if optimizer is None:
-        return NOWHERE
-    known = {name: value for space in reversed(spaces(asking_frame())) for name, value in list(space.items())}
-    parts = path.split(".")
-    attributes = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
-    for s in text.statements(optimizer.file):
-        if s.functions[:1] == optimizer.functions[:1] and s.order > optimizer.order:
-            for holder, _, attribute in (bound.partition(".") for bound in s.binds):
-                if attribute in attributes and known.get(holder, root) is root:
-                    return s.site
-    return NOWHERE
 
 
 def scaled(run: CheckedRun, scales: list[float]) -> Iterator[Suspicion]:

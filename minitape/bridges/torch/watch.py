@@ -14,9 +14,7 @@ from types import GeneratorType
 from typing import Any
 
 import torch
-from torch._functorch import apis, eager_transforms
 from torch.nn.modules import module as modules
-from torch.nn.modules._functions import BackwardHookFunction
 from torch.nn.parameter import UninitializedTensorMixin
 from torch.optim import optimizer as optimizers
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
@@ -40,7 +38,6 @@ SILENT = set(
 HOOKS = {"register_hook", "register_post_accumulate_grad_hook"}
 COPIES = {"tensor", "Tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor"}
 NORMS = {"_foreach_norm", "clip_grad_norm_"}  # of gradients, to clip them
-TRANSFORMS = ((apis, "vmap_impl"), (eager_transforms, "grad_impl"), (eager_transforms, "grad_and_value_impl"))
 HIDDEN = {"batch_norm", "instance_norm"}  # change arguments although their name does not say so
 
 
@@ -95,8 +92,7 @@ class TorchWatcher:
         self.recording = recording
         self.log: TorchLog = recording.log
         self.quiet = 0  # more than 0 while a call is one row whose inner calls are not to be seen
-        # tensors that such a call uses, arguments or not
-        self.inside: list[torch.Tensor] | None = None
+        self.inside = False  # whether such a call is a Function of the program's own
         self._mode = Mode(self)
         self._path: list[tuple] = []  # the modules that run
         self._children: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
@@ -120,10 +116,7 @@ class TorchWatcher:
         changes.wrap(torch.autograd.Variable, "__new__", self._new_leaf)
         self._hook(self._set, modules._global_parameter_registration_hooks)
         self._hook(self._set, modules._global_module_registration_hooks)
-        changes.wrap(modules, "RemovableHandle", self._new_hook)
         changes.wrap(warnings, "showwarning", _shown_at_call)
-        for owner, name in TRANSFORMS:
-            changes.wrap(owner, name, self.transform, torch.compiler.is_dynamo_compiling)
         changes.note(self._mode.leave)
         self._mode.__enter__()
 
@@ -167,26 +160,18 @@ class TorchWatcher:
         if old is not None and old is not value:
             self._safely(self.log.history.replaced, old, value)
 
-    def _new_hook(self, handle: Callable, *args: Any, **kwargs: Any) -> Any:
-        """A hook on a module, perhaps on its backward pass. The class ``Module`` stays as it is: where a method of it
-        changes, Python forgets what it knows of 300 classes, and steps are slower for a while."""
-        frame = sys._getframe(2)
-        if frame.f_code.co_name in ("register_full_backward_hook", "register_full_backward_pre_hook"):
-            self._safely(self.log.hooked, frame.f_locals["self"])
-        return handle(*args, **kwargs)
-
     # -- calls -------------------------------------------------------------------------------------
 
     def call(self, func: Any, args: tuple, kwargs: dict) -> Any:
         """Runs a call of the program's, and writes down what it was."""
-        if self.quiet and self.inside is None:  # such as the hundred small calls of an optimizer's step
+        if self.quiet and not self.inside:  # such as the hundred small calls of an optimizer's step
             return func(*args, **kwargs)
         name = getattr(func, "__name__", "")
-        if self.inside is not None:
-            used = (t for t in tensors_in((args, kwargs)) if t.requires_grad)
-            self.inside += [t for t in used if t.is_leaf or self.log.rows_of(t)]
+        transformed = torch._C._are_functorch_transforms_active()
+        if transformed or self.inside:
+            self._safely(self.log.note_inside, tensors_in((args, kwargs)))
         # torch.jit.trace writes down what we would do
-        unseen = torch._C._are_functorch_transforms_active() or torch._C._is_tracing()
+        unseen = transformed or torch._C._is_tracing()
         if self.quiet or name in SILENT or self.recording.failure is not None or unseen:
             return func(*args, **kwargs)
         if name in HOOKS:
@@ -291,8 +276,6 @@ class TorchWatcher:
             if earlier:  # what it is a view of has changed with it
                 self.log.changes.append((earlier[0], self.log.row_of(base)))
         written = self.log.write(name, rows, outputs, _why(name, inputs, outputs))
-        if self.inside:
-            self.log.used_inside(written, [t for t in self.inside if not any(t is given for given in inputs)])
         for tensor, row in zip(outputs, written, strict=True) if changed else ():
             self.log.changes += [(rows[k], row) for k, given in enumerate(inputs) if given is tensor]
 
@@ -311,33 +294,12 @@ class TorchWatcher:
         if self.quiet:
             return apply(*args, **kwargs)
         self.quiet += 1
-        outer, self.inside = self.inside, []
+        self.inside = True
         try:
-            result = self._operation(apply, cls.__name__, args, kwargs)
-            if cls is BackwardHookFunction:  # which PyTorch puts around a module that has hooks
-                self.log.has_hook(len(self.log.entries) - 1, sys._getframe(2).f_locals["self"].module)
-            return result
+            return self._operation(apply, cls.__name__, args, kwargs)
         finally:
             self.quiet -= 1
-            self.inside = outer
-
-    def transform(self, function: Callable, *args: Any, **kwargs: Any) -> Any:
-        """A call of ``vmap`` or ``grad`` of torch.func: one row, computed from its arguments and from the leaves that
-        it used. What happens inside it is not recorded.
-        """
-        if self.quiet or torch._C._are_functorch_transforms_active():
-            return function(*args, **kwargs)
-        self.quiet += 1
-        inside = self.inside = list[torch.Tensor]()
-        try:
-            result = function(*args, **kwargs)
-        finally:
-            self.quiet -= 1
-            self.inside = None
-        if self.recording.failure is None and not self.log.full:
-            name = function.__name__.removesuffix("_impl")
-            self._safely(_transformed, self.log, name, [*tensors_in((args, kwargs)), *inside], result)
-        return result
+            self.inside = False
 
     def _backward(self, func: Any, name: str, args: tuple, kwargs: dict) -> Any:
         """Autograd's own backward pass: the hooks see what passes through it."""
@@ -488,13 +450,6 @@ def _why(name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> 
     if not differentiable(outputs[0].dtype) and name in "to long int short char byte bool type".split():
         return "integer"
     return ""
-
-
-def _transformed(log: TorchLog, name: str, inputs: list[torch.Tensor], result: Any) -> None:
-    given = {id(tensor): tensor for tensor in inputs}
-    made = [tensor for tensor in tensors_in((result,)) if id(tensor) not in given]
-    if given and made:
-        log.write(name, [log.row_of(tensor) for tensor in given.values()], made, "opaque")
 
 
 def _note_backward(log: TorchLog) -> None:
