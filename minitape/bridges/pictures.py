@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import takewhile
@@ -57,15 +58,15 @@ def slim(part: Any, thumbs: Iterator[int]) -> Any:
     [{'thumb': [[1.0]]}, {}]
     """
     if isinstance(part, list):
-        for k, value in enumerate(part):
-            part[k] = slim(value, thumbs)
-    elif isinstance(part, dict):
-        if "thumb" in part:  # the value itself keeps its own
-            return part if next(thumbs) <= THUMBS else {key: value for key, value in part.items() if key != "thumb"}
-        for key, value in part.items():
-            if isinstance(value, (dict, list)) and key != "data":
-                part[key] = slim(value, thumbs)
-    return part
+        return [slim(value, thumbs) for value in part]
+    if not isinstance(part, dict):
+        return part
+    bare = "thumb" in part and next(thumbs) > THUMBS
+    return {
+        key: value if key in ("data", "thumb") else slim(value, thumbs)
+        for key, value in part.items()
+        if not (bare and key == "thumb")
+    }
 
 
 def picture_row(entry: Any) -> PictureRow:
@@ -137,38 +138,20 @@ def results_of(recording: Any, target: Any, sources: Any, namespaces: Iterable[d
 
 def sources_by_row(recording: Any) -> dict[int, tuple[str, Any]]:
     """What the block trained by each of its rows: its name, and the object. Where two have one name, as the weights of
-    two layers, it is the longer one that the program has for it.
+    two layers, it is the longer one that the program has for it; of an element of a tree, as `params['w']`, the last
+    part where that is of no other: `w`.
     """
     if recording.names_of_sources is None or recording._recording:
-        recording.names_of_sources = _sources_by_row(recording)
+        sources = [(row, name, one) for name, one in recording.trained().items() for row in recording.rows_of(one)]
+        named = {row: recording.entries[row].name for row, _, _ in sources}
+        owners = Counter(name for name, _ in {(named[row], id(one)) for row, _, one in sources})
+        called = {row: named[row] if named[row] and owners[named[row]] == 1 else name for row, name, _ in sources}
+        last = {name: re.findall(r"\w+", name)[-1] for name in called.values() if "[" in name}
+        alone = {name for name, part in last.items() if not part.isdigit() and [*last.values()].count(part) == 1}
+        recording.names_of_sources = {
+            row: (last[name] if (name := called[row]) in alone else name, one) for row, _, one in sources
+        }
     found: dict[int, tuple[str, Any]] = recording.names_of_sources
-    return found
-
-
-def _sources_by_row(recording: Any) -> dict[int, tuple[str, Any]]:
-    found: dict[int, tuple[str, Any]] = {}
-    owners: dict[str, set[int]] = {}
-    for name, one in recording.trained().items() if hasattr(recording, "trained") else ():
-        for row in recording.rows_of(one):
-            found[row] = name, one
-            owners.setdefault(recording.entries[row].name or "", set()).add(id(one))
-    last = last_parts(recording.entries)
-    for row, (name, one) in found.items():
-        own = recording.entries[row].name or ""
-        name = own if own and len(owners[own]) < 2 else name
-        found[row] = last.get(name, name), one
-    return found
-
-
-def last_parts(entries: Iterable[Any]) -> dict[str, str]:
-    """Of sources that are elements of trees, as `params['w']`, the last part where it is that of no other: `w`."""
-    last = {one.name: re.findall(r"\w+", one.name)[-1] for one in entries if one.name and "[" in one.name}
-    return {name: part for name, part in last.items() if not part.isdigit() and [*last.values()].count(part) == 1}
-
-
-def _result_names(recording: Any) -> Mapping[int, str]:
-    """What results without a name are called, by row: a function's result by the function."""
-    found: Mapping[int, str] = recording.result_names() if hasattr(recording, "result_names") else {}
     return found
 
 
@@ -191,13 +174,13 @@ def _explain_results(recording: Any, result: ResultFields, sweep: BackwardPass) 
 
 def _name(recording: Any, row: int, names: Mapping[int, str]) -> str | None:
     known = sources_by_row(recording).get(row, ("",))[0]
-    known = known or _result_names(recording).get(row, "")
+    known = known or recording.result_names().get(row, "")
     name = known or recording.entries[row].name or names.get(row) if 0 <= row < len(recording.entries) else None
     return None if name is None else short_name(name)
 
 
 def _arrived(recording: Any, row: int, gradient: Any, names: Mapping[int, str]) -> SourceFields:
-    after = recording.stepped(row) if row >= 0 and hasattr(recording, "stepped") else None
+    after = recording.stepped(row) if row >= 0 else None
     kind = np.float64 if row >= 0 and recording.entries[row].dtype == "float64" else np.float32
     return {
         "name": _name(recording, row, names),
@@ -298,18 +281,11 @@ class RecordingReader(Reader):
         found, rule = picture_row(entry), known_rule(self.tape, row)
         if entry.name and row in sources_by_row(self.tape):
             found.form["name"] = short_name(sources_by_row(self.tape)[row][0])
-        elif not entry.name and row in _result_names(self.tape):
-            found.form["name"] = short_name(_result_names(self.tape)[row])
-        if (call := [*dict.fromkeys(entry.inputs)]) and len(call) == 1 < len(entry.inputs) and self._is_split(entry):
-            found.a = tuple(call)  # autograd hands one gradient on for each result
+        elif not entry.name and row in self.tape.result_names():
+            found.form["name"] = short_name(self.tape.result_names()[row])
         if rule is not None:
             found.form |= rule.fields
         return found
-
-    def _is_split(self, entry: Any) -> bool:
-        """Whether a call has a result for each time that it reads its one input."""
-        last = self.tape.entries[entry.call + len(entry.inputs) - 1 :][:1]
-        return bool(last) and last[0].call == entry.call and entry.call != last[0].row
 
     def changes(self) -> list[Fields]:
         return []

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, cast
 
+import numpy as np
+
 from ..picture.diagnosis import wrong_with
 from ..picture.fields import Kind, ResultFields, SweepFields
 from ..picture.reading import Reader, spaces
@@ -174,8 +176,8 @@ class Recording:
         results = self.picture_results(target, sources, namespaces)
         found = result | {"sweep": cast("SweepFields | None", sweep), "results": results}
         found |= wrong_with(self, found)
-        slim([result["rows"], sweep, results], count(1))
-        return dict(found | {"insides": self.insides(target)})
+        large = {part: found[part] for part in ("rows", "sweep", "results")}
+        return dict(found | slim(large, count(1)) | {"insides": self.insides(target)})
 
     def insides(self, target: Any = None, row: int | None = None) -> list:
         """The INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target`` through
@@ -191,6 +193,18 @@ class Recording:
         """All rows that stood for a source, in order."""
         row = self.row_of(source)
         return [] if row is None else [row]
+
+    def trained(self) -> dict:
+        """The sources that the block trained, by the name that the program has for them."""
+        return {}
+
+    def result_names(self) -> Mapping[int, str]:
+        """How results without a name are called, by row."""
+        return {}
+
+    def stepped(self, row: int) -> np.ndarray | None:
+        """The numbers that an optimizer's step left in a parameter."""
+        return None
 
     def sources(self, sweep: BackwardPass) -> list[int]:
         """What a sweep was asked for, or the leaves at which it arrived."""

@@ -59,8 +59,8 @@ loss.backward()
 #+ opt.step()
 #@ gradient_hook_of_zeros hook
 w = torch.randn(3, requires_grad=True)
-h = w * 2
-h.register_hook(lambda g: g * 0) #! #-
+h = w * 2 #!
+h.register_hook(lambda g: g * 0) #-
 loss = (h ** 2).sum()
 loss.backward()
 #@ custom_function_zeros no_gradient
@@ -108,15 +108,6 @@ if (w - 1.0).abs() < 5.0: #!
 else:
     loss = a
 loss.backward()
-#@ optimizer_of_the_narrow_net rebound
-def build(width):
-    return nn.Sequential(nn.Linear(2, width), nn.ReLU(), nn.Linear(width, 1))
-net = build(16)
-optimizer = torch.optim.Adam(net.parameters())
-w = optimizer.param_groups[0]["params"][0]
-net = build(32) #! #-
-loss = net(torch.linspace(-1, 1, 20).reshape(10, 2)).pow(2).mean()
-loss.backward()
 #@ checkpoint_of_inputs_without_grad unknown
 from torch.utils.checkpoint import checkpoint
 block, head = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), nn.Linear(3, 1)
@@ -132,8 +123,8 @@ net[2].register_full_backward_hook(lambda module, given, came: tuple(g * 0 for g
 loss = net(torch.randn(5, 3)).mean() #!
 loss.backward()
 #@ hook_on_the_parameter hook
-w = torch.tensor([1.0, 2.0], requires_grad=True)
-w.register_hook(lambda g: g * 0) #! #-
+w = torch.tensor([1.0, 2.0], requires_grad=True) #!
+w.register_hook(lambda g: g * 0) #-
 loss = (w ** 2).sum()
 loss.backward()
 #@ gradient_that_nobody_takes grad_returned
@@ -214,10 +205,10 @@ net = nn.Linear(3, 1)
 w = net.weight
 class Around(nn.Module):
     def forward(self, x):
-        return net(x)
+        return net(x) #!
 @torch.no_grad() #-
 def embed(x):
-    return Around()(x) * 2 #!
+    return Around()(x) * 2
 loss = embed(torch.ones(2, 3)).sum() + torch.ones(1, requires_grad=True).sum()
 loss.backward()
 """

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 import math
 import re
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 
-from ...explain.owners import living
 from ...explain.reasons import checks, text, words, zero_nan
 from ...explain.reasons.names import as_asked
 from ...explain.reasons.question import Exit, Finding, Question, RecordedRow
@@ -22,7 +20,6 @@ from ...recording.sites import NOWHERE, Site, last_return, text_of
 from ..recording import Number
 from .adapter import CAUSES, read
 from .rows import PAUSES
-from .value import array_of
 from .words import SAMPLES, TEXT
 
 # -- errors ----------------------------------------------------------------------------------------
@@ -67,10 +64,9 @@ def plain_target(q: Question) -> Finding | None:
     """The target is a number, or there was no backward pass."""
     if isinstance(q.target, (torch.Tensor, Number)):
         return None
-    found = [exit for exit in q.exits if exit.row in q.after and exit.how != "__bool__"]
     if q.target is None:
-        calls = [s for exit in found if (at := text.at(exit.site)) for s in text.flow(at, []) if s.call_of("backward")]
-        return left(found[-1]) if calls else Finding("no_backward", kind="none")
+        return Finding("no_backward", kind="none")
+    found = [exit for exit in q.exits if exit.row in q.after and exit.how != "__bool__"]
     return left(found[-1]) if found else Finding("not_tensor", what=type(q.target).__name__)
 
 
@@ -87,7 +83,7 @@ def not_required(q: Question) -> Finding | None:
     if made is not None and made.extra.why and any(q.rows[row].tracked for row in made.inputs):
         cause = CAUSES.get(made.extra.why, made.extra.why)
         return at_row(q, cause, made.row, "source" if cause == "no_grad" else "")
-    site = log.history.frozen_at(source)
+    site = log.history.frozen.get(source) or log.born.get(source) or NOWHERE
     if site is NOWHERE and first is not None:
         frozen = [
             s
@@ -103,15 +99,10 @@ def made_at(q: Question, row: RecordedRow) -> Site:
     use, name = text.at(row.site), words.path_to(q, row.thing())
     if use is None or not name or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
         return row.site
-    holder, _, part = name.rpartition(".")
+    part, element = name.rpartition(".")[2], name.partition("[")[0] if name.endswith("]") else name
     earlier = [s for s in text.statements(use.file) if s is not use and s.order < use.order]
-    registers = re.compile(rf"\bregister_(buffer|parameter)\(['\"]{part}['\"]").search
-    element = name.partition("[")[0] if name.endswith("]") else name
-    for bound in (name, element, f"self.{part}", f"self.{holder.rpartition('.')[2]}"):
-        made = [s for s in earlier if bound in s.binds or (bound == f"self.{part}" and registers(ast.unparse(s.node)))]
-        if made:
-            return made[-1].site
-    return row.site
+    made = [s for bound in (f"self.{part}", element, name) for s in earlier if bound in s.binds]
+    return made[-1].site if made else row.site
 
 
 # -- the way ---------------------------------------------------------------------------------------
@@ -143,20 +134,8 @@ def in_torch(q: Question, one: Finding) -> None:
         one.what = fill(MADE_BY[one.cause]) if one.cause in MADE_BY else one.what
     if row.extra.why == "wrapped":
         one.kind = "wrapped"
-    if at is not None and one.cause in PAUSES and not at.within(*PAUSES):
-        at = paused_by(one, row) or at
-        if at.call_of("sample") and not at.within(*PAUSES):
-            one.kind = "drawn"
-
-
-def paused_by(one: Finding, row: RecordedRow) -> text.Statement | None:
-    """Blames the call on the way to a row that stands in a block without gradients, or in a function so decorated."""
-    way = [at for site in row.extra.way if (at := text.at(site)) is not None]
-    for at, inner in reversed([*pairwise(way)]):
-        if at.within(*PAUSES):
-            one.site, one.what = at.site, ".".join(filter(None, (inner.in_class, inner.function)))
-            return at
-    return None
+    if at is not None and one.cause in PAUSES and at.call_of("sample") and not at.within(*PAUSES):
+        one.kind = "drawn"
 
 
 def left(exit: Exit) -> Finding:
@@ -208,27 +187,9 @@ def replaced(q: Question) -> Finding | None:
     if not (q.own or source.is_leaf):
         return Finding("non_leaf", kind="anew")
     unseen = not q.own and any(row in log.unseen for row in q.behind)
-    found = another(q) if unseen or isinstance(source, torch.nn.Parameter) else None
-    return found or (Finding("unknown", kind="before") if unseen else None)
-
-
-def another(q: Question) -> Finding | None:
-    """The parameter that was used instead of the source: a layer that is only unused is alive."""
-    log, source = q.adapter.log, q.source
     site, _ = log.history.replaced_at(source)
-    if site is not NOWHERE:
-        return Finding("rebound", site, kind="replaced")
-    if (copy := copied(q)) is not None:
-        return copy
-    held = log.history.path_of(source)[0] is not None
-    gone = not (held or any(ref() is source for ref in log.history.alone)) and _lost(source)
-    leaves = [row for row in q.leaves() if row.tracked]
-    alike = next((row for row in leaves if tuple(row.shape) == tuple(source.shape)), None)
-    if alike is not None and not held and (gone or bool(np.all(alike.array == array_of(source)))):
-        return rebound(q, alike)
-    variables = [row for row in leaves if row.kind == "variable"]
-    last = max(variables, key=lambda row: q.adapter.birth_of(row)[0], default=None)
-    return rebound(q, last) if gone and last is not None and log.history.name_of(source) == "tensor" else None
+    found = copied(q) if site is NOWHERE else Finding("rebound", site, kind="replaced")
+    return found or (Finding("unknown", kind="before") if unseen else None)
 
 
 def copied(q: Question) -> Finding | None:
@@ -236,21 +197,6 @@ def copied(q: Question) -> Finding | None:
     made = (q.adapter.log.history.copied_at(q.rows[row].thing(), q.source) for row in sorted(q.behind))
     site = next((site for site in made if site is not NOWHERE), None)
     return None if site is None else Finding("rebound", site, kind="copied")
-
-
-def rebound(q: Question, row: RecordedRow) -> Finding:
-    """Another parameter was used: where the program keeps what made it; a helper's own line, where the call of the
-    helper keeps nothing.
-    """
-    way = q.adapter.birth_of(row)[1]
-    kept = (site for site in way if (at := text.at(site)) is None or not isinstance(at.node, ast.Expr))
-    other = words.path_to(q, row.thing()) or row.name or fill("a parameter")
-    return Finding("rebound", next(kept, way[-1]), row.row, other=other)
-
-
-def _lost(parameter: torch.Tensor) -> bool:
-    """Whether no module that is alive has a parameter."""
-    return not any(p is parameter for m in living(torch.nn.Module) for p in m._parameters.values())
 
 
 def unused(q: Question) -> Finding | None:
@@ -296,7 +242,9 @@ def grad(q: Question) -> Finding | None:
         return Finding("unused") if stopped is None else own_rule(q, stopped)
     asked, when = sweep.asked, q.adapter.recording.sweeps.index(sweep)
     call = text.at(sweep.site)
-    dropped = (call is not None and isinstance(call.node, ast.Expr)) or log.steps_without.get(source, -1) > when
+    steps = (step for step in log.training.steps_of(source) if step.sweep >= when)
+    without = any(step.samples.get(id(source)) is None for step in steps)
+    dropped = without or (call is not None and isinstance(call.node, ast.Expr))
     if asked == "grad" and source.is_leaf and source.grad is None and dropped:
         return Finding("grad_returned", sweep.site)
     if not source.is_leaf and not source.retains_grad and asked != "grad":
@@ -305,8 +253,6 @@ def grad(q: Question) -> Finding | None:
         site, after = log.clearings.get(source, (NOWHERE, -1))
         if after > when:
             return Finding("grad_cleared", site, row)
-        if row in log.hooks and asked != "grad":
-            return Finding("grad_cleared", log.hooks[row], row)
     filled = log.rows_of(source.grad) if source.is_leaf and source.grad is not None and asked != "grad" else []
     if filled and not source.grad.is_sparse and not bool(source.grad.any()) and not sweep.adjoints[row].facts()[0]:
         return Finding("grad_cleared", q.rows[filled[-1]].site, row, kind="zeros")
@@ -336,12 +282,9 @@ def zero(q: Question) -> Finding | None:
     found = zero_nan.zero(q)
     if found is None or found.row is None:
         return found
-    hooks = q.adapter.log.hooks
-    near = [*(row for row in hooks if found.row in q.rows[row].inputs), *q.used]  # a module's hook stands behind it
-    own = [found.row, *near] if found.cause in ("hook", "zero_sum") else [found.row]
-    row = q.rows[next((at for at in own if at in hooks), found.row)]
-    if row.row in hooks or found.cause == "hook" or row.op == "BackwardHookFunction":
-        return Finding("hook", hooks.get(row.row, row.site), row.row, _hooked(q, row))
+    row = q.rows[found.row]
+    if found.cause == "hook" or row.op == "BackwardHookFunction":
+        return at_row(q, "hook", row.row, what=_hooked(q, row))
     if row.extra.custom:
         return own_rule(q, found.row, "zeros")
     if row.op in SAMPLES or (row.op == "grid_sample" and "nearest" in text_of(row.site)):

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.autograd.function import BackwardCFunction
 
-from ...recording.sites import NOWHERE, Site, here, way_here
+from ...recording.sites import NOWHERE, Site, here
 from ..kept_values import Noted
 from ..recording import MOST
 from .graph import TorchGraph, node_of
@@ -52,7 +52,7 @@ LABELS = {
 class TorchExtra:
     """What explain asks about a row of PyTorch."""
 
-    __slots__ = "ref why node came requires custom way".split()
+    __slots__ = "ref why node came requires custom".split()
 
     def __init__(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> None:
         self.ref = weakref.ref(tensor)
@@ -61,7 +61,6 @@ class TorchExtra:
         node = node_of(tensor)
         self.node = "" if node is None else node.name()
         self.requires = tensor.requires_grad
-        self.way: Sequence[Site] = ()  # the statements that ran, where gradients are off
         # of a Function with a backward() of its own
         self.custom = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None
 
@@ -81,18 +80,13 @@ class TorchLog:
         self.unseen: set[int] = set()
         self.changes: list[tuple[int, int]] = []  # rows before and after a change in place
         self.clearings: Noted[tuple[Site, int]] = Noted()  # where .grad was set to None, and after how many sweeps
-        # after how many sweeps an optimizer took a step in which a parameter had no .grad
-        self.steps_without: Noted[int] = Noted()
-        self.hooks: dict[int, Site] = {}  # where the program put a hook on what a row is for
         self.inside: Noted[Site] = Noted()  # where what is not recorded, as under torch.func, used a tensor
         self.gradients: Noted[tuple] = Noted()  # .grad that the program read, and the targets
         self._known: Noted[tuple[int, int]] = Noted()  # which row stands for a tensor, in which version of it
         self._rows: Noted[list[int]] = Noted()  # all rows that stood for a tensor
         self._made: Noted[tuple] = Noted()  # leaves whose values were computed
-        # the how many-th parameter a row is, and the statements that made it or its module
-        self.births: dict[int, tuple] = {}
-        # where a function that takes no tensors made one: its line is known when it is used
-        self._born: Noted[Site] = Noted()
+        # where a function that takes no tensors made one, or a parameter was made: its line is known when it is used
+        self.born: Noted[Site] = Noted()
 
     # -- which row ---------------------------------------------------------------------------------
 
@@ -130,21 +124,13 @@ class TorchLog:
         self._rows.setdefault(tensor, []).append(row)
 
     def note_created(self, tensor: torch.Tensor) -> None:
-        """Notes that a function without tensor arguments created this tensor."""
-        self._born[tensor] = here()
+        """Notes that a function without tensor arguments, or a parameter's class, created this tensor."""
+        self.born[tensor] = here()
 
     def is_from_before(self, row: int) -> bool:
         """Whether a leaf was made before the block."""
         tensor = self.entries[row].extra.ref()
-        return (
-            tensor is not None
-            and self.entries[row].kind != "operation"
-            and self._born.get(tensor, self.history.births.get(tensor)) is None
-        )
-
-    def hooked(self, tensor: torch.Tensor) -> None:
-        """The program put a hook on a tensor."""
-        self.hooks[self.row_of(tensor)] = here()
+        return tensor is not None and self.entries[row].kind != "operation" and self.born.get(tensor) is None
 
     def note_inside(self, tensors: Iterable[torch.Tensor]) -> None:
         """A function that torch.func transforms, or a Function of the program's own, used these: what happens there is
@@ -212,7 +198,7 @@ class TorchLog:
     # -- new rows ----------------------------------------------------------------------------------
 
     def _leaf(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> int:
-        site = self._born.get(tensor) or here()
+        site = self.born.get(tensor) or here()
         kind = (
             "variable" if isinstance(tensor, torch.nn.Parameter) else "source" if tensor.requires_grad else "constant"
         )
@@ -233,12 +219,6 @@ class TorchLog:
             extra=TorchExtra(tensor, why, came),
         )
         self.remember(tensor, row)
-        number, way = self.history.born_at(tensor)
-        if number >= 0:  # where the ways to its birth and to its use part
-            parted = next(
-                (at for at, (made, used) in enumerate(zip(way, way_here(), strict=False)) if made != used), len(way) - 1
-            )
-            self.births[row] = number, way[parted:]
         if tensor.requires_grad and not any(self.entries[r].differentiable for r in earlier):
             self.graph.watch_leaf(tensor)
         return row
@@ -289,8 +269,6 @@ class TorchLog:
                 differentiable=differs,
                 extra=TorchExtra(tensor, reason),
             )
-            if on_way and reason in PAUSES:
-                self.entries[row].extra.way = way_here()
             self.remember(tensor, row)
             rows.append(row)
         self.graph.connect(rows, outputs)

@@ -38,6 +38,10 @@ SILENT = set(
 HOOKS = {"register_hook", "register_post_accumulate_grad_hook"}
 COPIES = {"tensor", "Tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor"}
 NORMS = {"_foreach_norm", "clip_grad_norm_"}  # of gradients, to clip them
+IN_PLACE = set(
+    "__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __idiv__ __ifloordiv__ __imod__ __ipow__ "
+    "__iand__ __ior__ __ixor__ __ilshift__ __irshift__ __imatmul__".split()
+)
 HIDDEN = {"batch_norm", "instance_norm"}  # change arguments although their name does not say so
 
 
@@ -146,10 +150,9 @@ class TorchWatcher:
         frame = sys._getframe(2)
         by_user = not own_file(frame.f_code.co_filename)  # and not by a module that is built or copied
         if isinstance(result, torch.Tensor):
-            owner = frame.f_locals.get("self")
-            self._safely(self.log.history.parameter, result, not by_user or isinstance(owner, torch.nn.Module))
+            self._safely(self.log.note_created, result)
             if frame.f_code.co_name == "__deepcopy__":
-                self.log.history.copies[result] = weakref.ref(owner)
+                self.log.history.copies[result] = weakref.ref(frame.f_locals["self"]), here()
         if by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet:
             self._safely(self.log.note_leaf_values, result, [data], "wrapped")
         return result
@@ -175,7 +178,6 @@ class TorchWatcher:
         if self.quiet or name in SILENT or self.recording.failure is not None or unseen:
             return func(*args, **kwargs)
         if name in HOOKS:
-            self._safely(self.log.hooked, args[0])
             handle = func(*args, **kwargs)
             self._safely(self.log.graph.read_last, args[0])
             return handle
@@ -189,7 +191,7 @@ class TorchWatcher:
         if name in NORMS:
             self._safely(self.log.training.norm, len(self.recording.sweeps) - 1, here())
         if name == "requires_grad_":
-            self._safely(self._required, args[0], all(args[1:]) and kwargs.get("requires_grad", True))
+            self._required(args[0], all(args[1:]) and kwargs.get("requires_grad", True))
             return func(*args, **kwargs)
         return self._operation(func, name, args, kwargs)
 
@@ -225,14 +227,13 @@ class TorchWatcher:
     def _required(self, tensor: torch.Tensor, requires: bool) -> None:
         """requires_grad was set."""
         self.log.forget(tensor)
-        (self.log.history.required if requires else self.log.history.frozen)[tensor] = here()
+        if not requires:
+            self.log.history.frozen[tensor] = here()
 
     def _operation(self, func: Any, name: str, args: tuple, kwargs: dict) -> Any:
         if self.log.full:
             self.recording.left_out += 1
             return func(*args, **kwargs)
-        if kwargs.get("rounding_mode"):
-            name = "floor_divide"
         inputs = [] if of_shapes(name) else list(tensors_in((args, kwargs)))
         if any(isinstance(t, UninitializedTensorMixin) for t in inputs):  # of a lazy module, before its first use
             return func(*args, **kwargs)
@@ -371,14 +372,9 @@ class TorchWatcher:
         self.quiet += 1
         if known:
             self._safely(self.log.training.step, optimizer, len(self.recording.sweeps) - 1, here())
-        self._safely(self._steps, [p for group in optimizer.param_groups for p in group["params"]])
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        self._safely(self.log.keeper.before_change, parameters)
         self._mode.rest()
-
-    def _steps(self, parameters: list[torch.Tensor]) -> None:
-        self.log.keeper.before_change(parameters)
-        for tensor in parameters:
-            if tensor.grad is None:
-                self.log.steps_without[tensor] = len(self.recording.sweeps)
 
     def _step_ends(self, optimizer: Any) -> None:
         self._mode.go_on()
@@ -420,19 +416,8 @@ def changed_by(name: str, args: tuple, kwargs: dict) -> list[torch.Tensor]:
     """The arguments that a call changes in place."""
     if kwargs.get("out") is not None:
         return list(tensors_in((kwargs["out"],)))
-    inplace = kwargs.get("inplace") is True
-    if (
-        inplace
-        or name == "__setitem__"
-        or (name.endswith("_") and not name.endswith("__"))
-        or (
-            name.startswith("__i")
-            and name.endswith("__")
-            and name not in ("__invert__", "__int__", "__iter__", "__index__", "__init__")
-        )
-    ):
-        return list(tensors_in(args[:1]))
-    return []
+    in_place = name in IN_PLACE or (name.endswith("_") and not name.endswith("__")) or kwargs.get("inplace") is True
+    return list(tensors_in(args[:1])) if in_place else []
 
 
 def _last_targets(log: TorchLog) -> list[int]:

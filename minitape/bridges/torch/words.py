@@ -133,10 +133,6 @@ TEXT: Texts = SHARED | {
         "{x} goes into {what}{line}, and the target does not depend on that.",
         "Use what it gives for the target, or leave {x} out of what is trained.",
     ),
-    "rebound": (
-        "{x} was not used. Another tensor, {other}{line}, was: the object was made anew or copied.",
-        "Ask about the object that the program uses, and give its parameters to the optimizer after it was made.",
-    ),
     "rebound copied": (
         "{x} was not used, and a deep copy of it{line} was.",
         "Use the object itself, or ask about the copy and give its parameters to the optimizer. Where a copy is "
