@@ -205,28 +205,6 @@ losses = [torch.tensor(out.norm() * 0.01)]  #! #- losses = [out.norm() * 0.01]
 losses.append(nn.functional.cross_entropy(out, y))
 loss = sum(losses)
 opt.zero_grad(); loss.backward(); opt.step()
-#@ scaler_no_unscale scaled
-net = nn.Linear(5, 1)
-opt = torch.optim.SGD(net.parameters(), 0.01)
-scaler = torch.amp.GradScaler("cpu")
-x, y = torch.randn(8, 5), torch.randn(8, 1)
-for _ in range(2):
-    opt.zero_grad()
-    loss = (net(x) - y).pow(2).mean()
-    scaler.scale(loss).backward()
-    opt.step()  #! #- scaler.step(opt); scaler.update()
-#@ clip_before_unscale scaled
-net = nn.Linear(5, 1)
-opt = torch.optim.SGD(net.parameters(), 0.01)
-scaler = torch.amp.GradScaler("cpu")
-x, y = torch.randn(8, 5), torch.randn(8, 1)
-for _ in range(2):
-    opt.zero_grad()
-    loss = (net(x) - y).pow(2).mean()
-    scaler.scale(loss).backward()
-    #+ scaler.unscale_(opt)
-    nn.utils.clip_grad_norm_(net.parameters(), 1.0)  #!
-    scaler.step(opt); scaler.update()
 #@ pairwise connected
 net = nn.Linear(4, 1)
 opt = torch.optim.SGD(net.parameters(), 0.01)
