@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ..engine.back.reach import differentiable, on_tape
+from ..engine.back.marks import differentiable
+from ..engine.back.reach import on_tape
 from ..engine.derivatives.custom import CUSTOM
 from ..engine.derivatives.forward import ForwardTape
 from ..engine.recording.array_spec import ArraySpec

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.back.backward import rows_of
-from ..engine.back.endpoints import ends_of, first_adjoint
+from ..engine.back.endpoints import ends_of, first_adjoint, rows_of
 from ..engine.back.reach import reachable_rows
 from ..engine.back.sweep import Sweep
 from ..engine.recording.array_spec import ArraySpec
+from ..engine.recording.arrays import read_inputs
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CHUNK
 from ..engine.table.primitives.elementwise import FIRST_CODE, form_of
@@ -143,7 +144,7 @@ class Stepper:
             primitive, inputs = operation_of(record, row)
             if primitive is None:
                 continue
-            read = [inputs[i] for i in record.read_inputs(primitive, inputs)]
+            read = [inputs[i] for i in read_inputs(record, primitive, inputs)]
             if primitive.keeps_output:
                 read.append(row)
             if any(r not in self.held and record.value(r) is None for r in read):
@@ -162,7 +163,10 @@ class Stepper:
             return steps
         with np.errstate(all="ignore"):
             if self._sweep is None:
-                self._sweep = Sweep(self.record, self._starts, self._wanted, self.reachable, held=self.held)
+                self._sweep = Sweep(self.record, self._starts, self._wanted, self.reachable)
+                if self.held:
+                    known: Object = self._sweep.values
+                    self._sweep.values = ChainMap(self.held, known)  # looks into the first one first
                 self._rows = self._sweep.steps()
             try:
                 for row in self._rows:
