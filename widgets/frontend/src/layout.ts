@@ -93,7 +93,8 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
         if (read >= 0) inputs.push(read);
       }
       shown[i] = node.push(i) - 1;
-      items.push({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i), bare: rows.is(i, Is.LITERAL), after: shown[made.get(i) ?? -1], storey: storeys[i], below: shown[rows.below[i]] });
+      const storey = rows.readFirst[i] >= 0 && hiddenBy(tree, rows.readFirst[i], open) ? 0 : storeys[i]; // beside the fold that reads it
+      items.push({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i), bare: rows.is(i, Is.LITERAL), after: shown[made.get(i) ?? -1], storey, below: shown[rows.below[i]] });
       continue;
     }
     if (rows.is(i, Is.LEAF)) continue; // inside a folded group: its readers carry it

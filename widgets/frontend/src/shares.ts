@@ -1,7 +1,7 @@
 // The numbers on the edges over which the sweep has gone: each on its own edge, where no other edge, node or number is.
 import { NODE_H, NODE_W, isBare, type Graph } from "./graph";
 import { edgeId, type Label } from "./labels";
-import { edgeCurve, type Point } from "./shapes";
+import { edgeCurve, farChips, type Point } from "./shapes";
 
 export const [SHARE_W, SHARE_H] = [62, 15]; // of a number with seven characters and a ±
 const CELL = 32; // pixels of the grid in which it is looked what is near
@@ -30,6 +30,7 @@ export function sharePlaces(graph: Graph): Map<string, Point> {
   const curves: [string, Point[]][] = [];
   for (const node of graph.nodes) {
     put({ x: node.x + NODE_W / 2, y: node.y + NODE_H / 2, w: NODE_W + 4, h: isBare(node.row) ? NODE_H / 2 : NODE_H + 4 });
+    for (const { x, y, w } of farChips(graph, graph.edges(node.index))) put({ x: x + w / 2, y, w: w + 4, h: 18 });
     for (const edge of graph.edges(node.index)) if (!edge.far) curves.push([edgeId(edge), edgeCurve(graph, edge)]);
   }
   for (const [id, curve] of curves) for (const [x, y] of curve) add(points, `${Math.floor(x / CELL)},${Math.floor(y / CELL)}`, [x, y, id]);
