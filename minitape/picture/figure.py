@@ -190,7 +190,7 @@ class Figure:
                     max(node.y for node in inside) + HEIGHT + away - y,
                 )
                 yield f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="9" fill="none" stroke="{colour}"/>'
-                yield text_at(x + 8 + 60 * k, y + 10, name, SMALL + BOLD, colour)
+                yield text_at(x + 8 + 74 * k, y + 10, name, SMALL + BOLD, colour)
                 name = ""
 
     def _node(self, node: Node) -> str:
@@ -243,7 +243,7 @@ class Figure:
     def _arrived(self, node: Node, row: Fields, pad: int) -> str:
         """The adjoint: how large an array is, with its picture."""
         adjoint, none = self.adjoints.get(row["row"]), row["row"] in self.nones
-        text = "None" if none else size_of(adjoint, 13) if adjoint else ""
+        text = "None" if none else size_of(adjoint, int((WIDTH + 6 - 2 * pad) / 6.7) - 2) if adjoint else ""
         if not text:
             return ""
         text = f"∂ {text}"
@@ -275,7 +275,7 @@ class Figure:
                     style = f'{NUMBER} text-anchor="end"{OVER}'
                     numbers.append(text_at(x - 4, y - 2, size_of(product, 7), style, BACK))
             if row["cut"]:
-                yield cross(node.x - 12, node.y + HEIGHT / (len(node.inputs) + 1))
+                yield cross(node.x - 7, node.y + HEIGHT / (len(node.inputs) + 1))
         yield from numbers
 
     def _reference(self, row: Fields | None, x: float, y: float) -> str:
