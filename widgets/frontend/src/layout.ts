@@ -300,7 +300,7 @@ export function nearEdges(layout: Layout): { ends: [number, number][]; passed: [
   const [ends, passed]: [number, number][][] = [[], []];
   for (let to = 0; to < layout.node.length; to++)
     for (let at = edgeAt[to]; at < edgeAt[to + 1]; ) {
-      if (!(edges[at + 3] & 5)) ends.push([edges[at], to]);
+      if (!(edges[at + 3] & 1)) ends.push([edges[at], to]);
       const bends = edges[at + 4];
       at += 5;
       for (let k = 0; k < bends; k++, at += 2) passed.push([edges[at], edges[at + 1]]);
