@@ -122,7 +122,8 @@ def test_ctrl_c_while_an_accumulator_is_entered_leaves_nothing_open(monkeypatch)
     accumulator = tf.autodiff.ForwardAccumulator(x, tf.ones([2]))
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(tf.GradientTape, "watch", interrupt)
-        accumulator.__enter__()
+        with accumulator:
+            pass
     assert state.record is None and not state.tapes
     with accumulator:
         y = x * x

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..back.endpoints import UnconnectedGradients
 from ..back.tape import GradientTape
 from ..hooks import hooks
 from ..recording.block import ThreadContext, block
@@ -262,7 +261,7 @@ def _recompute(
         result,
         [*copies, *variables],
         output_gradients=list(upstream),
-        unconnected_gradients=UnconnectedGradients.ZERO,
+        unconnected_gradients="zero",
     )
 
 

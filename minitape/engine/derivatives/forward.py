@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..back.backward import gradients_of
-from ..back.endpoints import UnconnectedGradients, unconnected_zeros, wants_zeros, zeros_of
+from ..back.endpoints import NONE, Unconnected, unconnected_zeros, wants_zeros, zeros_of
 from ..back.reach import ENDS_HERE, reachable_rows
 from ..back.sweep import Sweep
 from ..back.tape import GradientTape
@@ -72,12 +72,8 @@ class ForwardAccumulator:
             raise ValueError("Accumulator is already recording.")
         self._outer = list(state.tapes)
         self._tape.__enter__()
-        try:
-            self._tape.watch([p for p in self._primals if p.dtype.differentiable])
-            return self
-        except BaseException:  # Ctrl-C, say
-            self._tape._leave(None, None, None)
-            raise
+        self._tape.watch([p for p in self._primals if p.dtype.differentiable])
+        return self
 
     def _leave(self, *error: object) -> None:
         self._tape._leave(*error)
@@ -85,7 +81,7 @@ class ForwardAccumulator:
 
     __exit__: Leaving = InterruptSafeExit(_leave, attrgetter("_tape._recording"))
 
-    def jvp(self, primals: Structure, unconnected_gradients: object = UnconnectedGradients.NONE) -> Structure:
+    def jvp(self, primals: Structure, unconnected_gradients: Unconnected = NONE) -> Structure:
         """The derivative of each of ``primals`` in the direction of the tangents; None where they make no difference.
 
         >>> import minitape as tf
