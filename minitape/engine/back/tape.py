@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from _thread import interrupt_main, start_new_thread
 from collections.abc import Callable, Sequence
-from operator import attrgetter
+from itertools import repeat
+from operator import attrgetter, is_
 from sys import _getframe
 from typing import TYPE_CHECKING, overload
 from weakref import ref
@@ -213,13 +214,13 @@ class GradientTape:
         """Watches a row from now on; ``late`` if that row is not the leaf that was written just now."""
         if row in self.watched:
             return
-        record = self._record
-        assert record is not None
+        record: Record = self._record  # type: ignore[assignment]  # in which it has this row
         self.watched[row] = now = record.base + len(record.rows) // WIDTH
         record.untracked.discard(row)
         if row != now - 1:
             record.note("watch", (self, row))
-        if row != now - 1 or not self._recording or row not in record.leaves:
+            self.late = True
+        elif not self._recording or row not in record.leaves:
             self.late = True
 
     _rows_of = rows_of
@@ -302,9 +303,7 @@ class GradientTape:
             raise hooks.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
         place = frames(_getframe(1))
         note_gradients(gradients, targets, flat, place, bool(state.tapes))
-        nones: list[bool] = []  # which of them are None
-        for g in gradients:
-            nones.append(g is None)
+        nones = [*map(is_, gradients, repeat(None))]  # whether each of them is None
         self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
         if True in nones and _WARNS:  # one warning, with its reason, for each
             hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
