@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ..engine.types import Adjoint, Array, End, Object, Structure
     from .fields import Share, Shown, SnapshotStep, SweepFields
 
-KNOWN, SMALL = 256, 4096  # arrays whose VALUE is kept, and their size
 MOST = 20_000  # rows: the steps of a longer sweep are made on demand
 
 
@@ -101,8 +100,7 @@ class Stepper:
         assert tape._record is not None
         self.record = tape._record
         self.held = held
-        self._show = show
-        self._shown: dict[int, tuple[Array, Object]] = {}  # what was shown last, by identity
+        self.show = show
         starts: dict[int, Adjoint] = {}
         for t, adjoint in zip(targets, adjoints or [None] * len(targets), strict=True):
             for row in tape._rows_of(t)[-1:]:
@@ -229,19 +227,6 @@ class Stepper:
             others = range(row + 1, row + call.outputs)
             step["others"] = [{"row": r, "adjoint": self._incoming(sweep, r)} for r in others]
         return step
-
-    def show(self, value: Array) -> Object:
-        """The VALUE of an array, made once: what one edge hands on is often the whole adjoint, which comes in at the
-        next step.
-        """
-        if not isinstance(value, np.ndarray) or value.size > SMALL:  # a large sum may be added up in place
-            return self._show(value)
-        known = self._shown.get(id(value))
-        if known is None or known[0] is not value:
-            if len(self._shown) >= KNOWN:
-                self._shown.pop(next(iter(self._shown)))
-            known = self._shown[id(value)] = value, self._show(value)
-        return known[1]
 
     def _value(self, row: int) -> Array:
         return self.held[row] if row in self.held else self.record.value(row)
