@@ -125,7 +125,8 @@ class GradientTape:
         called again where it was interrupted.
         """
         record, tapes = self._record, state.tapes
-        assert record is not None
+        if record is None:  # never entered
+            return
         if error and self._paused:  # the block ends in a pause, whose end Ctrl-C has prevented
             record.paused, self._paused = record.paused - 1, False
         if self in tapes:
@@ -193,13 +194,14 @@ class GradientTape:
                         "ExtensionType."
                     )
                     raise hooks.why_no_tensor(error, t)
+            watchable = t._value.dtype in FLOATS or t.dtype.differentiable
+            if not watchable:
+                warn_not_watchable(t.dtype)
             watches = self._recording or self._watches()
             assert record is not None
-            if t._value.dtype not in FLOATS and not t.dtype.differentiable:
-                warn_not_watchable(t.dtype)
-            elif watches:
+            if watches and watchable:
                 self._watch_row(record.row_or_new_leaf(t, None, record.current_site(frame)))
-            else:
+            elif watchable:
                 record.note("watch_ignored", t)
 
     def _watches(self) -> bool:
@@ -208,7 +210,7 @@ class GradientTape:
         """
         if self._record is None or self._used:
             raise refusals.watches_nothing(self)
-        return self._record is state.record and any(t.backward for t in state.tapes)
+        return self._record is state.record and (self._recording or any(t.backward for t in state.tapes))
 
     def _watch_row(self, row: int) -> None:
         """Watches a row from now on; ``late`` if that row is not the leaf that was written just now."""

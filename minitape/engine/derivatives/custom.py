@@ -260,7 +260,7 @@ def _recompute(
     return tape.gradient(
         result,
         [*copies, *variables],
-        output_gradients=list(upstream),
+        output_gradients=upstream,
         unconnected_gradients="zero",
     )
 
