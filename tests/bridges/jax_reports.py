@@ -84,10 +84,10 @@ grad = jax.grad(loss)(*args)
 #@ old_state_of_a_scan unused
 w = jnp.array([0.5, 0.2])
 def cell(w, h):
-    return jnp.tanh(h * w)
+    return jnp.tanh(h * w) #!
 def loss(w):
     def step(h, x):
-        new = cell(w, h) #! #- h = cell(w, h)
+        new = cell(w, h) #- h = cell(w, h)
         return h, x
     return jnp.sum(lax.scan(step, jnp.ones(2), jnp.arange(3.0))[0])
 args = w,
@@ -108,10 +108,10 @@ def init(sizes):
     for n in sizes:
         layers.append({
             "w": jnp.ones(n),
-            "b": jnp.arange(n), #! #- "b": jnp.arange(1.0 * n),
+            "b": jnp.arange(n), #- "b": jnp.arange(1.0 * n),
         })
     return layers
-params = init([2, 2])
+params = init([2, 2]) #!
 w = params[1]["b"]
 def loss(params):
     return sum(jnp.sum(layer["w"] * layer["b"] ** 2) for layer in params)

@@ -135,8 +135,8 @@ grad = tape.gradient(y, w)
 w = tf.Variable([1.2, 2.7])
 @tf.function
 def rounded(x):
-    return tf.map_fn( #!
-        lambda v: tf.round(v) * 2.0, #- lambda v: v * 2.0,
+    return tf.map_fn(
+        lambda v: tf.round(v) * 2.0, #! #- lambda v: v * 2.0,
         x)
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(rounded(w * 1.0))

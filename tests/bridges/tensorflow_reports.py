@@ -74,7 +74,7 @@ def f(x):
     if tf.reduce_sum(x) > 0: #- if tf.reduce_sum(x) < 0:
         h = x * v
     else:
-        h = x * w #!
+        h = x * w
     return tf.reduce_sum(h)
 with tf.GradientTape() as tape:
     y = f(tf.constant([1.0, 2.0]))

@@ -33,16 +33,16 @@ loss.backward()
 #@ detached_in_a_vmapped_function unknown
 w = torch.randn(3, requires_grad=True)
 def score(x):
-    return (w.detach() * x).sum() #- return (w * x).sum()
-loss = torch.vmap(score)(torch.randn(5, 3)).mean() #!
+    return (w.detach() * x).sum() #! #- return (w * x).sum()
+loss = torch.vmap(score)(torch.randn(5, 3)).mean()
 loss.backward()
 #@ detached_in_a_function_of_which_torch_func_takes_the_gradient unknown
 net = nn.Linear(3, 3)
 w = net.weight
 hidden = net(torch.ones(3)) * 2.0
 def energy(x):
-    return (torch.sin(hidden.detach() * x)).sum() #- return (torch.sin(hidden * x)).sum()
-force = torch.func.grad(energy)(torch.ones(3)) #!
+    return (torch.sin(hidden.detach() * x)).sum() #! #- return (torch.sin(hidden * x)).sum()
+force = torch.func.grad(energy)(torch.ones(3))
 loss = (force ** 2).sum()
 loss.backward()
 #@ rewards_as_numbers_beside_a_sampled_action left_torch

@@ -94,32 +94,6 @@ def explanations() -> tuple[list[Any], list[tuple[str, Any]]]:
     return [why, [why], {"w": why}], [("unfinished", ...), *wrong]
 
 
-def table_lines() -> tuple[list[Any], list[tuple[str, Any]]]:
-    """Right and wrong lines of the table of rules, for exercise 12.9."""
-    head, formula = "bump Bump bump", "exp(-x * x)"
-    rules = {
-        "a factor": ["g * (-x * z)", "g * (-4 * x * z)", "g * z"],
-        "sign": ["g * (2 * x * z)", "-g * (-2 * x * z)"],
-        "another rule": ["g * (-2 * x)", "g * (-2 * z)", "g * (-2 * x * exp(x))", "g * (-2 * x * x)", "g * cos(x)"],
-        "no g": ["-2 * x * z", "z"],
-        "off by one": ["g * (-2 * x * z + 1)", "g * (-2 * x * z) + 1"],
-        "no path": ["-"],
-        "misspelled": ["g * (-2 * x * zz)", "g * (-2 * x * epx(-x * x))", "h * (-2 * x * z)"],
-        "another input": ["g * (-2 * x * y)"],
-        "not closed": ["g * (-2 * x * z"],
-        "empty": [""],
-    }
-    wrong: list[tuple[str, Any]] = [
-        (kind, f"{head} | {formula} | {rule}") for kind, some in rules.items() for rule in some
-    ]
-    right = "g * (-2 * x * z)"
-    wrong += [("another formula", f"{head} | {other} | {right}") for other in ("exp(x * x)", "exp(-x)", "-x * x")]
-    wrong += [("parts", f"bump | {formula} | {right}"), ("parts", formula), ("parts", f"{head} {formula} {right}")]
-    wrong += [("wrong type", 3.0), ("wrong type", None), ("wrong type", [right]), ("unfinished", ...)]
-    ways = (right, "-2 * g * x * z", "g * (-2 * x * exp(-x * x))", "-(g + g) * x * z")
-    return [f"{head} | {formula} | {way}" for way in ways], wrong
-
-
 def diagnoses(exercise: Exercise) -> tuple[list[Any], list[tuple[str, Any]]]:
     """Right and wrong diagnoses of a bed."""
     words = [] if exercise.expect == "healthy" else [part.split(" in line ") for part in exercise.expect.split(", ")]
@@ -159,9 +133,7 @@ def answers_of(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]
         return good, ((kind, text) for kind, text in texts if not _as_good(name, text) and not _same(name, text))
     if name == "13.8":  # test_broken_networks has those that are cured
         return [], ((kind, value) for kind, value in other_values([1, 3, 4, 5, 6, 8, 9]))
-    if name == "12.9":
-        good, wrong = table_lines()
-    elif name == "14.9":
+    if name == "14.9":
         good, wrong = explanations()
     elif name == "appendix.7":
         good, wrong = variables()

@@ -64,7 +64,9 @@ def test_each_exercise_knows_right_wrong_and_blank(exercise, monkeypatch):
     )  # what a function does is told by what it gives
     assert len({mistake.hint for mistake in exercise.mistakes}) == len(exercise.mistakes)
     # Values are handed in as the view would give them; the lesson's solution hands in the real object.
-    monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
+    monkeypatch.setitem(
+        ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None, from_tape="")
+    )
     for mistake in exercise.mistakes:
         # known by the learner's source: test_exercise_programs has programs for these
         if mistake.where or mistake.error:

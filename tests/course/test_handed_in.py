@@ -29,10 +29,6 @@ RIGHT = r"""
 05.3 = [1, 1, 2, 3]
 02.3 : return [arrived, -arrived]
 02.3 : return arrived * 1.0, arrived * -1.0
-12.9 = 'bump Bump bump | exp(-x * x) | g * (-2 * x * z)'
-12.9 = 'bump Bump bump | exp(-x*x) | -2 * x * z * g'
-12.9 = 'bump Bump bump | exp(-x ** 2) | g * (-2 * x * exp(-x ** 2))'
-12.9 = 'bump Bump bump | exp(-(x * x)) | g * z * (-x - x)'
 13.1 = 65
 13.1 = 65.0
 12.5 : return (g * (1.0 - z ** 2),)
@@ -104,27 +100,6 @@ WRONG = r"""
 02.3 : print(arrived, -arrived)
 02.3 : return arrived, --arrived
 02.3 : return arrived + x, arrived - y
-12.9 = 'bump Bump bump | exp(-x * x) | -2 * x * z'
-12.9 = 'bump Bump bump | exp(-x * x) | g * z'
-12.9 = 'bump Bump bump | exp(-x * x) | g * (2 * x * z)'
-12.9 = 'bump Bump bump | exp(-x * x) | g * (-x * z)'
-12.9 = 'bump | exp(-x * x) | g * (-2 * x * z)'
-12.9 = 'bump Bump bump exp(-x * x) g * (-2 * x * z)'
-12.9 = 'bump Bump bump | tf.exp(-x * x) | g * (-2 * x * z)'
-12.9 = 'bump Bump bump | np.exp(-x * x) | g * (-2 * x * z)'
-12.9 = 'exp(-x * x)'
-12.9 = 'lambda x: exp(-x * x)'
-12.9 = 'bump Bump bump | exp(-x * x) | g * (-2 * x * z) | g'
-12.9 = 'bump, Bump, bump | exp(-x * x) | g * (-2 * x * z)'
-12.9 = 'exp Exp exp | exp(-x * x) | g * (-2 * x * z)'
-12.9 = 'bump Bump bump | e^(-x * x) | g * (-2 * x * z)'
-12.9 = 'bump Bump bump | exp(-x * x) | g * (-2x * z)'
-12.9 = ['bump Bump bump', 'exp(-x * x)', 'g * (-2 * x * z)']
-12.9 = 3
-12.9 = 'bump Bump bump | exp(x * x) | g * (2 * x * z)'
-12.9 = 'bump Bump bump | exp(-x * x) | g * (-2 * x)'
-12.9 = 'bump Bump bump | exp(-x * x) | g * (-2 * z)'
-12.9 = 'bump Bump bump | exp(-x * x) | g * (-2 * x * y)'
 13.1 = '65'
 13.1 = 64
 13.1 = 66
