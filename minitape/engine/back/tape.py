@@ -207,7 +207,7 @@ class GradientTape:
         """
         if self._record is None or self._used:
             raise refusals.watches_nothing(self)
-        return self._record is state.record and (self in state.tapes or any(t.backward for t in state.tapes))
+        return self._record is state.record and any(t.backward for t in state.tapes)
 
     def _watch_row(self, row: int) -> None:
         """Watches a row from now on; ``late`` if that row is not the leaf that was written just now."""
