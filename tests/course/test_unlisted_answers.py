@@ -227,7 +227,7 @@ TOLD = [
     ("09.5", solved("09.5", "return w", "return tape.gradient(loss, w)"), "not yet"),
     ("11.3", solved("11.3", "0.5 * upstream", "(upstream, upstream)"), "one amount for each input"),
     ("01.5", solved("01.5", "return x", "return [x]"), "in brackets of its own"),
-    ("01.2", solved("01.2", "return tape", "return print(tape").replace("(y, x)", "(y, x))"), "Is there a print"),
+    ("01.2", solved("01.2", "return tape", "return print(tape").replace("(y, x)", "(y, x))"), "and not print"),
     ("01.2", solved("01.2", "tape.watch(x)", "tape.watch(f)"), "can be watched, and this is none"),
     ("01.2", solved("01.2", "tape.gradient", "tape.grad"), "Did you mean 'gradient'?"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient"), "the method gradient"),
