@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import say
-from .compare import MANY, as_array, as_truth, compare, kind, shape_of
+from .compare import MANY, Box, as_array, as_truth, compare, kind, shape_of
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -42,7 +42,7 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
 
 def content_of(result: Answer) -> Answer:
     """The one part that a result is compared by, such as what a variable holds; any other result as it is."""
-    return next(iter(result.values())) if type(result) is dict and len(result) == 1 else as_array(result)
+    return next(iter(result.values())) if isinstance(result, Box) else as_array(result)
 
 
 def rearranged(given: Answer, expected: Answer) -> str:
