@@ -117,7 +117,7 @@ def test_hints_and_reasons_come_from_the_lessons_file(path, chinese, monkeypatch
 @pytest.mark.parametrize(
     ("name", "program"),
     [
-        pytest.param(name, program, marks=[[pytest.mark.long], [pytest.mark.longest]][n % 2] if n % 8 else [])
+        pytest.param(name, program, marks=[[pytest.mark.long], [pytest.mark.longest]][n % 2] if n % 24 else [])
         for n, (name, program, _) in enumerate(WRONG)
     ],
 )
