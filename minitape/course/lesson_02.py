@@ -259,7 +259,7 @@ with tf.GradientTape(persistent=True) as tape:
             Mistake(
                 raises,
                 "A leaf has a value in its entry, and no rows. It passes nothing on: leave it out.",
-                error="indices must be integers|not enough values to unpack",
+                error="indices must be integers|not enough values to unpack|tuple index",
             )
         ],
         changes={
@@ -286,6 +286,10 @@ with tf.GradientTape(persistent=True) as tape:
             ("values[inputs[1]]", "values[inputs[0]]"): (
                 "The first factor of a product got its own value. It gets what arrived, times the other one."
             ),
+            (
+                "arrived * values[inputs[0]]",
+                "arrived * values[inputs[0]] * (inputs[0] != inputs[1])",
+            ): "In x * x both inputs are the same row. It gets both amounts.",
             ("arrived * ", ""): ("You passed on the slope of a product alone. Multiply it by what arrived at the row."),
             ("adjoints[inputs[1]] += ", "_ = "): (
                 "Only the first input of each row gets something. What about the second?"

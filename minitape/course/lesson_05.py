@@ -213,6 +213,10 @@ with tf.GradientTape(persistent=True) as tape:
                 "The tape answers once, and you ask it again. Which setting lets it answer more often?",
                 error="non-persistent",
             ),
+            Mistake(
+                lambda f, g, value: f.derivative(value) + g.derivative(value),
+                "That is the sum of both: a list of targets gives one answer. Ask for each of them by itself.",
+            ),
         ],
         hint=(
             "How many sweeps do two gradients need that are to stay apart? And how often does a tape answer?",
@@ -256,6 +260,12 @@ with tf.GradientTape(persistent=True) as tape:
                 error="takes tensors|missing a required",
             ),
         ],
+        changes={
+            (
+                "rate * gradient",
+                "rate * gradients[0]",
+            ): "Each variable moves by the gradient of the first one. It has its own.",
+        },
         hint=(
             "How often is the tape of a step asked? And what does each of the variables do with its answer?",
             "One call of gradient for the whole list, and then a change of each variable by its own gradient.",
@@ -284,7 +294,7 @@ with tf.GradientTape(persistent=True) as tape:
         ],
         changes={
             ("x + step", "x - step"): (
-                "Down the slope the network gets surer. To fool it, the loss must grow: plus, not minus."
+                "Down the slope the answer gets surer. To fool it, the loss must grow: plus, not minus."
             ),
             ("tf.sign(tape.gradient(loss, x))", "tape.gradient(loss, x)"): (
                 "Each number moves by step times the gradient. It should move by step: only the sign counts."

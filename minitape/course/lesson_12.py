@@ -213,6 +213,14 @@ EXERCISES = (
             (" * (1.0 - z * z)", ""): "You hand on all that arrives. Multiply it by the derivative of tanh.",
             ("),)", "))"): "The amount is right. Give it back as a tuple: (amount,), with a comma.",
         },
+        mistakes=[
+            Mistake(
+                raises,
+                "math.tanh takes one number, and a row may hold an array. You need no tanh: z is tanh(x) already.",
+                where=r"math\.tanh",
+                error="scalar",
+            )
+        ],
         hint=(
             "What is the derivative of tanh, and what has arrived?",
             "What has arrived, times the derivative; and tanh(x) is there already, as z.",
@@ -284,7 +292,7 @@ EXERCISES = (
         changes={
             ("(g @ w.T, x.T @ g)", "(x.T @ g, g @ w.T)"): ("The two amounts are swapped: that for x comes first."),
             ("(g @ w.T, x.T @ g)", "(w.T, x.T)"): (
-                "What about g, the amount that has arrived? It is one of the two tables in each product."
+                "What about g, the amount that has arrived? It is one of the two matrices in each product."
             ),
             ("x.T @ g", "g.T @ x"): "The amount for x is right. That for w has its rows and columns swapped.",
             ("g @ w.T", "w @ g.T"): "The amount for w is right. That for x has its rows and columns swapped.",
@@ -292,12 +300,12 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 raises,
-                "A star multiplies number by number. Here tables are multiplied, with @.",
+                "A star multiplies number by number. Here matrices are multiplied, with @.",
                 where=r"g *\* *w|w *\* *g|x *\* *g|g *\* *x|T *\* ",
             ),
             Mistake(
                 raises,
-                "The shapes of one of your products do not fit. Which table must be swapped by .T, and on which side "
+                "The shapes of one of your products do not fit. Which matrix must be swapped by .T, and on which side "
                 "of g is it?",
                 error="matmul|align",
             ),
@@ -307,7 +315,7 @@ EXERCISES = (
             "For x: g @ w.T. For w, by the same look at the shapes: the swapped x comes first.",
             "return (g @ w.T, x.T @ g)",
         ),
-        because="Each number of x meets a row of w, and gets what came back to those products, added up: g @ w.T.",
+        because="A number of x is multiplied by a whole row of w. What comes back from there is added up: g @ w.T.",
     ),
     Exercise(
         "12.9",
