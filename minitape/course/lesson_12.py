@@ -209,18 +209,13 @@ EXERCISES = (
             ("z * z", "z"): "That is 1 minus tanh(x). Its square is missing: z * z.",
             ("g * (", "g + ("): "What arrives is multiplied by the derivative, not added.",
             ("z * z", "math.tanh(z) ** 2"): "z is tanh(x) already. You took the tanh of it again.",
+            ("z * z", "math.tanh(x) ** 2"): (
+                "math.tanh takes one number, and a row may hold an array. You need no tanh: z is tanh(x) already."
+            ),
             ("1.0 - z * z", "z"): "That is the rule of exp. The derivative of tanh is 1 - tanh(x) ** 2.",
             (" * (1.0 - z * z)", ""): "You hand on all that arrives. Multiply it by the derivative of tanh.",
             ("),)", "))"): "The amount is right. Give it back as a tuple: (amount,), with a comma.",
         },
-        mistakes=[
-            Mistake(
-                raises,
-                "math.tanh takes one number, and a row may hold an array. You need no tanh: z is tanh(x) already.",
-                where=r"math\.tanh",
-                error="scalar",
-            )
-        ],
         hint=(
             "What is the derivative of tanh, and what has arrived?",
             "What has arrived, times the derivative; and tanh(x) is there already, as z.",
