@@ -213,11 +213,12 @@ with tf.GradientTape(persistent=True) as tape:
                 "The tape answers once, and you ask it again. Which setting lets it answer more often?",
                 error="non-persistent",
             ),
-            Mistake(
-                lambda f, g, value: f.derivative(value) + g.derivative(value),
-                "That is the sum of both: a list of targets gives one answer. Ask for each of them by itself.",
-            ),
         ],
+        changes={
+            ("[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)"): (
+                "That is the sum of both: a list of targets gives one answer. Ask for each of them by itself."
+            ),
+        },
         hint=(
             "How many sweeps do two gradients need that are to stay apart? And how often does a tape answer?",
             "One tape that may be asked twice, or two tapes. Compute y and z in the block, and ask once for each.",
