@@ -303,8 +303,6 @@ with tf.GradientTape(persistent=True) as tape:
                 "[1.0] * len",
             ): "Before the sweep nothing has arrived anywhere: begin with 0 in each place.",
             ("len(rows)))", "len(rows) - 1))"): "The last row has its turn, too: it passes on the first amounts.",
-            ("* values", "/ values"): "A factor gets what arrived, times the other factor. You divide.",
-            ("* values", "+ values"): "A factor gets what arrived, times the other factor. You add.",
             (
                 'operation == "multiply"',
                 "False",

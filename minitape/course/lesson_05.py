@@ -306,11 +306,6 @@ with tf.GradientTape(persistent=True) as tape:
                 "tf.sign(tape.gradient(loss, x))",
                 "1.0",
             ): "All numbers move up. The sign of its gradient says which way each one moves.",
-            (
-                "tf.sign(",
-                "tf.abs(",
-            ): "Here the direction is lost, and the size is kept. It should be the other way round: tf.sign.",
-            ("x + step", "loss + step"): "You add to the loss. It is the input that moves.",
             ("x + ", ""): ("This is how each number moves. Add it to x."),
         },
         hint=(

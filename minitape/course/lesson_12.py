@@ -181,9 +181,7 @@ EXERCISES = (
             ("z * z", "x * x"): "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?",
             ("1.0 - z", "1.0 + z"): "The sign: the derivative of tanh is 1 minus its square.",
             ("(1.0 - z * z)", "1.0 - z * z"): "The brackets are missing: g times (1.0 - z * z), all of it.",
-            ("g * (1.0 - z * z)", "1.0 - g * z * z"): "g belongs before the bracket: it multiplies the 1.0, too.",
             ("z * z", "z"): "That is 1 minus tanh(x). Its square is missing: z * z.",
-            ("g * (", "g + ("): "What arrives is multiplied by the derivative, not added.",
             ("z * z", "math.tanh(z) ** 2"): "z is tanh(x) already. You took the tanh of it again.",
             ("z * z", "math.tanh(x) ** 2"): (
                 "math.tanh takes one number, and a row may hold an array. You need no tanh: z is tanh(x) already."
