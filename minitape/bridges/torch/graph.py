@@ -4,6 +4,7 @@ nothing.
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -205,6 +206,15 @@ def node_of(tensor: torch.Tensor) -> Any:
         return tensor.grad_fn
     except RuntimeError:  # a view from a no_grad block whose base has been changed
         return None
+
+
+def plain_node(name: str) -> str:
+    """The name of an autograd node without what all have.
+
+    >>> plain_node("MulBackward0"), plain_node("torch::autograd::CopySlices")
+    ('Mul', 'CopySlices')
+    """
+    return re.sub(r"(Backward)?\d*$", "", name.rpartition("::")[2])
 
 
 def ports_of(entry: RecordingEntry) -> Callable[[int], int]:
