@@ -21,7 +21,7 @@ from .recording import Number, Recording
 from .texts import SHARED
 
 # what an answer may be beside its own kind: any suspect, or the one that says more of it
-MAY_BE = {"connected": "", "zero": "underflow", "no_derivative": "sampled", "unused": "sampled"}
+MAY_BE = {"connected": "", "no_derivative": "sampled", "unused": "sampled"}
 CANCELS = ("zero_cancels", "zero_sum")
 ASIDE = ("cut", "paused", "outside")  # how a value goes into a target, and gets no gradient
 

@@ -90,7 +90,6 @@ def picture_row(entry: Any) -> PictureRow:
         "site": 0,
         "line": entry.site[1],
         "file": entry.site[0],
-        "cell": None,
         "status": "ghost" if operation and not entry.differentiable else "recorded",
         "watched": entry.watched,
         "cut": entry.cut,

@@ -7,46 +7,29 @@ that.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Hashable, Iterable
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.back.reach import propagate, reachable_rows
+from ..engine.back.reach import reachable_rows
 from ..engine.back.sweep import Sweep
 from ..engine.back.tape import GradientTape
 from ..engine.recording.block import no_tapes
 from ..engine.recording.record import SMALL
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.tensor import new_tensor
+from ..recording.rows import BackwardPass
 from ..recording.tape import TapeRules
+from ..recording.values import ValueSummary
 
 if TYPE_CHECKING:
     from ..engine.types import Array, End
 
 MOST = 20_000  # rows that are swept again at most
 EAGERLY = "Call tf.config.run_functions_eagerly(True) before it, and ask again: then the operation has a name."
-_USERS = {"custom_gradient", "py_function"}  # their rules are the user's functions: not run a second time
-
-
-class ReplayStep(NamedTuple):
-    """One row of a sweep: its adjoint, and the shares (input row, array, sum so far) that it handed on."""
-
-    row: int
-    adjoint: Array
-    shares: list[tuple[int, Array, Array]]
-
-
-def replay(rules: TapeRules, sources: list[End]) -> Iterator[ReplayStep] | None:
-    """The steps of the sweep from the targets to the sources; None when it cannot be run again."""
-    record, tape = rules.record, rules.tape
-    if len(record) > MOST:
-        return None
-    wanted = {row for s in sources if s.dtype.differentiable for row in tape._rows_of(s)}
-    starts = starts_of(rules)
-    if not wanted or not starts:
-        return None
-    return sweep_of(rules, starts, wanted, reachable_rows(tape, wanted))
 
 
 def starts_of(rules: TapeRules) -> dict[int, Array]:
@@ -58,53 +41,55 @@ def starts_of(rules: TapeRules) -> dict[int, Array]:
     return starts
 
 
-def sweep_of(
-    rules: TapeRules, starts: dict[int, Array], wanted: set[int], reachable: bytearray | None = None
-) -> Iterator[ReplayStep] | None:
-    """The steps of a sweep from some rows with their adjoints to others, through the rows of ``reachable`` (None:
-    any).
+def swept(
+    rules: TapeRules, at: dict[Hashable, int], starts: dict[int, Array], sources: Iterable[End]
+) -> BackwardPass | None:
+    """The sweep from some rows with their adjoints to the sources, by the rows ``at`` which explain has them; None
+    where it cannot be run again.
     """
-    record, tape, high = rules.record, rules.tape, max(starts)
-    for call in record.calls:
-        if call.row <= high and call.primitive.name in _USERS and (reachable is None or reachable[call.row]):
-            return None
-    if tape._used and any(
-        record.value(row) is None
-        and math.prod(record.shape_dtype(row)[0]) > SMALL
-        and (reachable is None or reachable[row])
-        for row in range(high + 1)
-    ):
-        return None  # the arrays are gone
-    if reachable is not None:
-        wanted = {r for r in wanted if reachable[r]}
-        starts = {r: s for r, s in starts.items() if reachable[r]}
-    if not wanted or not starts:
+    record, tape = rules.record, rules.tape
+    wanted = {row for source in sources if source.dtype.differentiable for row in tape._rows_of(source)}
+    if not starts or not wanted or len(record) > MOST:
         return None
-    if reachable is None:  # of the shares only those count that are on the path to a source
-        reachable = bytearray(len(record))
-        for row in wanted:
-            reachable[row] = 1
-        propagate(record, reachable, min(wanted) + 1, len(record))
-    return _steps(Sweep(record, starts, wanted, reachable), reachable)
+    reachable = reachable_rows(tape, wanted)
+    begin = {row: adjoint for row, adjoint in starts.items() if reachable[row]}
+    wanted = {row for row in wanted if reachable[row]}
+    if not begin or not wanted or not _can_run(rules, reachable, max(starts)):
+        return None
+    number = {row: at.get((id(record), row), -1) for row in range(len(record))}
+    found, sweep = BackwardPass([number[row] for row in starts]), Sweep(record, begin, wanted, reachable)
+    for row, adjoint in starts.items():
+        found.arrive(number[row], ValueSummary(adjoint))
+    before = WARNINGS[OFF]
+    try:
+        with no_tapes(), redirect_stdout(StringIO()):  # a rule of the program's own may print
+            for row in sweep.steps():
+                found.arrive(number[row], ValueSummary(sweep.adjoint(row)))
+                for given, share, total in sweep.edges:
+                    if reachable[given]:
+                        product, sum_ = ValueSummary(np.array(share)), ValueSummary(np.array(total))
+                        found.arrive(number[given], sum_)
+                        found.send(number[row], number[given], 0, product, sum_)
+    finally:
+        restore_fp_errors(before)
+    return found
 
 
-def _steps(sweep: Sweep, reachable: bytearray) -> Iterator[ReplayStep]:
-    steps = sweep.steps()
-    while True:
-        before = WARNINGS[OFF]
-        try:
-            row = next(steps, None)
-        finally:
-            restore_fp_errors(before)
-        if row is None:
-            return
-        shares = [(r, share, total) for r, share, total in sweep.edges if reachable[r]]
-        yield ReplayStep(row, sweep.adjoint(row), shares)
+def _can_run(rules: TapeRules, reachable: bytearray, high: int) -> bool:
+    """Whether nothing of Python's would run a second time, and all arrays are there."""
+    record = rules.record
+    for call in record.calls:
+        if call.row <= high and call.primitive.name == "py_function" and reachable[call.row]:
+            return False
+    return not rules.tape._used or not any(
+        record.value(row) is None and math.prod(record.shape_dtype(row)[0]) > SMALL and reachable[row]
+        for row in range(high + 1)
+    )
 
 
-def open_call(rules: TapeRules, row: int) -> tuple[TapeRules, list[End]] | None:
-    """The question about the results of the call at a row, inside of it, and its inputs; None where it cannot run
-    again.
+def open_call(rules: TapeRules, row: int) -> tuple[GradientTape, list[End], list[End]] | None:
+    """The call at a row run again as operations of a tape of its own, with its results and inputs; None where it
+    cannot.
 
     Effects are not run again: what they gave is known.
     """
@@ -120,29 +105,6 @@ def open_call(rules: TapeRules, row: int) -> tuple[TapeRules, list[End]] | None:
         try:
             with GradientTape(persistent=True) as tape:
                 tape.watch([i for i in inputs if i.dtype.differentiable])
-                outputs = call.attrs["recording"].again(inputs, call.attrs["saved"])
+                return tape, call.attrs["recording"].again(inputs, call.attrs["saved"]), inputs
         except Exception:  # it ran once; a picture of it is not worth an error
             return None
-    return TapeRules(tape, outputs, inputs), inputs
-
-
-def swept(
-    rules: TapeRules, row: int, adjoint: Array
-) -> tuple[TapeRules, list[End], dict[int, Array], Iterator[ReplayStep] | None] | None:
-    """The sweep inside of a call, from the adjoints of its results to its inputs, with the question about it, these,
-    and what it begins with.
-    """
-    inside = open_call(rules, row)
-    if inside is None:
-        return None
-    inner, inputs = inside
-    adjoints = adjoint if isinstance(adjoint, (tuple, list)) else [adjoint]  # of several results each has its own
-    rows = [inner.tape._rows_of(out)[-1:] for out in inner.targets]
-    starts = {
-        row[0]: g
-        for row, g, out in zip(rows, adjoints, inner.targets, strict=False)
-        if row and out.dtype.differentiable
-    }
-    wanted = {row for one in inputs if one.dtype.differentiable for row in inner.tape._rows_of(one)}
-    steps = sweep_of(inner, starts, wanted) if starts and wanted else None
-    return inner, inputs, starts, steps

@@ -106,16 +106,6 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "Use a result that changes with the input: not the sum or the mean of all that a softmax or a normalization "
         "gives.",
     ),
-    "underflow": (
-        "What {what}{line} passes back is too small for {one}: its largest element is {to:.2g}, and numbers that small "
-        "are rounded, or become 0.",
-        {
-            "torch": "Scale the loss: torch.amp.GradScaler; or compute in bfloat16 or float32 there.",
-            "tensorflow": "Scale the loss: keras.optimizers.LossScaleOptimizer; or compute in bfloat16 or float32 "
-            "there.",
-            "jax": "Scale the loss, and the gradient back; or compute in bfloat16 or float32 there.",
-        },
-    ),
     "sampled": (
         "The draw{line} passes no gradient, and the target uses it as if it did: only what log_prob or a divergence "
         "says of the distribution trains it.",

@@ -40,11 +40,6 @@ ARRIVED: Texts = {  # of every framework
         "What comes back through {what}{line} cancels out. The result does not depend on {x}.",
         "Use a result that changes with {x}: for softmax or a normalization, not the sum or mean of all of it.",
     ),
-    "zero_cancels difference": (
-        "Both sides of {what}{line} change alike with {x}, which cancels out.",
-        "Where one side is meant as a given number, such as a sample or a target, let it count as a constant. Of a "
-        "single element the mean is the element: compare several.",
-    ),
     "zero_cancels one": (
         "{what}{line} of a single value is always 1.",
         "Use a sigmoid for one unit, or a unit for each class.",

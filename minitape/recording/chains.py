@@ -9,7 +9,6 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
 
-LIMIT = 400_000  # nodes that are visited at most
 LONG = 20_000  # rows from which on runs of scalar rows are contracted
 
 _RULES: list[tuple[str, ...]] = [()] * FIRST_CODE + [p.texts[1:] for p in BY_CODE]

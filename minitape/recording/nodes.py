@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from itertools import islice
 from types import CodeType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Object
     from .bodies import Caller
     from .origins import ValueOrigin
-
-Subject: TypeAlias = Any  # what a break is about, which its cause tells: a node, an origin, an exit, the source, a word
 
 
 class CodePlace:
@@ -77,23 +75,12 @@ def way_of(place: CodePlace | None) -> list[Site]:
     return [] if place is None else [placed(CodePlace(place.frames[at:])) for at in reversed(range(len(place.frames)))]
 
 
-class Break:
-    """Why no gradient passes an edge: the cause, where, and what is there (an operation's name, a variable ...).
+class Break(NamedTuple):
+    """Why no gradient passes an edge: the cause, where, and what is there (an operation's name, a variable ...)."""
 
-    ``until`` is where a run of operations ends that all have this cause.
-    """
-
-    __slots__ = ("cause", "place", "what", "subject", "until", "row")
-
-    def __init__(self, cause: str, place: CodePlace | None, what: str = "", subject: Subject = None) -> None:
-        self.cause, self.place, self.what, self.subject = cause, place, what, subject
-        self.until = place
-        self.row = -1  # of the recording, where it is asked about
-
-    @property
-    def at(self) -> tuple[str, int] | None:
-        """File and line, where they are known."""
-        return None if self.place is None else (self.place.filename, self.place.line)
+    cause: str
+    place: CodePlace | None
+    what: str = ""
 
 
 class TapeNode:

@@ -6,12 +6,12 @@ number, what ran outside of it a clock.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..engine.back.reach import differentiable, on_tape
+from ..engine.back.marks import differentiable
+from ..engine.back.reach import on_tape
 from ..engine.recording import evidence
 from ..engine.recording.array_spec import ArraySpec
 from ..engine.recording.evidence import ValueLeft, exits
@@ -110,11 +110,6 @@ class TapeRules:
     def was_watched(self, node: TapeNode) -> bool:
         """Whether ``watch`` (or the reading of a variable) put a row on the tape."""
         return node.record is self.record and node.row in self.tape.watched
-
-    @cached_property
-    def ancestors(self) -> dict[Hashable, TapeNode]:
-        """Everything that the targets were computed from."""
-        return self.trace.ancestors(self.starts)
 
     def value(self, node: TapeNode) -> Array:
         """The array of a value, None when it is gone."""

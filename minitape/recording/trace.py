@@ -15,7 +15,7 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
 from ..engine.values.dtypes import dtype_of_numpy
 from .bodies import INTO, Caller, FunctionBody, assigns, bodies_of, passes_of_own, read_by, test_of
-from .chains import LIMIT, LONG, Chains
+from .chains import LONG, Chains
 from .nodes import Break, CodePlace, TapeNode, is_state, place_of_origin, state_of
 from .origins import Ref, ValueOrigin, origin_of, read
 
@@ -26,21 +26,6 @@ if TYPE_CHECKING:
     from ..engine.table.primitives import Primitive, Rule
     from ..engine.types import End
     from ..engine.values.dtypes import DType
-
-
-COPIES = {
-    "identity",
-    "slice",
-    "strided_slice",
-    "gather",
-    "reshape",
-    "cast",
-    "squeeze",
-    "expand_dims",
-    "transpose",
-    "unstack",
-    "split",
-}
 
 _OPEN: list[PythonCall] = []  # runs of py_functions that are being asked about
 
@@ -186,7 +171,7 @@ class Trace:
             if test is not None:
                 yield (
                     self.inside(node, call, test),
-                    outside or Break("nondifferentiable_op", self.place(node), primitive.op, node),
+                    outside or Break("nondifferentiable_op", self.place(node), primitive.op),
                 )
         for i, row in enumerate(inputs):
             parent = self.node_at(node, row)
@@ -218,7 +203,7 @@ class Trace:
                 beside = self.inside(self.node_at(beside, call.row), call, body)
             made = self.node_at(beside, made_by.row)
             for given in made_by.inputs:
-                yield self.node_at(beside, given), Break("state", self.place(made), made_by.primitive.name, made)
+                yield self.node_at(beside, given), Break("state", self.place(made), made_by.primitive.name)
 
     def within(self, record: Record, row: int, caller: Caller) -> TapeNode:
         """The node of a row of a function, as one call ran it; of what came from outside the node there."""
@@ -244,11 +229,11 @@ class Trace:
             return None
         for what, row, _, frames in reversed(self.tape.notes) if node.record is self.record else ():
             if what == "reset" and node.row < row and frames:
-                return Break("outside_tape", CodePlace(frames), "reset", node)
+                return Break("outside_tape", CodePlace(frames), "reset")
         cause = (
             "recording_paused" if node.record is self.record and self.paused(node.row) is not None else "outside_tape"
         )
-        return Break(cause, self.place(node), self.label(node), node)
+        return Break(cause, self.place(node), self.label(node))
 
     def paused(self, row: int) -> Event | None:
         """The event that began the ``stop_recording()`` in which the tape was at this row; None outside of one."""
@@ -266,22 +251,22 @@ class Trace:
         name = primitive.name
         where, label = self.place(node), primitive.label
         if name == "stop_gradient":
-            return Break("stop_gradient", where, label, node)
+            return Break("stop_gradient", where, label)
         if name.startswith("assign") or name == "slice_update":  # v[i].assign(x) makes v anew, and stores it
-            return Break("state", where, name, node)
+            return Break("state", where, name)
         if "numpy_function" in name or name.startswith("py_func_") or name == "py_func":
-            return Break("left_through_numpy", where, "tf.numpy_function", node)
+            return Break("left_through_numpy", where, "tf.numpy_function")
         out = self.dtype(node)
         if out is not None and not out.differentiable and (name in ("cast", "bitcast") or out.name == "string"):
             source = self.dtype(parent)
             if source is None or source.differentiable:
-                return Break("integer_dtype", where, out.name, node)
+                return Break("integer_dtype", where, out.name)
         into = self.dtype(parent)
         if into is not None and not into.differentiable:
-            return Break("integer_dtype", where, into.name, node)
+            return Break("integer_dtype", where, into.name)
         asked = out is None or out.differentiable or node.key in self.ends  # else no adjoint ever comes as far as this
         if rules is None and primitive.missing == "unregistered" and asked:
-            return Break("no_gradient_registered", where, primitive.op, node)
+            return Break("no_gradient_registered", where, primitive.op)
         if callable(rules):
             record = node.record
             assert record is not None
@@ -289,9 +274,9 @@ class Trace:
         else:
             flat = rules is None or rules[i if i < len(rules) else -1] is None
         if flat:
-            return Break("nondifferentiable_op", where, primitive.op or label, node)
+            return Break("nondifferentiable_op", where, primitive.op or label)
         if out is not None and not out.differentiable:
-            return Break("nondifferentiable_op", where, primitive.op or label, node)
+            return Break("nondifferentiable_op", where, primitive.op or label)
         return self._broken_in_python(node, where, i) if name == "py_function" else None
 
     def _broken_in_python(self, node: TapeNode, where: CodePlace | None, i: int) -> Break | None:
@@ -311,7 +296,7 @@ class Trace:
         finally:
             _OPEN.remove(ran)
         left = found is not None and found.cause == "independent"
-        return Break("left_through_numpy", where, "tf.py_function", node) if left else found
+        return Break("left_through_numpy", where, "tf.py_function") if left else found
 
     def passes(self, record: Record, call: Call) -> list[bool]:
         """For each input of a call whether its rules hand an adjoint on.
@@ -343,7 +328,7 @@ class Trace:
             if origin.detail is not None:
                 exit = origin.detail
                 place = CodePlace(exit.stack) if exit.stack else place
-                yield self.of_ref(Ref(*exit.known)), Break("left_through_numpy", place, exit.how, exit)
+                yield self.of_ref(Ref(*exit.known)), Break("left_through_numpy", place, exit.how)
             return
         if is_state(origin):
             cause, what = "state", origin.kind
@@ -353,10 +338,10 @@ class Trace:
             parent = self.of_ref(ref)
             if origin.kind in ("row", "value"):
                 cause = "integer_dtype" if origin.detail in ("AsString", "StringToNumber") else "nondifferentiable_op"
-                yield parent, Break(cause, place, origin.detail, origin) if origin.kind == "value" else None
+                yield parent, Break(cause, place, origin.detail) if origin.kind == "value" else None
                 continue
             stopped = origin.kind == "op" and what == "stop_gradient"
-            yield parent, Break("stop_gradient" if stopped else cause, place, what, origin)
+            yield parent, Break("stop_gradient" if stopped else cause, place, what)
 
     # -- what a node is ----------------------------------------------------------------------------
 
@@ -424,14 +409,3 @@ class Trace:
             yield "variable", id(node.variable)
         if node.record is self.record:
             yield "row", node.row
-
-    def ancestors(self, starts: list[TapeNode]) -> dict[Hashable, TapeNode]:
-        """Everything that the nodes were computed from, breaks or not, and themselves."""
-        found: dict[Hashable, TapeNode] = {}
-        waiting = list(starts)
-        while waiting and len(found) < LIMIT:
-            node = waiting.pop()
-            if node.key not in found:
-                found[node.key] = node
-                waiting.extend(parent for parent, _ in self.edges(node))
-        return found

@@ -27,11 +27,6 @@ args = jax.random.normal(jax.random.key(0), (4, 1)), jax.random.normal(jax.rando
 def loss(w, x, rows, columns):
     return jnp.mean((rows + columns) * (x @ w))
 args = jnp.ones((4, 6)), jax.random.normal(jax.random.key(1), (6, 4)), jnp.ones((6, 1)), jnp.arange(6.0)
-#@ digits_of_half_precision underflow
-def loss(w, x):
-    out = jnp.tanh(x.astype(jnp.float16) @ w.astype(jnp.float16))
-    return 1e-5 * jnp.mean(out)  #! #- return jnp.mean(out)
-args = jnp.eye(8) + 0.1, jax.random.normal(jax.random.key(1), (8, 8))
 #@ two_ways_to_a_table connected
 def loss(effects, table):
     return jnp.mean((effects["rows"] + effects["columns"] - table) ** 2)
@@ -129,12 +124,7 @@ def loss(w, x, y):
 args = jax.random.normal(jax.random.key(0), (4, 1)), jax.random.normal(jax.random.key(1), (12, 4)), jnp.ones(12)
 #@ many_steps_of_a_scan exploding
 def loss(rate, start):
-    end, _ = jax.lax.scan(lambda x, _: (rate * x + 0.1, None), start, None, length=1600)  #! #- end = rate * start
+    end, _ = jax.lax.scan(lambda x, _: (rate * x + 0.1, None), start, None, length=400)  #! #- end = rate * start
     return jnp.mean((end / 1e9 - 0.5) ** 2)
-args = jnp.array(1.015), jnp.array([0.2, 0.6])
-#@ scan_that_forgets_its_start vanishing
-def loss(p, x):
-    h, _ = jax.lax.scan(lambda h, x: (0.98 * h + p["w"] * x, None), p["h"], x) #! #- h = p["h"] * p["w"]
-    return jnp.mean((h - 2.0) ** 2)
-args = {"w": jnp.ones(3), "h": jnp.ones(3)}, jax.random.normal(jax.random.key(1), (1500, 3))
+args = jnp.array(1.06), jnp.array([0.2, 0.6])
 """

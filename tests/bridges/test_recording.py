@@ -107,7 +107,7 @@ def run(program):
 def test_the_programs_of_the_page_run(program):
     said = next(
         word
-        for part, word in {"tangents": "stop_gradient: ", "Replay": "1 row,", "sweep": "24.0"}.items()
+        for part, word in {"lax.stop_gradient": "stop_gradient: ", "Replay": "1 row,", "sweep": "24.0"}.items()
         if part in program
     )
     assert said in run(program)

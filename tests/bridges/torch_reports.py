@@ -1,13 +1,6 @@
 """More programs, after reports in issue trackers; the marks are those of :mod:`torch_cases`."""
 
 CASES = """
-#@ reshaped_input non_leaf
-img = torch.rand(16, requires_grad=True)
-w = img.view(1, 1, 4, 4) #!
-#+ w.retain_grad()
-conv = nn.Conv2d(1, 2, 3)
-loss = conv(w).pow(2).mean()
-loss.backward()
 #@ critic_advantage_uses_item left_torch
 actor, critic = nn.Linear(3, 2), nn.Linear(3, 1)
 w = critic.weight
@@ -162,13 +155,6 @@ w = trainer.net.weight
 trainer.restore()
 loss = trainer.net(torch.ones(1, 3)).sum()
 loss.backward()
-#@ state_that_a_loop_hands_on backward_twice
-w = torch.ones(3, requires_grad=True)
-h = torch.zeros(3)
-for x in torch.eye(3)[:2]:
-    h = torch.tanh(w * x + h) #- h = torch.tanh(w * x + h.detach())
-    loss = (h ** 2).sum()
-    loss.backward() #!
 #@ requires_grad_behind_the_model requires_grad
 net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 class Around(nn.Module):

@@ -12,5 +12,5 @@ def no_texts_of_other_programs(monkeypatch, nothing_has_left_yet):
     """
     monkeypatch.setattr(text, "_programs", {})
     yield
-    for kept in (text.unparse, text._parsed, text._flow, text._locals, text._binding):
+    for kept in (text.unparse, text._parsed, text._flow, text._locals):
         kept.cache_clear()

@@ -113,20 +113,6 @@ def test_a_loop_whose_steps_were_logged_is_walked_once(monkeypatch: pytest.Monke
     assert len(searches) < 3
 
 
-def test_a_long_tape_that_is_still_there_does_not_hide_what_left_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    a, limit, x = tf.Variable(1.0), tf.Variable(0.5), tf.constant(2.0)
-    with tf.GradientTape() as old:
-        y = a * 1.0
-        for _ in range(1000):
-            y = y * 1.0
-    assert float(y) == 1.0 and old is not None
-    monkeypatch.setattr(trace, "LIMIT", 500)
-    with tf.GradientTape() as tape:
-        while x > limit:
-            x = x * 0.5
-    assert tape.explain(x, limit).cause == "nondifferentiable_op"
-
-
 def test_what_left_other_tapes_is_looked_at_only_where_the_text_lets_it_return(monkeypatch: pytest.MonkeyPatch) -> None:
     w, kept = tf.Variable(1.0), []
     for step in range(60):

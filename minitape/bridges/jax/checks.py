@@ -13,7 +13,6 @@ import numpy as np
 from ...engine.recording.frames import own_file
 from ...explain.reasons import checks, text, words, zero_nan
 from ...explain.reasons.question import Finding, Question, way_to
-from ...explain.reasons.suspects import is_alike
 from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
 from ...explain.words import Explanation
@@ -22,7 +21,7 @@ from ..checkup import Checkup
 from ..texts import ARRAY
 from .adapter import read
 from .origin import returned
-from .rows import STAIRS, places
+from .rows import STAIRS
 from .words import BENT, TEXT
 
 TRACED = ("Tracer", "traced", "concrete")
@@ -219,39 +218,11 @@ def unused(q: Question) -> Finding | None:
     site = None if leaf is None else origin.read(leaf)
     if site is not None:
         return Finding("closure", site)
-    key = [repr(one) for one in leaf.path] if leaf is not None else []
-    for row in sorted(q.behind) if leaf is not None else ():
-        at = text.at(q.rows[row].site) if len(key) == 1 and q.rows[row].kind == "operation" else None
-        if at is not None and any(name.endswith(f"[{key[0]}]") for name in at.reads):
-            return at_row(q, "closure", row, "held")
-        roots = [np.asarray(root) for root in q.rows[row].extra.roots]
-        value = np.asarray(getattr(leaf, "value", None))
-        same = any(root.shape == value.shape and is_alike(root, value) for root in roots)
-        if same and reader(q, row) is not NOWHERE:
-            return Finding("closure", reader(q, row), row, kind="held")
     bent = [row for row in sorted(q.after) if q.rows[row].op in BENDS]
     if bent and any("transpose(" in scope for row in q.after for scope in q.rows[row].scope):
         return at_row(q, "zero_derivative", bent[0], "second")
     made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
-    return (
-        Finding("unused", dropped(q, max(made)), max(made), kind="dropped") if made else Finding("unused", origin.head)
-    )
-
-
-def dropped(q: Question, row: int) -> Site:
-    """The statement that has the value of a row, and does not return it."""
-
-    calls = [
-        part for call in q.adapter.recording.log.calls if row in call.rows for part in getattr(call.compute, "args", ())
-    ]
-    for site in places(calls[0]) if calls and hasattr(calls[0], "source_info") else ():
-        at = text.at(site)
-        definition = q.adapter.origin.definition
-        if at is not None and (
-            type(at.node).__name__ != "Return" or (definition is not None and at.function == definition.node.name)
-        ):
-            return at.site
-    return q.rows[row].site
+    return at_row(q, "unused", max(made), "dropped") if made else Finding("unused", origin.head)
 
 
 # -- what arrived ----------------------------------------------------------------------------------
@@ -275,7 +246,7 @@ def rule(q: Question, row: int, cause: str = "custom_rule", what: str = "") -> F
 
 
 def nan(q: Question) -> Finding | None:
-    """Where NaN came up; also in what is computed from no row, or before a division has hidden an infinity."""
+    """Where NaN came up, also before a division has hidden an infinity."""
     found = zero_nan.nan(q)
     if found is None or found.row is None:
         return found
@@ -283,8 +254,9 @@ def nan(q: Question) -> Finding | None:
     large = [at for at in grows if not zero_nan.finite(q, at) and all(zero_nan.finite(q, n) for n in q.rows[at].inputs)]
     if large and found.cause == "nan_forward":
         return at_row(q, "nan_forward", large[0])
-    if row.extra.bad is not NOWHERE and all(zero_nan.finite(q, one) for one in row.inputs):
-        return Finding("nan_forward", row.extra.bad, found.row, fill("An operation"))
+    new = np.isnan if row.array is not None and np.isnan(row.array).any() else np.isinf
+    if found.cause == "nan_input" and row.extra.roots and not any(new(root).any() for root in row.extra.roots):
+        return at_row(q, "nan_forward", found.row, what=fill("An operation"))  # of what has none itself
     if found.cause == "nan_input":
         found.site = q.adapter.made(found.row) if row.kind == "source" else found.site
     return found

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ...engine.recording.frames import own_file
 from ...explain.reasons import text
 from ...explain.reasons.text import FUNCTIONS, Statement, last_name, names_in, unparse
@@ -93,24 +91,25 @@ class JaxOrigin:
 
     @property
     def compiled(self) -> str:
-        """How the program's text compiles the function: "itself", "static" where it names what is not traced, as a
-        "part" of another function; empty where it does not."""
-        where, found = self._statement(), []
+        """How the program's text compiles the function: "itself", or as a "part" of what it compiles, also where some
+        arguments are not traced; empty where it does not.
+        """
+        where, found = self._statement(), ""
         scopes = [None, *(_function(s) for s in (where, self.definition) if s is not None)]
-        programs = [text.program(file) for file in (self.call[0], self.head[0])]
-        for program in programs[:1] if programs[0] is programs[1] else programs:
-            for statement, node in [(s, node) for s in program.statements for node in _compilers(s)]:
-                read = names_in(ast.walk(node)) | {getattr(node, "name", "")}
-                names = {name for name in read if text.key_of(name, statement)[0] in scopes}
-                itself = node.name in self._called if isinstance(node, FUNCTIONS) else bool(names & self._called)
+        for file in dict.fromkeys((self.call[0], self.head[0])):
+            functions = text.program(file).functions
+            for statement, node in [(one, node) for one in text.statements(file) for node in _compilers(one)]:
+                own = {node.name} if isinstance(node, FUNCTIONS) else names_in(ast.walk(node))
+                names = {name for name in own if text.key_of(name, statement)[0] in scopes}
+                if names & self._called and "static_arg" not in unparse(node):
+                    return "itself"
                 reached = set[str]()
                 while names - reached:  # through the functions that it calls
                     reached |= names
-                    called = [made for known in names for made in program.functions.get(known, [])]
+                    called = [made for known in names for made in functions.get(known, [])]
                     names = names.union(*(names_in(ast.walk(made)) for made in called))
-                if reached & self._called:
-                    found.append("static" if "static_arg" in unparse(node) else "itself" if itself else "part")
-        return min(found, default="")
+                found = "part" if reached & self._called else found
+        return found
 
     # -- its arguments -----------------------------------------------------------------------------
 
@@ -118,17 +117,11 @@ class JaxOrigin:
         """The line that created a leaf of an argument; the line of the call if it is not found."""
         given, where = self._given()[1:], self._statement()
         if where is not None and len(given) > leaf.argument:
-            found = self._behind(given[leaf.argument], leaf.path, where)
-            if found is not None:
-                return found
-        argument, space = self.args[leaf.argument], getattr(self.function, "__globals__", {})
-        statements = text.statements(self.head[0])
-        for name in [name for name, value in space.items() if value is argument]:
-            bound = any(name in s.binds for s in statements)
-            found = self._behind(ast.Name(name), leaf.path, statements[-1]) if bound else None
-            if found is not None:
-                return found
-        return self.call
+            return self._behind(given[leaf.argument], leaf.path, where) or self.call
+        space, statements = getattr(self.function, "__globals__", {}), text.statements(self.head[0])
+        names = [name for name, value in space.items() if value is self.args[leaf.argument]]
+        found = (self._behind(ast.Name(name), leaf.path, statements[-1]) for name in names if statements)
+        return next(filter(None, found), self.call)
 
     def _statement(self) -> Statement | None:
         """The statement that calls ``record``."""
@@ -140,97 +133,34 @@ class JaxOrigin:
         return [call for call in (where.calls if where is not None else []) if last_name(call.func) == "record"]
 
     def _given(self) -> list[ast.expr]:
-        """What that statement gives ``record``: the function and its arguments, as far as the text tells."""
-        where, calls = self._statement(), self._records()
-        given: list[ast.expr] = []
-        for part in calls[0].args if calls else ():
-            if not isinstance(part, ast.Starred):
-                given.append(part)
-                continue
-            bound = (
-                self._bound(part.value.id, where) if isinstance(part.value, ast.Name) and where is not None else None
-            )
-            value = None if bound is None else bound[1]
-            if not isinstance(value, (ast.Tuple, ast.List)):
-                break
-            given += value.elts
-        return given
+        """What that statement gives ``record``: the function and its arguments, as far as they are written there."""
+        given = [part for call in self._records()[:1] for part in call.args]
+        return given[: next((k for k, part in enumerate(given) if isinstance(part, ast.Starred)), len(given))]
 
     def _behind(self, node: ast.expr, path: tuple, where: Statement) -> Site | None:
-        """The line that made the part ``path`` of an expression that is in ``where``; None where only that says
-        it.
-        """
+        """The line that made the part ``path`` of an expression that is in ``where``; None where only that says it."""
         while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             path = node.slice.value, *path
             node = node.value
         if isinstance(node, ast.Name):
-            found = self._bound(node.id, where)
-            if found is None:
+            bound = [s for s in text.bound_by(node.id, where) if s.order < where.order]
+            made = [s for s in bound if s.reads.isdisjoint(s.binds)] or bound  # not what updates it in training
+            if not made:
                 return None
-            statement, value = found
-            names = [last_name(target) for target in statement.targets]
-            if isinstance(value, ast.Call) and len(names) > 1:  # one of what a call gives
-                path = names.index(node.id), *path
-            inner = None if value is None or _reads_itself(statement) else self._behind(value, path, statement)
-            return inner or self._appended(node.id, path, statement) or statement.site
+            parts = zip(made[-1].targets, text.parts_of(made[-1]), strict=True)
+            value = next((part for target, part in parts if last_name(target) == node.id), None)
+            return (None if value is None else self._behind(value, path, made[-1])) or made[-1].site
         inside = part_of(node, path[0]) if path else None
-        # of a function of the program's, which puts it together
-        if path and inside is None and isinstance(node, ast.Call):
-            made = next(
-                (
-                    s
-                    for s in text.statements(where.file)
-                    if isinstance(s.node, FUNCTIONS) and s.node.name == unparse(node.func)
-                ),
-                None,
-            )
-            last = [] if made is None else returns(made)
-            value = last[-1].node.value if last and isinstance(last[-1].node, ast.Return) else None
-            return None if value is None else self._behind(value, path, last[-1])
         return None if inside is None else self._behind(inside, path[1:], where) or (where.file, inside.lineno)
-
-    def _appended(self, name: str, path: tuple, list_of: Statement) -> Site | None:
-        """The line that made a part of what is appended to a list, which ``list_of`` began."""
-        for statement in text.statements(list_of.file) if path else ():
-            for call in statement.calls if statement.functions == list_of.functions else ():
-                if unparse(call.func) == f"{name}.append" and call.args:
-                    return self._behind(call.args[0], path[1:], statement)
-        return None
-
-    def _bound(self, name: str, where: Statement) -> tuple[Statement, ast.expr | None] | None:
-        """The statement that made what a name stands for, and the value; not the one that updates it in training."""
-        last = text.statements(where.file)[-1]
-        found = [s for s in text.bound_by(name, where) if s.order < where.order or s is last]
-        asked = self._gradient()
-        grad = None if asked is None else text.at(asked)
-        before = [s for s in found if grad is None or grad.functions != s.functions or s.order < grad.order]
-        beside = grad is not None and grad.functions == where.functions
-        made = [s for s in before or found if not _reads_itself(s) or (beside and not s.loops)]
-        if not found:
-            return None
-        best = (made or before or found)[-1]
-        bound = zip(best.targets, text.parts_of(best), strict=True)
-        return best, next((part for target, part in bound if last_name(target) == name), None)
 
     # -- what it reads -----------------------------------------------------------------------------
 
     def read(self, leaf: JaxLeaf) -> Site | None:
         """The line on which it reads a leaf of its arguments by the name of a global or of a function around it."""
-        argument, array = self.args[leaf.argument], np.ndim(leaf.value) > 0
-        given = self._given()[1:]
+        argument, given = self.args[leaf.argument], self._given()[1:]
         called = unparse(given[leaf.argument]) if len(given) > leaf.argument else ""
-
-        def same(name: str, value: Any) -> bool:
-            if name == called or (value is argument and not isinstance(value, (bool, int, float, complex))):
-                return True
-            return (
-                array
-                and getattr(value, "shape", None) == leaf.value.shape
-                and np.size(value) > 1
-                and np.array_equal(value, leaf.value)
-            )
-
-        return self.reads(same, leaf.path[:1])
+        number = isinstance(argument, (bool, int, float, complex))
+        return self.reads(lambda name, value: name == called or (value is argument and not number), leaf.path[:1])
 
     def reads(self, wanted: Callable[[str, Any], bool], path: tuple = ()) -> Site | None:
         """The first line of the function, or of those that it calls, that reads such a name from outside; of a tree the
@@ -270,11 +200,6 @@ def _compilers(statement: Statement) -> Iterator[ast.AST]:
 def _function(statement: Statement) -> text.Def | None:
     """The innermost function that a statement is in."""
     return next(iter(statement.functions), None)
-
-
-def _reads_itself(statement: Statement) -> bool:
-    """Whether a statement reads what it binds, as one that updates a value."""
-    return not statement.reads.isdisjoint(statement.binds)
 
 
 def part_of(node: ast.expr, key: Any) -> ast.expr | None:

@@ -18,18 +18,17 @@ from ..recording import Number
 from .origin import JaxLeaf, JaxOrigin, keys
 from .rows import NUMBERS, JaxExtra, JaxLog, JaxVariable, argument_names, form, inexact
 from .run import JaxRun, JaxValues, concrete, jit_disabled
-from .sweep import Back, JaxForward
+from .sweep import Back
 
 if TYPE_CHECKING:
     from ...explain.reasons.suspects import CheckedRun
 
 
 class JaxRecording(FrameworkRecording):
-    """What a function of JAX computed. ``value`` is its result, ``gradient`` what ``jax.grad`` gives, ``tangent`` what
-    ``jax.jvp`` gives.
+    """What a function of JAX computed. ``value`` is its result, ``gradient`` what ``jax.grad`` gives.
 
     ``error`` is what JAX says against the function or its gradient, or None: then there is no ``value``, or no
-    ``gradient``; ``tangent_error`` the same of its tangent. An argument is asked about by its array, or by its name.
+    ``gradient``. An argument is asked about by its array, or by its name.
 
     >>> recording = record(lambda p: jax.lax.stop_gradient(p["w"]) * 2.0, {"w": 3.0})
     >>> recording.explain(recording.value, "p['w']").cause
@@ -42,9 +41,7 @@ class JaxRecording(FrameworkRecording):
         self.ran = False  # all equations, and there is a value
         self.value: Any = None
         self.gradient: Any = None
-        self.tangent: Any = None
         self.error: Exception | None = None
-        self.tangent_error: Exception | None = None
         self.stopped: Site = NOWHERE  # where an error came up while the equations ran
         # the function, its arguments, and the line that records them
         self.asked: tuple[Any, tuple, Site] = None, (), NOWHERE
@@ -104,7 +101,8 @@ class JaxRecording(FrameworkRecording):
             return [
                 leaf.row
                 for leaf in self.given
-                if (self.entries[leaf.row].name or "").startswith((f"{source}[", f"{source}."))
+                if (name := self.entries[leaf.row].name or "").startswith((f"{source}[", f"{source}."))
+                or name.endswith(f"[{source!r}]")
             ]
         whole = [leaf.row for leaf in self.given if self.asked[1][leaf.argument] is source]
         parts = jax.tree_util.tree_leaves(source)
@@ -128,7 +126,6 @@ def record(
     *args: Any,
     argnums: int | tuple[int, ...] = 0,
     has_aux: bool = False,
-    tangents: tuple | None = None,
 ) -> JaxRecording:
     """Runs ``function(*args)`` and its gradient, as ``jax.value_and_grad(function, argnums, has_aux)`` has it, and
     records both.
@@ -139,12 +136,6 @@ def record(
     condition may ask for a value where ``jax.grad`` allows it. Calls of ``jit``, ``scan`` and ``cond`` are opened where
     they depend on an argument; one that would have more than 20,000 rows is one row.
 
-    With ``tangents``, a direction for each argument as in ``jax.jvp``, JAX goes forward, too, and each row has its
-    tangent. None stands for an argument, or a leaf of it, that does not move. What JAX refuses there is
-    ``recording.tangent_error``.
-
-    >>> record(lambda x, n: x**2 * n, 3.0, 2.0, tangents=(1.0, None)).tangent
-    Array(12., dtype=float32, weak_type=True)
     >>> recording = record(lambda x, n: x**2 * n, 3.0, 2.0, argnums=(0, 1))
     >>> recording.gradient
     (Array(12., dtype=float32, weak_type=True), Array(9., dtype=float32, weak_type=True))
@@ -157,7 +148,6 @@ def record(
     numbers = tuple(number % len(args) if -len(args) <= number < len(args) else number for number in numbers)
     if not numbers or not all(0 <= number < len(args) for number in numbers):
         raise ValueError(f"argnums={argnums!r} does not fit to {len(args)} argument{'' if len(args) == 1 else 's'}.")
-    directions = None if tangents is None else _directions(args, tangents)
     traced = _traced(recording, function, args, numbers)
     leaves = _arguments(recording, function, args, numbers)
     if traced is not None:
@@ -167,21 +157,8 @@ def record(
             recording.left += [RowExit(row, how, site, 0) for row in rows]
         with jit_disabled():
             if _forward(recording, closed, [leaves[k] for k in given], shape):
-                if directions is not None:
-                    moved = [
-                        (leaf, direction)
-                        for leaf, direction in zip(leaves, directions, strict=True)
-                        if direction is not None
-                    ]
-                    _go_forward(recording, moved)
-                _backward(
-                    recording,
-                    function,
-                    args,
-                    argnums,
-                    has_aux,
-                    [leaf for leaf in leaves if leaf.row in recording.chosen],
-                )
+                chosen = [leaf for leaf in leaves if leaf.row in recording.chosen]
+                _backward(recording, function, args, argnums, has_aux, chosen)
     recording.log.let_go()
     recording.close()
     return recording
@@ -241,7 +218,6 @@ def _traced(recording: JaxRecording, function: Any, args: tuple, numbers: tuple[
     tries = {
         "": [(floats, False), (chosen, True)],
         "itself": [(every, False)],
-        "static": [(every, False), (floats, False)],
         "part": [(floats, False)],
     }
     for traced, known in tries[JaxOrigin(function, args, recording.asked[2]).compiled]:
@@ -361,37 +337,3 @@ def _backward(
     wanted = tuple(args[number] for number in (argnums if isinstance(argnums, tuple) else (argnums,)))
     tree = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(wanted), gradients)
     recording.gradient = tree if isinstance(argnums, tuple) else tree[0]
-
-
-def _directions(args: tuple, tangents: tuple) -> list:
-    """For each leaf of the arguments its direction, or None. Raises what ``jax.jvp`` raises where they do not fit."""
-    if len(tangents) != len(args):
-        raise ValueError(
-            f"tangents= needs a direction, or None, for each of the {len(args)} arguments; there are {len(tangents)}."
-        )
-    found: list = []
-    for argument, tangent in zip(args, tangents, strict=True):
-        leaves, tree = jax.tree_util.tree_flatten(argument)
-        found += [None] * len(leaves) if tangent is None else tree.flatten_up_to(tangent)
-    found = [None if getattr(direction, "dtype", None) == jax.dtypes.float0 else direction for direction in found]
-    moved = [
-        (leaf, direction)
-        for leaf, direction in zip(jax.tree_util.tree_leaves(args), found, strict=True)
-        if direction is not None
-    ]
-    jax.jvp(lambda *leaves: leaves, [leaf for leaf, _ in moved], [direction for _, direction in moved])
-    return [None if direction is None else jax.numpy.asarray(direction) for direction in found]
-
-
-def _go_forward(recording: JaxRecording, moved: list[tuple[JaxVariable, Any]]) -> None:
-    """JAX's forward mode from the arguments that move, each with its direction, to the result; otherwise what JAX says
-    against it.
-    """
-    try:
-        found = JaxForward(recording.log, recording.results, [leaf for leaf, _ in moved]).tangents(
-            [direction for _, direction in moved]
-        )
-    except Exception as error:
-        recording.tangent_error = error
-        return
-    recording.tangent = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(recording.value), found)

@@ -6,8 +6,7 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -63,7 +62,7 @@ class JaxVariable:
     row.
     """
 
-    __slots__ = "value row live site roots bad".split()
+    __slots__ = "value row live site roots".split()
 
     def __init__(
         self,
@@ -77,7 +76,6 @@ class JaxVariable:
         # of what is no row: the arrays from outside that it was computed from
         self.roots = [value] if row is None and roots is None else roots or []
         self.live = live  # computed from an argument that is a float: calls with it are opened
-        self.bad = NOWHERE  # of what is no row: where a NaN or infinity came up in it
 
     @property
     def known_row(self) -> int:
@@ -93,7 +91,6 @@ class JaxExtra(NamedTuple):
     came: Sequence[int] = ()
     custom: str = ""  # of what has a derivative rule of the program's own: where that is
     roots: Sequence = ()  # of a constant: the arrays from outside that it is, or was computed from
-    bad: Site = NOWHERE  # where a NaN or infinity came up in what it was given and is no row
 
 
 class JaxCall(NamedTuple):
@@ -102,7 +99,6 @@ class JaxCall(NamedTuple):
     compute: Callable[..., list]
     inputs: list[JaxVariable]
     rows: list[int]
-    ended: Sequence[JaxVariable]  # of a loop whose steps are rows: what the last of them gave
 
 
 class Fork(NamedTuple):
@@ -120,21 +116,11 @@ class JaxLog:
         self.recording, self.entries = recording, recording.entries
         self.calls: list[JaxCall] = []
         self.forks: list[Fork] = []
-        self.silent = 0  # more than 0 inside of what has a rule of its own: its rows are on no gradient's way
         self._bound = Bound()
         self._rows: dict[int, tuple] = {}  # by identity of an array that the program has
         self._constants: dict[int, tuple] = {}
         # by identity of an array that is no argument: and where it is read first
         self.outside: dict[int, tuple] = {}
-
-    @contextmanager
-    def silence(self) -> Iterator[None]:
-        """What runs in the block is on no gradient's way."""
-        self.silent += 1
-        try:
-            yield
-        finally:
-            self.silent -= 1
 
     # -- which row ---------------------------------------------------------------------------------
 
@@ -183,7 +169,7 @@ class JaxLog:
             kind="constant",
             site=value.site,
             differentiable=False,
-            extra=JaxExtra(roots=value.roots, bad=value.bad),
+            extra=JaxExtra(roots=value.roots),
             **form(value.value),
         )
         self.entries[row].label = name or "const"
@@ -199,33 +185,24 @@ class JaxLog:
         scope: tuple[str, ...] = (),
         label: str = "",
         custom: str = "",
-        ended: Sequence[JaxVariable] = (),
     ) -> list[JaxVariable]:
-        """Runs an operation and writes its rows; none for what is computed from nothing that is a row.
-
-        A loop that ran step by step has ``ended`` with what the last step gave.
-        """
+        """Runs an operation and writes its rows; none for what is computed from nothing that is a row."""
         for given in inputs:
             if given.site is NOWHERE:
                 given.site = site
             for root in given.roots if given.row is None else ():
                 self.outside.setdefault(id(root), (root, site))
-        results = [
-            value.value if hasattr(value.value, "dtype") else jnp.asarray(value.value) for value in ended
-        ] or compute(*[given.value for given in inputs])
+        results = compute(*[given.value for given in inputs])
         if all(given.row is None for given in inputs) or not results:
-            return self._folded(results, inputs, site)
+            roots = list({id(root): root for given in inputs for root in given.roots}.values())
+            return [JaxVariable(result, site=site, roots=roots) for result in results]
         rows = [row for given in inputs if (row := self.constant(given)) is not None]
-        on_way = not self.silent and any(self.entries[row].differentiable for row in rows)
+        on_way = any(self.entries[row].differentiable for row in rows)
         live = any(given.live for given in inputs)
         label = self._label(label or LABELS.get(op, op), op, inputs)
         made: list[int] = []
         for number, result in enumerate(results):
-            again = (
-                live
-                and not self.silent
-                and any(inexact(jnp.asarray(given.value)) for given in inputs if not is_key(given.value))
-            )
+            again = live and any(inexact(jnp.asarray(given.value)) for given in inputs if not is_key(given.value))
             why = self._why(op, result) if on_way or again else ""
             row = self.recording.operation(
                 op,
@@ -238,24 +215,12 @@ class JaxLog:
                 scope=scope,
                 cut=CUTS.get(why) if on_way else None,
                 differentiable=on_way and not why,
-                extra=JaxExtra(why, (), custom, bad=bad_of(inputs)),
+                extra=JaxExtra(why, (), custom),
                 **form(result),
             )
             made.append(row)
-        self.calls.append(JaxCall(compute, inputs, made, ended))
+        self.calls.append(JaxCall(compute, inputs, made))
         return [JaxVariable(result, row, live) for result, row in zip(results, made, strict=True)]
-
-    def _folded(self, results: list, inputs: list[JaxVariable], site: Site) -> list[JaxVariable]:
-        """What is computed from nothing that is a row."""
-        roots = list({id(root): root for given in inputs for root in given.roots}.values())
-        made = [JaxVariable(result, site=site, roots=roots) for result in results]
-        for value in made:
-            if inexact(value.value) and not is_key(value.value) and not jnp.isfinite(value.value).all():
-                floats = [jnp.asarray(given.value) for given in inputs if inexact(jnp.asarray(given.value))]
-                # such as of 0 times infinity
-                new = jnp.isnan(value.value).any() and not any(jnp.isnan(given).any() for given in floats)
-                value.bad = site if new or all(jnp.isfinite(given).all() for given in floats) else bad_of(inputs)
-        return made
 
     def _why(self, op: str, result: Any) -> str:
         """Why no gradient passes an operation; empty where one does."""
@@ -277,7 +242,7 @@ class JaxLog:
         has itself.
         """
         self._constants.clear()
-        for given in [given for call in self.calls for given in (*call.inputs, *call.ended)]:
+        for given in [given for call in self.calls for given in call.inputs]:
             if given.row is not None or np.size(given.value) > SMALL:
                 given.value = None
 
@@ -304,11 +269,6 @@ def is_key(value: Any) -> bool:
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
 
 
-def bad_of(inputs: Sequence[JaxVariable]) -> Site:
-    """Where a NaN or infinity came up in one of these values, if none of them is a row."""
-    return next((given.bad for given in inputs if given.bad is not NOWHERE), NOWHERE)
-
-
 def inexact(array: Any) -> bool:
     """Whether gradients flow through values of this dtype.
 
@@ -321,16 +281,6 @@ def inexact(array: Any) -> bool:
 def form(array: Any) -> dict:
     """Dtype and shape of a row."""
     return {"dtype": str(array.dtype), "shape": tuple(np.shape(array))}
-
-
-def places(eqn: Any) -> list[Site]:
-    """The lines of the user's in which an equation was made, the innermost first."""
-    traceback = eqn.source_info.traceback
-    return [
-        (frame.file_name, frame.line_num)
-        for frame in (() if traceback is None else traceback.frames)
-        if not own_file(frame.file_name)
-    ]
 
 
 class JaxPlace(NamedTuple):

@@ -1,5 +1,5 @@
-"""Runs the equations of a jaxpr one by one: each is a row. What JAX calls (``jit``, ``scan``, ``cond``, ``while``) is
-opened.
+"""Runs the equations of a jaxpr one by one: each is a row. What JAX calls (``jit``, ``scan``, ``cond``) is opened;
+``while``, through which it does not go back, is one row.
 """
 
 from __future__ import annotations
@@ -52,8 +52,7 @@ class JaxRun:
             "checkpoint": self._call,
             "scan": self._scan,
             "cond": self._cond,
-            "while": self._while,
-        } | dict.fromkeys(CUSTOM, self._custom)
+        }
 
     def run(
         self, jaxpr: Any, consts: list[JaxVariable], args: list[JaxVariable], scope: Scope = ()
@@ -83,7 +82,7 @@ class JaxRun:
         place = JaxPlace() if self.library else place_of(eqn)
         self.site = outer if place.site is NOWHERE else place.site
         # a function of several equations that JAX does not call, but writes out
-        if place.called in SHARES and opens is None:
+        if place.called in SHARES and opens is None and eqn.primitive.name not in CUSTOM:
             scope = (*scope, place.called)
         try:
             rows = size_of(eqn) if opens is not None and any(given.live for given in inputs) else MOST + 1
@@ -115,15 +114,13 @@ class JaxRun:
         self.log.bind(row, found.name, before if (found.site, found.name) == (place.site, place.name) else None)
         return found, row
 
-    def _row(
-        self, eqn: Any, inputs: list[JaxVariable], scope: Scope, ended: Sequence[JaxVariable] = ()
-    ) -> list[JaxVariable]:
+    def _row(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         name = eqn.primitive.name
         if name == "convert_element_type" and getattr(inputs[0].value, "dtype", None) == eqn.params["new_dtype"]:
             return inputs  # says only that the dtype is no guess of JAX's any more
         label = f"x^{eqn.params['y']}" if name == "integer_pow" else ""
-        op = called(eqn) if name in self.opens else name
-        return self.log.call(op, partial(evaluate, eqn), inputs, self.site, scope, label, rule_of(eqn), ended)
+        op = called(eqn) if name in self.opens or name in CUSTOM else name
+        return self.log.call(op, partial(evaluate, eqn), inputs, self.site, scope, label, rule_of(eqn))
 
     # -- calls that are opened ---------------------------------------------------------------------
 
@@ -135,19 +132,6 @@ class JaxRun:
             return self.run_closed(closed, inputs, (*scope, called(eqn)))
         finally:
             self.library -= strange
-
-    def _custom(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
-        """A function with a rule of its own: what it computes is shown, and the gradient goes by the rule, through one
-        row.
-        """
-        body = eqn.params["call_jaxpr" if "call_jaxpr" in eqn.params else "fun_jaxpr"]
-        sites = set() if self.library else {place_of(inner).site for inner in getattr(body, "jaxpr", body).eqns}
-        if sites - {NOWHERE, self.site}:  # the user's, not JAX's own
-            calls = len(self.log.calls)
-            with self.log.silence():
-                self.run_closed(body, inputs, (*scope, called(eqn)))
-            del self.log.calls[calls:]  # only looked at: JAX goes through it neither back nor forward
-        return self._row(eqn, inputs, scope)
 
     def _scan(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         """As ``jax.disable_jit`` runs it: step by step."""
@@ -181,23 +165,6 @@ class JaxRun:
         rows = [given.row for given in inputs[1:] if given.row is not None]
         self.log.forks.append(Fork(rows, self.site, taken))
         return self.run_closed(branches[taken], inputs[1:], (*scope, f"cond[{taken}]"))
-
-    def _while(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
-        """JAX cannot go back through it, but forward: its steps are shown, and it is one row."""
-        given = eqn.params
-        count, more = given["cond_nconsts"], given["body_nconsts"]
-        asks, does, carry = inputs[:count], inputs[count : count + more], inputs[count + more :]
-        step, ended = 0, False
-        one = not given["cond_jaxpr"].out_avals[0].shape  # vmap gives each example a condition of its own
-        with self.log.silence():
-            while one and len(self.log.entries) < MOST // 2:
-                within = (*scope, f"while[{step}]")
-                (going,) = self.run_closed(given["cond_jaxpr"], [*asks, *carry], within)
-                ended = not bool(going.value)
-                if ended:
-                    break
-                carry, step = self.run_closed(given["body_jaxpr"], [*does, *carry], within), step + 1
-        return self._row(eqn, inputs, scope, carry if ended else ())
 
 
 def evaluate(eqn: Any, *values: Any) -> list:

@@ -6,20 +6,15 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from ...explain.families import OperationNames
 from ...explain.reasons.question import RecordedRow
 from ...explain.reasons.suspects import (
     EQUAL,
-    EXPLODED,
-    VANISHED,
     CheckedRun,
     Suspicion,
     is_alike,
     largest,
     little_behind,
-    size_of,
     suspicion,
 )
 from ...explain.reasons.words import left_by
@@ -52,7 +47,7 @@ def run_of(recording: Any) -> CheckedRun:
         left_by,
         recording.made_up,
         recording=recording,
-        checks=(along_scan, cancels),
+        checks=(cancels,),
         rows_of=recording.rows_of,
         operand=operand,
         logits=logits_of,
@@ -94,24 +89,3 @@ def cancels(run: CheckedRun) -> Iterator[Suspicion]:
             last = run.rows[max(call for call, _ in sent)]
             alone = little_behind(run, row.row, most)
             yield suspicion(last, "rounding_only", alone=alone, what=run.called(last), from_=most, to=left / most)
-
-
-def along_scan(run: CheckedRun) -> Iterator[Suspicion]:
-    """A long scan, which is one row, sends on far more than its steps add up, or almost nothing from its end to what
-    it began with.
-    """
-    for row in run.operations(["scan"]):
-        call = next(call for call in run.recording.log.calls if row.row in call.rows)
-        given = call.compute.args[0].params
-        if "num_carry" not in given:
-            continue  # a function of the program's that has this name
-        arrived = [run.adjoint(at) for at in call.rows]
-        came = sum(float(np.abs(one).sum()) for one in arrived if one is not None)
-        first, carried, n = given["num_consts"], given["num_carry"], given["length"]
-        ends = arrived[0] if all(one is None for one in arrived[carried:]) else None  # nothing reads the steps
-        for at, port, product, _ in run.on_path[row.row].edges.get(row.call, ()):
-            sent = size_of(numbers_of(product))
-            less = first <= port < first + carried and 0 < sent < VANISHED * size_of(ends)
-            if less or EXPLODED * n * came < sent < math.inf:
-                fields = {"what": "scan", "from_": came, "to": sent, "n": n, "ratio": sent / came}
-                yield suspicion(row, "vanishing" if less else "exploding", alone=run.behind(at), **fields)

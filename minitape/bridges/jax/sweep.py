@@ -1,9 +1,8 @@
-"""The backward pass and the forward one: JAX's own, through the operations as they ran, with a look at what passes.
+"""The backward pass: JAX's own, through the operations as they ran, with a look at what passes.
 
 Each result is handed on through ``tap``, which computes nothing. When JAX goes back, it gives the tap the adjoint of
 that result: complete, and as JAX's own rules and sums made it. What an operation sent to each of its inputs is
-``jax.vjp`` of it alone. In forward mode the tap is given the tangent, which is what ``jax.jvp`` makes of the tangents
-of the operation's inputs.
+``jax.vjp`` of it alone.
 """
 
 from __future__ import annotations
@@ -121,45 +120,3 @@ class Back:
         if row in self.adjoints:
             return self.adjoints[row]
         return np.zeros(np.shape(result), result.dtype if inexact(result) else jax.dtypes.float0)
-
-
-class JaxForward:
-    """JAX's way forward: the tangents of the rows, from those of some arguments."""
-
-    def __init__(self, log: JaxLog, ends: list[JaxVariable], moved: list[JaxVariable]) -> None:
-        self.log, self.ends, self.moved = log, ends, moved
-
-    def tangents(self, directions: list) -> list:
-        """Those of the results. An error in it is JAX's own."""
-        return list(jax.jvp(self._recompute, [value.value for value in self.moved], directions)[1])
-
-    def _recompute(self, *values: Any) -> list:
-        """Computes the results again where they depend on moved values. A loop has the value of its last step."""
-        known = {
-            source.row: self._tap(source.known_row, value) for source, value in zip(self.moved, values, strict=True)
-        }
-        last = {given.row: at for at, call in enumerate(self.log.calls) for given in [*call.inputs, *call.ended]} | {
-            end.row: -1 for end in self.ends
-        }
-        for at, call in enumerate(self.log.calls):
-            if any(given.row in known for given in call.inputs):
-                given = [known.get(value.row, value.value) for value in call.ended or call.inputs]
-                results = given if call.ended else call.compute(*given)
-                known.update((row, self._tap(row, result)) for row, result in zip(call.rows, results, strict=True))
-                for row in [
-                    row for row in (*call.rows, *(value.row for value in call.inputs)) if last.get(row, at) == at
-                ]:
-                    known.pop(row, None)
-        return [known.get(end.row, end.value) for end in self.ends]
-
-    def _tap(self, row: int, value: Any) -> Any:
-        @jax.custom_jvp
-        def tap(x: Any) -> Any:
-            return x
-
-        @tap.defjvp
-        def look(primals: tuple[Any], tangents: tuple[Any]) -> tuple:
-            self.log.entries[row].tangent = self.log.keep(tangents[0])
-            return primals[0], tangents[0]
-
-        return tap(value)

@@ -139,10 +139,6 @@ TEXT: Texts = SHARED | {
         "{x} is used{line}, but it is no argument of the function. It counts as a constant.",
         "Make it an argument, and name it in argnums.",
     ),
-    "closure held": (
-        "{x} was not used for the result. Another value was used in its place{line}.",
-        "Use the argument there. What a function has from elsewhere counts as a constant.",
-    ),
     "unused dropped": (
         "{x} goes into {what}{line}, and the result does not depend on that.",
         "Use what it gives, or leave {x} out of what is differentiated.",

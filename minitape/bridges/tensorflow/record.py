@@ -16,10 +16,9 @@ from ...recording.rows import BackwardPass
 from ..changes import Block
 from ..checkup import FrameworkRecording
 from ..sampling import some_steps
-from .inside import TRACED
 from .operations import handle_of
 from .rows import TensorFlowLog
-from .watch import TensorFlowWatcher
+from .watch import STEP, TensorFlowWatcher
 
 if TYPE_CHECKING:
     from ...explain.reasons.suspects import CheckedRun
@@ -93,7 +92,7 @@ class TensorFlowRecording(FrameworkRecording):
 
     def asleep(self) -> AbstractContextManager:
         """What runs in the block is not the program's."""
-        return TemporaryAttributes(self.log.changes, thread=None)
+        return TemporaryAttributes(self.log.seen, thread=None)
 
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for a tensor or a variable."""
@@ -117,7 +116,7 @@ ENDS.append((Function, "__call__"))
 
 def _gives_gradients(owner: Any) -> bool:
     """Whether an object is a tape, or a ``tf.function`` in which a tape computes gradients."""
-    return not isinstance(owner, Function) or hasattr(owner, TRACED)
+    return not isinstance(owner, Function) or hasattr(owner, STEP)
 
 
 def record(

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 
 from ...explain.reasons import checks, text, words, zero_nan
-from ...explain.reasons.names import as_asked
 from ...explain.reasons.question import Exit, Finding, Question, RecordedRow
 from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
@@ -302,7 +301,7 @@ def ask(recording: Any, target: Any, source: Any) -> Explanation:
     if not isinstance(source, torch.Tensor):
         raise TypeError(f"explain() takes a tensor as its source, but received {source!r}.")
     q = read(recording, target, source)
-    q.name = words.path_to(q, source) or as_asked() or recording.log.history.name_of(source)
+    q.name = words.path_to(q, source) or recording.log.history.name_of(source)
     order = CHECKS if target is not None else (*ALWAYS, plain_target)
     found = next((finding for check in order if (finding := check(q)) is not None), Finding("connected"))
     answer = words.explanation(q, found, TEXT)

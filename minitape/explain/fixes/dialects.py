@@ -17,7 +17,6 @@ class Dialect:
     stop: str  # the function through which no gradient passes; empty: the method detach
     sigmoid: str
     softmax: str
-    softplus: str
     others: dict[str, str] = field(default_factory=dict)  # functions that have another name than NumPy's
 
     def function(self, name: str) -> str:
@@ -59,7 +58,6 @@ TORCH = Dialect(
     stop="",
     sigmoid="torch.sigmoid",
     softmax="torch.softmax",
-    softplus="torch.nn.functional.softplus",
 )
 JAX = Dialect(
     "jax",
@@ -68,7 +66,6 @@ JAX = Dialect(
     stop="lax.stop_gradient",
     sigmoid="jax.nn.sigmoid",
     softmax="jax.nn.softmax",
-    softplus="jax.nn.softplus",
 )
 TENSORFLOW = Dialect(
     "tf",
@@ -77,7 +74,6 @@ TENSORFLOW = Dialect(
     stop="tf.stop_gradient",
     sigmoid="tf.sigmoid",
     softmax="tf.nn.softmax",
-    softplus="tf.nn.softplus",
     others=_OF_NUMPY,
 )
 TAPE = replace(TENSORFLOW, modules={"tf": "minitape"})

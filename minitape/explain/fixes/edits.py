@@ -20,8 +20,8 @@ def without(*names: str) -> Edit:
     """``x`` for ``x.name()``, ``name(x)`` and ``x.name``."""
 
     def edit(spot: Spot, node: Any) -> Change | None:
-        if any(is_call(n, *REBUILDS) and n is not node for n in spot.statement.nodes) or _twice(spot):
-            return None  # what is made anew of the value, or what another path needs
+        if any(is_call(n, *REBUILDS) and n is not node for n in spot.statement.nodes):
+            return None  # what is made anew of the value
         if isinstance(node, ast.Attribute) and node.attr in names and not is_module(spot, node.value):
             changes = [n for n in spot.statement.nodes if isinstance(n, ast.Attribute) and n.value is node]
             return None if changes or spot.statement.targets[:1] == [node] else unparse(node.value)
@@ -29,17 +29,6 @@ def without(*names: str) -> Edit:
         return None if x is None or any(a is not x for a in node.args) else unparse(x)
 
     return edit
-
-
-def _twice(spot: Spot) -> bool:
-    """Whether the row to blame has another beside it, of the same line and the same input: what one of them needs the
-    other must not have.
-    """
-    one = spot.entry
-    return (
-        one is not None
-        and sum((e.op, e.site, e.inputs) == (one.op, one.site, one.inputs) for e in spot.question.rows) > 1
-    )
 
 
 def keyword(name: str, value: object, *functions: str) -> Edit:
@@ -135,7 +124,7 @@ def unfrozen(spot: Spot, node: Any) -> Change | None:
 def as_float(spot: Spot, node: Any) -> Change | None:
     """Floats for the whole numbers of the call that makes the source: ``2.0`` for ``2``, or another dtype."""
     own = node is spot.call or {spot.path.partition("[")[0], spot.question.name} & set(spot.statement.binds)
-    if not is_call(node, *MAKERS) or not (own or spot.dialect.name != "tf") or is_index(spot) or _beside_integers(spot):
+    if not is_call(node, *MAKERS) or not (own or spot.dialect.name != "tf") or is_index(spot):
         return None
     text = unparse(node)
     new = re.sub(r"(?<![\w.])(\d+)(?![\w.])", r"\1.0", text)
@@ -144,29 +133,6 @@ def as_float(spot: Spot, node: Any) -> Change | None:
     if new != text and spot.dialect.name == "torch" and "requires_grad" not in text:
         new = f"{new[:-1]}, requires_grad=True)"
     return None if new == text else new
-
-
-def _beside_integers(spot: Spot) -> bool:
-    """Whether the source is an index, or taken together with other whole numbers, which must be of its type."""
-    q = spot.question
-    shaping = "(?i)cast|reshape|slice|sum|mean|expand|transpose"
-    uses = (e for e in q.rows if q.after & {*e.inputs} and not re.search(shaping, e.op))
-    beside = ((q.rows[row], e.site) for e in uses for row in e.inputs if row not in q.after)
-    whole = [(one, site) for one, site in beside if "int" in str(one.dtype)]  # but for numbers of Python's
-    return looked_up(spot) is not None or any(
-        one.kind != "constant" or one.shape or one.site != site for one, site in whole
-    )
-
-
-def looked_up(spot: Spot) -> int | None:
-    """What an operation takes elements of, where the source tells which."""
-    q = spot.question
-    for entry in q.rows:
-        floats = [row for row in entry.inputs if "float" in str(q.rows[row].dtype)]
-        chosen = re.search("(?i)gather|embedding|index_?select|take", entry.op)
-        if chosen and floats and not q.after.isdisjoint({*entry.inputs} - {*floats}):
-            return floats[0]
-    return None
 
 
 def assigned(name: str, value: ast.expr, step: ast.operator | None = None) -> str:

@@ -101,7 +101,7 @@ def _swapped(spot: Spot, node: ast.AST) -> ast.AST | None:
     if tf and isinstance(function, ast.Attribute) and _leaves(function.value):
         name = _OF_ARRAYS.get(function.attr)
         shape = [parsed("[-1]")] if function.attr in ("flatten", "ravel") else arguments
-        return name and ast.Call(parsed(f"tf.{name}"), [further(function.value), *shape], keywords)  # type: ignore[return-value]
+        return ast.Call(parsed(f"tf.{name}"), [further(function.value), *shape], keywords) if name else None
     if is_call(node, *REBUILDS) and node.args:
         return _made_anew(spot, node, arguments, keywords)
     name = last_name(function)

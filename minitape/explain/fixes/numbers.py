@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..reasons.text import bound_by, last_name, parsed, unparse
+from ..reasons.text import last_name, parsed, unparse
 from .dialects import TENSORFLOW
 from .site import Change, Edit, Spot, is_call, is_index, operand, spelled
 
 _DRAWS = set("rand randn randint normal uniform bernoulli sample rsample dropout".split())
-VARIANCES = {"std": "var", "reduce_std": "reduce_variance"}
 STEPS = "round floor ceil trunc sign rint fix floordiv".split()
 
 
@@ -104,34 +103,9 @@ def under_root(spot: Spot, node: Any) -> str | None:
     return f"{tf}.sqrt({tf}.reduce_sum({tf}.square({unparse(x)}){more}) + 1e-12)"
 
 
-def of_variance(spot: Spot, node: Any) -> str | None:
-    """The root of the variance and a small number, for ``x.std()``: a number that is added to ``x`` changes neither."""
-    root = spelled(spot, spot.dialect.function("sqrt"))
-    if not is_call(node, *VARIANCES) or not isinstance(node.func, ast.Attribute) or root is None or least(spot) != 0:
-        return None
-    variance = ast.Attribute(node.func.value, VARIANCES[node.func.attr], ast.Load())
-    return f"{root}({unparse(ast.Call(variance, node.args, node.keywords))} + 1e-12)"
-
-
 def log_softmax(spot: Spot, node: Any) -> Change | None:
-    """``log_softmax(x)`` for ``log(softmax(x))``, and ``-softplus(-x)`` for ``log(sigmoid(x))``."""
-    inner: Any = operand(spot, node) if is_call(node, "log") else None
-    if isinstance(inner, ast.Name):  # what it was bound to
-        before = [s for s in bound_by(inner.id, spot.statement) if s.order < spot.statement.order]
-        inner = before[-1].value if before else None
-    softplus, x = spelled(spot, spot.dialect.softplus), operand(spot, inner)
-    if is_call(inner, "sigmoid") and x is not None and softplus is not None:
-        return f"-{softplus}({unparse(ast.UnaryOp(ast.USub(), x))})"
+    """``log_softmax(x)`` for ``log(softmax(x))``."""
+    inner = operand(spot, node) if is_call(node, "log") else None
     if not is_call(inner, "softmax") or not isinstance(inner.func, ast.Attribute):
         return None
     return unparse(ast.Call(ast.Attribute(inner.func.value, "log_softmax", ast.Load()), inner.args, inner.keywords))
-
-
-def finite_mask(spot: Spot, node: Any) -> Change | None:
-    """A large finite number for minus infinity."""
-    text = unparse(node) if isinstance(node, ast.expr) else ""
-    return (
-        "-1000000000.0"
-        if re.fullmatch(r"-float\(.(inf|infinity).\)|float\(.-(inf|infinity).\)|-[\w.]+\.inf", text)
-        else None
-    )

@@ -12,29 +12,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..reasons.names import path_to
 from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
-from .edits import looked_up
 from .leaving import FLAT, part_inside
-from .numbers import is_integer, least, of_variance, rounded, through, under_root
+from .numbers import is_integer, least, rounded, through, under_root
 from .site import Spot, is_call, is_index, operand, spelled
 
 _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may name; None: it does not fit
     "it": lambda spot, node: unparse(node),
     "x": lambda spot, node: _text(rounded(spot, node)),
-    "lines": lambda spot, node: fill("line {line}", line=spot.statement.line),
     "softmax": lambda spot, node: _path(spot, spot.dialect.softmax),
     "sigmoid": lambda spot, node: _path(spot, spot.dialect.sigmoid),
     "through": lambda spot, node: through(spot, node, rounded(spot, node)),
     "soft": lambda spot, node: soft(spot, node),
     "small": lambda spot, node: "1e-12" if re.search("sqrt|norm", called(node)) else "1e-06",
     "root": lambda spot, node: under_root(spot, node),
-    "variance": lambda spot, node: of_variance(spot, node),
     "below": lambda spot, node: _text(node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]),
     "new": lambda spot, node: (found := part_inside(spot)) and (found[1] if found[0] is node else None),
-    "code": lambda spot, node: spot.path or spot.question.name,
-    "name": lambda spot, node: _looked_up(spot),
 }
 
 
@@ -98,12 +92,6 @@ def soft(spot: Spot, node: Any) -> str | None:
     return unparse(parsed(f"{_path(spot, spot.dialect.sigmoid)}({height} / 0.1)"))
 
 
-def _looked_up(spot: Spot) -> str | None:
-    """The name of what an operation takes elements of, where the source tells which."""
-    q, row = spot.question, looked_up(spot)
-    return None if row is None else path_to(q, q.rows[row].thing()) or q.rows[row].name or None
-
-
 def _places(spot: Spot, node: Any) -> bool:
     """Whether of two results the places are taken: ``max(x, 1)[1]``, ``max(x, 1).indices``, ``_, i = max(x, 1)``."""
     two = node is spot.statement.value and len(spot.statement.binds) == 2
@@ -129,12 +117,6 @@ _NONE = "no_derivative nondifferentiable zero_derivative no_gradient_registered"
 _INTEGER = "integer_cast integer_dtype"
 _LEFT = "left_torch left_through_numpy"
 TABLE = [
-    OperationFix(
-        "integer_dtype",
-        r"\w*",
-        "{code} is an index, which has no gradient. Ask about what it takes elements of: {name}.",
-        lambda spot, node: not _of_float(spot),
-    ),
     OperationFix(
         _LEFT,
         "joinedstr|str|format|dumps|mod",
@@ -203,12 +185,6 @@ TABLE = [
         lambda spot, node: spot.dialect.name != "jax",
     ),
     OperationFix(
-        "left_jax",
-        "joinedstr|print",
-        "A number that is not there yet cannot be written as text: delete {lines}, or write "
-        "`jax.debug.print('{{}}', value)` in its place, or return the value and write it outside.",
-    ),
-    OperationFix(
         "saturated",
         "clip|clamp|clipbyvalue|clampmin|clampmax|hardtanh",
         "What matters of `{x}` lies outside of the limits of `{it}`: begin with values inside of them, or widen the "
@@ -234,11 +210,6 @@ TABLE = [
         "`{it}` is not finite where `{x}` is zero: add a small number there, such as {small}. Where a later line masks "
         "such elements, replace them before, too.",
         lambda spot, node: least(spot) == 0 and not is_call(operand(spot, node), "softmax", "sigmoid"),
-    ),
-    OperationFix(
-        "nan_backward",
-        "reducestd|std",
-        "`{it}` has no finite slope where all elements are equal: write `{variance}`.",
     ),
     OperationFix(
         "nan_backward",

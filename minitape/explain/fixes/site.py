@@ -66,10 +66,6 @@ class Spot:
         """The text around it."""
         return program(self.statement.file)
 
-    def aliases(self, *packages: str) -> set[str]:
-        """What the program calls these packages, their parts, and what it imports from them."""
-        return {name for name, module in self.program.imported.items() if module.partition(".")[0] in packages}
-
     @property
     def statements(self) -> list[Statement]:
         """Those of its file."""

@@ -54,7 +54,6 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     "rebound": [edit.rebound],
     # not finite
     "nan_forward": [
-        number.finite_mask,
         number.log_softmax,
         edit.masked_before("log", "log2", "log10", "sqrt", "rsqrt", "div", "pow"),
         number.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")),
@@ -64,7 +63,6 @@ EDITS: dict[str, list[Edit]] = {  # by cause
         edit.masked_before("sqrt", "pow", "norm", "log", "div"),
         number.not_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")),
         number.under_root,
-        number.not_all_zero(number.of_variance),
         edit.on_operand("{x} + 1e-12", "norm", "vector_norm"),
         edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
         number.at_zero(edit.on_operand("{x} + 1e-06", "pow")),
@@ -131,13 +129,8 @@ def said(fix: Fix) -> str:
 
 def _outside(question: Question, found: Finding) -> bool:
     """Whether a value left, or was stored, where the tape records nothing: another line there is not enough."""
-    if question.adapter.dialect is not TAPE or found.cause not in ("left_through_numpy", "state"):
+    if question.adapter.dialect is not TAPE or found.cause not in ("left_through_numpy", "state") or found.row is None:
         return False
-    block, statement = at(question.adapter.block()), at(found.site)
-    if found.row is None or block is None or statement is None or block.covers(found.site):
-        return False
-    if statement.functions == block.functions:
-        return True
     exits = [exit.number for exit in question.exits if (exit.row, exit.site) == (found.row, found.site)]
     stored = [question.rows[row].number for row in question.rows[found.row].inputs] if found.cause == "state" else []
     return max(exits or stored or [question.rows[found.row].number]) < 0

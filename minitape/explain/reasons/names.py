@@ -80,18 +80,6 @@ def path_to(q: Question, wanted: Any) -> str:
     return next(filter(None, found), "")
 
 
-def as_asked() -> str:
-    """The attribute that a question is about, as of a property that computes it anew: the last argument of
-    ``explain``.
-    """
-    frame = asking_frame()
-    at = None if frame is None else text.at((frame.f_code.co_filename, frame.f_lineno))
-    calls = (
-        [call for call in at.calls if call.args and text.last_name(call.func) == "explain"] if at is not None else []
-    )
-    return text.unparse(calls[0].args[-1]) if len(calls) == 1 and isinstance(calls[0].args[-1], ast.Attribute) else ""
-
-
 def reach(names: Iterable[tuple[str, Any]], wanted: Any, handle: Callable[[Any], Any] = lambda value: value) -> str:
     """A name of an object, or of what holds it with what leads on: ``trainer.net[0].weight``; empty where unknown."""
     level = [(name, value) for name, value in names if name.isidentifier() and not name.startswith("_")]

@@ -14,7 +14,8 @@ from ...recording.sites import NOWHERE, Site
 from ...recording.values import ValueSummary, numbers_of
 from ..causes import row_of
 
-AGAIN, OF_PLACE = 0.001, 1.5  # what a break costs that goes on with the one before; of what gives a place
+# what a break costs that goes on with the one before, or is before the block; of what gives a place
+AGAIN, OF_PLACE = 0.001, 1.5
 
 
 class Given(NamedTuple):
@@ -102,6 +103,7 @@ class Question:
     exits: Sequence[Exit] = ()
     sweep: Any = None
     name: str = ""
+    since: int = 0  # when the block began, by the clock
 
     @cached_property
     def behind(self) -> set[int]:
@@ -176,13 +178,16 @@ def way_to(q: Question, wanted: set[int]) -> list[tuple[int, Given]]:
 
 
 def weight(q: Question, row: int, one: Given, later: Given | None) -> float:
-    """What a break costs: a chain of the same kind counts once, a place more than a number."""
+    """What a break costs: a chain of the same kind counts once, a place more than a number, what was made before the
+    block a little more than what is in it.
+    """
     kind = row_of(one.why)
+    made_before = AGAIN * (0 < q.rows[row].when < q.since)
     early = later is not None and (one.why, later.why) == ("computed_before_tape", "not_recorded")
     if early or (later is not None and one.why == later.why and kind.weight != 0.5):
         return AGAIN
     chooses = q.rows[row].dtype.startswith("int") and not any(q.rows[end].tracked for end in q.ends)
-    return OF_PLACE if chooses else kind.weight
+    return OF_PLACE if chooses else kind.weight + made_before
 
 
 def continues(before: Given, after: Given) -> bool:

@@ -33,7 +33,7 @@ from .question import Exit, RecordedRow
 VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operation
 REPEATED = 5  # so often an operation is a loop, or a deep net
 EQUAL = 1e-5  # of float32 numbers that are the same but for rounding
-ODD_NUMBERS = ("rounding_only", "underflow", "vanishing", "exploding")
+ODD_NUMBERS = ("rounding_only", "vanishing", "exploding")
 TELLS = 8  # so many numbers are not alike by chance
 LOGARITHMS = ("log", "log1p", "Log", "Log1p")
 # why no gradient passes what has no slope
@@ -428,22 +428,6 @@ def rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
             yield suspicion(row, "rounding_only", what=run.called(row), from_=most, to=least / most)
 
 
-def underflow(run: CheckedRun) -> Iterator[Suspicion]:
-    """An adjoint of half precision is smaller than its normal numbers, and parts of it are 0."""
-    limit = float(np.finfo(np.float16).smallest_normal)
-    half = [(at, run.adjoint(at)) for at in sorted(run.on_path, reverse=True) if run.rows[at].dtype == "float16"]
-    small = [(at, came) for at, came in half if came is not None and came.size and largest(came) < limit]
-    began = next((at for at, came in small if largest(came)), -1)  # what reads it sent the first of them
-    for at, came in small if began >= 0 else ():
-        before = max((largest(run.adjoint(reader)) for reader in run.readers.get(at, ())), default=0.0)
-        lost = float((came == 0).mean())
-        if 0 < before < limit and (lost >= 0.05 or largest(came) < limit / 16):
-            by = run.rows[max(run.readers.get(began, [began]), key=lambda reader: largest(run.adjoint(reader)))]
-            fields = {"what": run.called(by), "one": "float16", "to": before}
-            yield Suspicion("underflow", by.site, fields, at)
-            return
-
-
 def along_depth(run: CheckedRun) -> Iterator[Suspicion]:
     """An operation that repeats, in a loop or a deep net, made the adjoint smaller or larger each time."""
     series: dict[Any, list[tuple[int, float]]] = {}
@@ -532,7 +516,7 @@ def diverges(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 BEFORE: tuple[Check, ...] = (broadcast, activation_twice)
-BEHIND: tuple[Check, ...] = (diverges, in_part, rounding_only, underflow, along_depth, saturated)
+BEHIND: tuple[Check, ...] = (diverges, in_part, rounding_only, along_depth, saturated)
 
 
 def steps_said(count: int) -> str:

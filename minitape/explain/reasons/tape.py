@@ -14,7 +14,7 @@ from ...engine.recording.array_spec import ArraySpec
 from ...engine.recording.evidence import ValueLeft, creation_of
 from ...engine.tensor.tensor import Tensor
 from ...engine.tensor.variable import UnreadVariable
-from ...recording.bodies import outermost, own_shares
+from ...recording.bodies import outermost
 from ...recording.nodes import (
     Break,
     CodePlace,
@@ -37,7 +37,7 @@ from ..causes import SHARED
 from ..families import CLASSES, LAYERS, OPERATIONS, ZEROS
 from ..fixes.dialects import TAPE
 from ..owners import Owners, variables_of
-from ..replay import MOST, replay, starts_of, swept
+from ..replay import MOST, open_call, starts_of, swept
 from ..sentences import fill
 from ..texts import TEXT
 from ..words import Explanation
@@ -111,6 +111,7 @@ def question(asked: TapeAdapter, source: Any) -> Question:
     own = sorted({row for name in names for row in asked.standing.get(name, ())})
     q = Question(asked, asked.rows, own, [asked.at[node.key] for node in asked.rules.starts], source, exits=asked.exits)
     q.name = called(q)
+    q.since = min((note[2] for note in asked.rules.begins), default=0)
     return q
 
 
@@ -222,7 +223,7 @@ class TapeAdapter:
     def sweep(self) -> BackwardPass | None:
         """The sweep to all sources that have a gradient, run once more; None where it cannot be."""
         sources = [source for source in self.rules.sources if self.rules.connected(source)]
-        return _sweep(self, starts_of(self.rules), replay(self.rules, sources))
+        return swept(self.rules, self.at, starts_of(self.rules), sources)
 
     @cached_property
     def suspects(self) -> list[suspects.Suspicion]:
@@ -323,6 +324,11 @@ class TapeAdapter:
         """What minitape calls the operation of a row."""
         return self.rules.trace.label(row.extra)
 
+    def rule(self, row: RecordedRow) -> Site:
+        """Where the program's own gradient function of a call returns."""
+        own = row.extra.record.call_at(row.extra.row) if self.label(row) == "custom_gradient" else None
+        return NOWHERE if own is None else last_return(own.attrs["call"].grad_fn)
+
     def called(self, q: Question, row: int) -> str:
         """What the program knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
         label = self.label(q.rows[row])
@@ -331,9 +337,11 @@ class TapeAdapter:
         written = text.named_call(q.rows[row].site)
         if not label or not written or written in (label, "__call__"):
             return label or q.rows[row].op
+        if label == "custom_gradient":
+            return written
         return fill("{operation} in {function}(...)", operation=label, function=written)
 
-    def used_rows(self, source: Any) -> list[Site]:
+    def used_at(self, source: Any) -> list[Site]:
         """The lines of the operations that were computed from a source under the tape, in order."""
         own = set(self.rules.tape._rows_of(source))
         place = self.rules.last_use(source) if own else None
@@ -570,28 +578,10 @@ def lost(q: Question) -> Finding | None:
     return None if end is None else zero_nan.origin(q, end)
 
 
-def by_rule(q: Question) -> Finding | None:
-    """A gradient of the program's own returns zeros for an input on the way: of a sweep that does not run it again."""
-    record = q.adapter.rules.record
-    for at, given in q.way:
-        node = q.rows[at].extra
-        if node.record is record and q.adapter.label(q.rows[at]) == "custom_gradient":
-            call = record.call_at(node.row)
-            shares = own_shares(record, call)
-            own = call.inputs[-len(shares) :] if shares else ()  # before them come the results
-            pairs = zip(shares or (), own, strict=False)
-            mine = [share for share, row in pairs if row == q.rows[given.row].extra.row]
-            if mine and not any(share is not None and np.any(share.array) for share in mine):
-                return Finding(
-                    "custom_rule", last_return(call.attrs["call"].grad_fn), at, text.named_call(q.rows[at].site)
-                )
-    return None
-
-
 def values(q: Question) -> Finding | None:
     """What is zero or not finite of a gradient that is there, by its sweep or without one."""
     with np.errstate(all="ignore"):
-        return by_rule(q) or lost(q) if q.sweep is None else zero_nan.nan(q) or zero_nan.zero(q)
+        return lost(q) if q.sweep is None else zero_nan.nan(q) or zero_nan.zero(q)
 
 
 def inside(q: Question, found: Finding, depth: int = 0) -> tuple[Question, Finding]:
@@ -600,17 +590,20 @@ def inside(q: Question, found: Finding, depth: int = 0) -> tuple[Question, Findi
     adjoint = None if node is None or q.sweep is None else q.sweep.adjoints.get(found.row)
     if node is None or adjoint is None or depth == DEEP:
         return q, found
-    again = swept(q.adapter.rules, node.row, adjoint.given)
+    again = open_call(q.adapter.rules, node.row)
     if again is None:
         return q, found
-    inner, inputs, starts, steps = again
-    asked = recorded(inner.tape, inner.targets, inner.sources)
-    sweep = _sweep(asked, starts, steps)
+    asked = recorded(*again)
+    rules, inputs = asked.rules, asked.rules.sources
+    came = adjoint.given if isinstance(adjoint.given, (tuple, list)) else [adjoint.given]  # each result has its own
+    pairs = ((result, one) for result, one in zip(rules.targets, came, strict=False) if result.dtype.differentiable)
+    starts = {row: one for result, one in pairs for row in rules.tape._rows_of(result)[-1:]}
+    sweep = swept(rules, asked.at, starts, inputs)
     for one, given in zip(inputs, node.record.call_at(node.row).inputs, strict=False):
         if one.dtype.differentiable and q.adapter.at.get((id(node.record), given)) in q.after:
             within = question(asked, one)
             within.sweep, within.name = sweep, q.name
-            if not inner.connected(one):
+            if not rules.connected(one):
                 cut = found_by(within)
                 unused = Finding("independent", found.site, kind="call")  # it is in another branch
                 return (q, unused) if cut.cause == "independent" else (within, cut)
@@ -620,25 +613,6 @@ def inside(q: Question, found: Finding, depth: int = 0) -> tuple[Question, Findi
             if (cut_off := cut_to_zero(within)) is not None:
                 return within, cut_off
     return q, found
-
-
-def _sweep(asked: TapeAdapter, starts: dict, steps: Iterable | None) -> BackwardPass | None:
-    """A sweep that runs once more, by our rows."""
-    if steps is None:
-        return None
-    record, at = asked.rules.record, asked.at
-    sweep = BackwardPass([at[id(record), row] for row in starts if (id(record), row) in at])
-    for row, adjoint in starts.items():
-        sweep.arrive(at.get((id(record), row), -1), ValueSummary(adjoint))
-    for step in steps:
-        call = at.get((id(record), step.row), -1)
-        sweep.arrive(call, ValueSummary(step.adjoint))
-        for row, share, total in step.shares:
-            given = at.get((id(record), row), -1)
-            product, sum_ = ValueSummary(np.array(share)), ValueSummary(np.array(total))
-            sweep.arrive(given, sum_)
-            sweep.send(call, given, 0, product, sum_)
-    return sweep
 
 
 def cut_to_zero(q: Question) -> Finding | None:

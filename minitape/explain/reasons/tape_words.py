@@ -235,7 +235,7 @@ def absent(b: BlamedPlace) -> Fields:
     origin = end.extra.origin
     if origin is not None and origin.kind in ("constant", "made") and not origin.inputs:
         return {"kind": "constant", "used": in_brackets(*end.site)}
-    b.found.site = next(reversed(q.adapter.used_rows(q.source)), NOWHERE)
+    b.found.site = next(reversed(q.adapter.used_at(q.source)), NOWHERE)
     return {} if b.found.site is NOWHERE else {"kind": "used", "used": in_brackets(*b.found.site)}
 
 

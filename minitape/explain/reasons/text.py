@@ -310,7 +310,7 @@ def keys_of(node: ast.AST, where: Statement) -> set[tuple[Key, str]]:
     if isinstance(node, ast.Name):
         return {(key_of(node.id, where), "")}
     if isinstance(node, ast.Attribute):
-        own = root_name(node.value) == "self" and isinstance(node.value, ast.Name)
+        own = isinstance(node.value, ast.Name) and node.value.id == "self"
         return {((".", node.attr), _alone(where.file, where.in_class) if own else "")}
     if isinstance(node, ast.Subscript):
         return keys_of(node.value, where)
@@ -326,25 +326,20 @@ def parts_of(s: Statement) -> list[ast.expr | None]:
 def _alone(file: str, name: str) -> str:
     """The name of a class of the text that has no base and is none."""
     classes = [s.node for s in statements(file) if isinstance(s.node, ast.ClassDef)]
-    bases = {last_name(b) for c in classes for b in c.bases if c.name == name} | {
-        c.name for c in classes if name in map(last_name, c.bases)
-    }
-    mine = any(c.name == name for c in classes) and not bases & {c.name for c in classes}
-    return name if mine else ""
+    mine = [c for c in classes if c.name == name and not c.bases]
+    return name if mine and not any(name in map(last_name, c.bases) for c in classes) else ""
 
 
 # -- where a value goes ----------------------------------------------------------------------------
 
 
-Hot = dict[Key, dict[Statement, set[str]]]  # what has the value: by which statement, as a part of what
-
-
 class Flow(NamedTuple):
-    """Where a value goes: the text, its functions and classes by name, and what has the value."""
+    """Where a value goes: functions and classes by name, and what has the value, by which statement, as a part of
+    what.
+    """
 
-    text: list[ProgramText]
     functions: dict[str, list[Def]]
-    hot: Hot
+    hot: dict[Key, dict[Statement, set[str]]]
 
 
 def flow(start: Statement, files: Iterable[str | None], branches: bool = True) -> set[Statement]:
@@ -365,7 +360,7 @@ def enters(start: Statement, at: Statement, parts: Iterable[ast.AST]) -> bool:
 
 @lru_cache(256)
 def _flow(start: Statement, text: tuple[ProgramText, ...], branches: bool) -> tuple[set[Statement], Flow]:
-    f = Flow(list(text), {}, {})
+    f = Flow({}, {})
     for p in text:
         for name, made in p.functions.items():
             f.functions.setdefault(name, []).extend(made)
@@ -376,7 +371,7 @@ def _flow(start: Statement, text: tuple[ProgramText, ...], branches: bool) -> tu
         for s in waiting:
             for key, part in _given(f, s, s is start):
                 f.hot.setdefault(key, {}).setdefault(s, set()).add(part)
-                fresh |= {key[1], "getattr"} if key[0] == CALLS and key[1] else {key[1] or CALLS}
+                fresh.add(key[1] or CALLS)
             if branches and isinstance(s.node, BRANCHES):
                 inner += [one for one in statements(s.file)[s.order + 1 :] if s in one.around]
         met = {s: None for name in fresh for p in text for s in p.mentions.get(name, ())}
@@ -397,46 +392,20 @@ def _reads(f: Flow, nodes: Iterable[ast.AST], where: Statement) -> bool:
         if isinstance(n, ast.Name) and n.id in f.functions and loads and (CALLS, n.id) in f.hot:
             return True  # it is called elsewhere: ``pool.map(f, ...)``
         if isinstance(n, ast.Call):
-            names = _called(f, n)
-            known = any(name in f.functions for name in names) or (
-                not isinstance(n.func, ast.Name) and unparse(n.func).partition(".")[0] != "self"
-            )
-            back = any((sort, name) in f.hot for name in names for sort in (CALLS, "fills"))
-            if back or (not known and (CALLS, "") in f.hot):
+            name, of_another = last_name(n.func), isinstance(n.func, ast.Attribute) and root_name(n.func) != "self"
+            if (CALLS, name) in f.hot or ("fills", name) in f.hot:
+                return True
+            if not of_another and name not in f.functions and (CALLS, "") in f.hot:
                 return True
     return False
 
 
-def _called(f: Flow, call: ast.Call) -> list[str]:
-    """The names of what a call may call: of ``getattr(self, "visit_" + kind)(...)`` all that begin so."""
-    handler = call.func.args[1:] if isinstance(call.func, ast.Call) and last_name(call.func.func) == "getattr" else []
-    begin = next((n.value for part in handler for n in ast.walk(part) if isinstance(n, ast.Constant)), "")
-    name = last_name(call.func)
-    return [name] if name else [known for known in f.functions if begin and known.startswith(str(begin))]
-
-
 def _bound_over(key: Key, given: Statement, reader: Statement) -> bool:
     """Whether a name is certainly bound anew between the statement that gave it a value and one that reads it."""
-    if key[0] == "." or given.functions != reader.functions:
-        return False
-    last = max(
-        (
-            s.order
-            for s in _binding(given.file, key[1])
-            if s.order < reader.order and {*s.around} <= {*reader.around} and s.functions == reader.functions
-        ),
-        default=-1,
+    between = (s for s in statements(given.file)[given.order + 1 : reader.order] if key[1] in s.binds)
+    return (given.functions == reader.functions and key[0] != ".") and any(
+        {*s.around} <= {*reader.around} and not isinstance(s.node, ast.AugAssign) for s in between
     )
-    return last > given.order or (
-        given.order > reader.order
-        and last >= 0
-        and not any(isinstance(o.node, LOOPS) and o.order > last for o in reader.around)
-    )
-
-
-@lru_cache(512)
-def _binding(file: str, name: str) -> list[Statement]:
-    return [s for s in statements(file) if name in s.binds and not isinstance(s.node, ast.AugAssign)]
 
 
 def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, str]]:
@@ -458,7 +427,7 @@ def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, str]]:
             found |= keys_of(call.func.value, s)
         if name and isinstance(s.node, ast.Expr) and s.node.value is call and read and not LOOKS(name):
             found |= {key for v in call.args[:1] for key in keys_of(v, s)}
-        for function in (one for known in _called(f, call) for one in f.functions.get(known, ())):
+        for function in f.functions.get(name, ()):
             names = [a.arg for a in function.args.args]
             names = names[1:] if names[:1] == ["self"] else names
             pairs = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]

@@ -51,6 +51,11 @@ def received(q: Question, row: int) -> np.ndarray | None:
     return numbers_of(q.sweep.adjoints.get(row))
 
 
+def rule_of(q: Question, row: int) -> Site:
+    """Where the derivative rule of a function of the program's own returns; nowhere for other operations."""
+    return q.adapter.rule(q.rows[row]) if hasattr(q.adapter, "rule") else NOWHERE
+
+
 def stopped(q: Question) -> int | None:
     """The last operation on the way to which an adjoint came, and that sent nothing on; of a list none is known."""
     rows = [*q.used[:1], *(row for row, _ in q.way)]
@@ -77,7 +82,8 @@ def nan(q: Question) -> Finding | None:
         given, toward = q.sweep.adjoints.get(call), [edge for edge in edges if edge[0] in q.after]
         if (given is None or given.facts()[1]) and not all(edge[2].facts()[1] for edge in toward):
             grown = "grown" * has_grown(q, call, [] if given is None else [given.array()])
-            return at_row(q, "nan_backward", call, grown) if finite(q, call) else origin(q, call, "hidden")
+            by = rule_of(q, call)
+            return at_row(q, "nan_backward", call, grown, site=by) if finite(q, call) else origin(q, call, "hidden")
     bad = [row for row in q.behind if not finite(q, row)]
     return origin(q, min(bad), "hidden") if bad else at_row(q, "nan_backward", q.used[-1])
 
@@ -157,10 +163,7 @@ def zero(q: Question) -> Finding | None:
 
 
 def cancelled(q: Question, call: int, row: int) -> Finding:
-    """Contributions to a row that cancel: in a function of differences or shares, or in the program itself."""
-    meeting = difference(q, row)
-    if meeting is not None:
-        return at_row(q, "zero_cancels", meeting, "difference")
+    """Contributions to a row that cancel: in a function of shares, or in the program itself."""
     if q.rows[call].op in q.adapter.zeros["zero_cancels"] - SUBTRACTS:
         return at_row(q, "zero_cancels", call)
     senders = [one for one, edges in q.sweep.edges.items() for edge in edges if edge[0] == row]
@@ -171,17 +174,6 @@ def cancelled(q: Question, call: int, row: int) -> Finding:
             exps = [one.row for one in q.rows if one.op == "exp" and one.scope[:depth] == own]
             return at_row(q, "saturated" if any(is_one_hot(q, at) for at in exps) else "zero_cancels", call, what=name)
     return at_row(q, "zero_sum", call, "elements" if len(senders) == 1 else "")
-
-
-def difference(q: Question, row: int) -> int | None:
-    """Where two values are subtracted that were both computed from a row; those that are the same before others."""
-    made, found = q.forward([row]), list[tuple[bool, int]]()
-    for at in sorted(made & q.behind):
-        given = q.rows[at].inputs[:2]
-        if q.rows[at].op in SUBTRACTS and len(set(given)) > 1 and made.issuperset(given):
-            pair = numbers(q, given)
-            found.append((len(pair) < 2 or not np.all(pair[0] == pair[1]), at))
-    return min(found)[1] if found else None
 
 
 def family(q: Question, row: int) -> str:
@@ -228,9 +220,8 @@ def handed_on(q: Question, row: int) -> Finding:
     senders = [call for call, edges in q.sweep.edges.items() if any(edge[0] == row for edge in edges)]
     if senders and sums_to_zero(q, row):
         return cancelled(q, senders[-1], row)
-    site = q.adapter.rule(one) if hasattr(q.adapter, "rule") else NOWHERE
-    if site is not NOWHERE:
-        return Finding("custom_rule", site, row)
+    if rule_of(q, row) is not NOWHERE:
+        return Finding("custom_rule", rule_of(q, row), row)
     for later, _ in q.way:  # who took another part of it, or a mask?
         cause = family(q, later) if later > row else ""
         if cause == "not_selected" or (cause == "zero_factor" and not has_no_zeros(q, later)):
