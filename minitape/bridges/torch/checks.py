@@ -60,10 +60,8 @@ def plain_target(q: Question) -> Finding | None:
     """The target is a number, or there was no backward pass."""
     if isinstance(q.target, (torch.Tensor, Number)):
         return None
-    if q.target is None:
-        return Finding("no_backward", kind="none")
-    found = [exit for exit in q.exits if exit.row in q.after and exit.how != "__bool__"]
-    return left(found[-1]) if found else Finding("not_tensor", what=type(q.target).__name__)
+    none = q.target is None
+    return Finding("no_backward", kind="none") if none else Finding("not_tensor", what=type(q.target).__name__)
 
 
 def not_required(q: Question) -> Finding | None:

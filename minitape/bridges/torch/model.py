@@ -70,9 +70,14 @@ def trained(recording: Any) -> dict:
     return found
 
 
+def names() -> list[tuple[str, Any]]:
+    """The names of the program where it asks, and what they hold."""
+    return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
+
+
 def name_of(wanted: Any) -> str:
     """How a program reaches an object: by a name, or by an attribute or element of what a name holds."""
-    return reach([pair for space in spaces(asking_frame()) for pair in list(space.items())], wanted)
+    return reach(names(), wanted)
 
 
 def weights_of(recording: Any, source: torch.Tensor) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -271,9 +271,7 @@ class TorchLog:
             return "inference_mode"
         if not torch.is_grad_enabled():
             return "no_grad"
-        if not differentiable(tensor.dtype):
-            return "no_derivative"
-        return "not_differentiable" if on_way else ""
+        return "no_derivative" if on_way or not differentiable(tensor.dtype) else ""
 
     def leave(self, tensor: torch.Tensor, how: str) -> None:
         """A value leaves PyTorch."""
@@ -295,9 +293,8 @@ CUTS = {
     "no_grad": "paused",
     "inference_mode": "paused",
     "create_graph": "paused",
-    "integer": "integer",
+    "integer_cast": "integer",
     "no_derivative": "nondifferentiable",
-    "not_differentiable": "nondifferentiable",
 }
 
 

@@ -433,7 +433,7 @@ def _why(name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> 
     if name in COPIES:
         return "copied"
     if not differentiable(outputs[0].dtype) and name in "to long int short char byte bool type".split():
-        return "integer"
+        return "integer_cast"
     return ""
 
 
