@@ -100,14 +100,6 @@ def left(q: Question) -> Finding | None:
     return Finding(one.why, q.rows[row].site if one.site is NOWHERE else one.site, row, one.what, others=[left])
 
 
-def left_beside(q: Question) -> list[Finding]:
-    """Values that were computed from the source, left, and came back beside a way that holds."""
-    choices = ("bool", "__bool__", "index", "int", "text")
-    exits = {exit.site: exit for exit in q.exits if exit.row in q.after and exit.how not in choices}
-    back = [exit for exit in exits.values() if text.at(exit.site) is not None and flows_back(q, exit, branches=False)]
-    return [Finding(q.adapter.left, exit.site, exit.row, exit.how) for exit in back]
-
-
 def _rank(q: Question, exit: Exit) -> tuple[bool, bool]:
     return exit.how in ("bool", "__bool__", "index", "int"), any(one.why for _, one in way_to_exit(q, exit))
 

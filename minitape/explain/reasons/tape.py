@@ -539,7 +539,6 @@ def value(q: Question) -> Explanation:
         or one.cause != "state"
         or (one.row not in q.own and (q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0))
     ]
-    cuts += checks.left_beside(q)
     wrong = next((one for one in q.adapter.suspects if one.row in q.after), None)
     answer = (
         Explanation("connected", fill(TEXT["connected"][0], x=q.name), "")

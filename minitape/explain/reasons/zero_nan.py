@@ -206,7 +206,7 @@ def zero_of(q: Question, row: int) -> Finding:
             return at_row(q, "zero_sum", row, "elements")
         # two masks may exclude each other: then the second
         later = (at for at, _ in q.way if at >= row and family(q, at) == cause and is_zero(q, at))
-        return zero_before(q, row) or at_row(q, cause, next(later, row))
+        return at_row(q, cause, next(later, row))
     if cause:
         alone = cause == "zero_cancels" and one.op.lower() == "softmax"
         ones = alone and one.array is not None and bool(np.all(one.array == 1))
@@ -229,7 +229,7 @@ def handed_on(q: Question, row: int) -> Finding:
     if one.op in MOVES:
         return at_row(q, "not_selected", row, "part")
     if any(is_zero(q, at) for at in one.inputs):
-        return zero_before(q, row) or at_row(q, "zero_factor", row)
+        return at_row(q, "zero_factor", row)
     others = numbers(q, [at for at in one.inputs if at not in q.after])
     took = one.array is not None and any(np.isin(one.array, other).all() for other in others)
     return at_row(q, "not_selected" if took else "saturated", row)
@@ -253,21 +253,6 @@ def underflows(q: Question, row: int, others: Iterable[np.ndarray]) -> bool:
         if factor and most * factor < np.finfo(known).smallest_subnormal:
             return True
     return False
-
-
-def zero_before(q: Question, row: int) -> Finding | None:
-    """Where a factor itself was computed from the source, or is what a relu gives: the operation that made zeros of
-    it.
-    """
-    first, own = row, any(at in q.after and is_zero(q, at) for at in q.rows[row].inputs)
-    while zeros := [at for at in q.rows[first].inputs if (at in q.after) == own and is_zero(q, at)]:
-        first = zeros[0]
-    ops = CLIPS.union(*(q.adapter.zeros.values() if own else [q.adapter.zeros["dead_relu"]]))
-    if first == row or q.rows[first].op not in ops:
-        return None
-    found = zero_of(q, first)
-    makes = ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative") if own else ("dead_relu",)
-    return found if found.cause in makes else None
 
 
 def sums_to_zero(q: Question, row: int) -> bool:
