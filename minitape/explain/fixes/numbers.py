@@ -109,3 +109,10 @@ def log_softmax(spot: Spot, node: Any) -> Change | None:
     if not is_call(inner, "softmax") or not isinstance(inner.func, ast.Attribute):
         return None
     return unparse(ast.Call(ast.Attribute(inner.func.value, "log_softmax", ast.Load()), inner.args, inner.keywords))
+
+
+def finite_mask(spot: Spot, node: Any) -> Change | None:
+    """A large finite number for minus infinity."""
+    text = unparse(node) if isinstance(node, ast.expr) else ""
+    known = re.fullmatch(r"-float\(.(inf|infinity).\)|float\(.-(inf|infinity).\)|-[\w.]+\.inf", text)
+    return "-1000000000.0" if known else None

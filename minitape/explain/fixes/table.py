@@ -54,6 +54,7 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     "rebound": [edit.rebound],
     # not finite
     "nan_forward": [
+        number.finite_mask,
         number.log_softmax,
         edit.masked_before("log", "log2", "log10", "sqrt", "rsqrt", "div", "pow"),
         number.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")),

@@ -244,15 +244,10 @@ def has_no_zeros(q: Question, row: int) -> bool:
 
 def underflows(q: Question, row: int, others: Iterable[np.ndarray]) -> bool:
     """Whether a product is zero because it is smaller than any number of its type, though no factor is zero."""
-    array = received(q, row)
-    most = 0.0 if array is None else float(np.abs(array).max(initial=0.0))
-    for other in others if most else ():
-        factor = float(np.abs(other).max(initial=0.0)) if other.dtype.kind == "f" else 0.0
-        dtype = q.rows[row].dtype
-        known = dtype if dtype in ("float16", "float32", "float64") else other.dtype
-        if factor and most * factor < np.finfo(known).smallest_subnormal:
-            return True
-    return False
+    array, known = received(q, row), q.rows[row].dtype.replace("bfloat16", "float32")
+    factors = [np.abs(other).max(initial=0.0) for other in others]
+    most = 0.0 if array is None or not known.startswith("float") else np.abs(array).max(initial=0.0)
+    return any(0 < most * factor < np.finfo(known).smallest_subnormal for factor in factors)
 
 
 def sums_to_zero(q: Question, row: int) -> bool:
