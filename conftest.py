@@ -44,8 +44,8 @@ def pytest_addoption(parser):
     parser.addoption(
         "--longest",
         action="store_true",
-        help="with --long, in tests/trust: every file format fuzzed for ten minutes, Ctrl-C at every instruction, "
-        "10,000 random programs against TensorFlow; and elsewhere what shows the same once more; some hours",
+        help="with --long, in tests/trust: every file format fuzzed for ten minutes, Ctrl-C at every instruction; "
+        "and elsewhere what shows the same once more; some hours",
     )
 
 

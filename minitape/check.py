@@ -110,7 +110,7 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
         )
     tensors, delta = [convert_to_tensor(a) for a in x], 1.0 / 1024 if delta is None else delta
     if not executing_eagerly():
-        raise NotImplementedError("minitape's compute_gradient works in eager mode alone.")
+        raise TypeError("compute_gradient runs its function many times: call it outside of the tf.function")
     with GradientTape(persistent=True) as tape:
         tape.watch(tensors)
         out = f(*tensors)

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from processes import end_processes
 
-# Scripts that ask TensorFlow itself, and what Python runs first with a mutant: nothing to collect for pytest.
-collect_ignore_glob = ["repository/make_*.py", "oracle/make_*.py", "mutated/*"]
+# Scripts that ask TensorFlow itself: nothing to collect for pytest.
+collect_ignore_glob = ["repository/make_*.py", "oracle/make_*.py"]
 if importlib.util.find_spec("minitape.speed") is None:  # all else passes without the accelerators' folder
     collect_ignore_glob += ["speed/*", "repository/test_layers.py", "cli/test_warmup.py"]
 

@@ -198,7 +198,7 @@ def texts_of(lesson: str) -> list[str]:
     for exercise in exercises_of(lesson).values():
         found += [
             *(mistake.hint for mistake in exercise.mistakes), *exercise.hints, exercise.because, exercise.asks,
-            *exercise.changes.values(), *exercise.reasons.values(), *_said_by(exercise.also),
+            *exercise.changes.values(), *exercise.reasons.values(), exercise.from_tape, *_said_by(exercise.also),
         ]  # fmt: skip
         found += [text for trial in exercise.trials for text in (*trial.hints, *(hint for _, hint in trial.slips))]
     for text, choices, _, reason in anew_of(lesson).values():

@@ -11,7 +11,7 @@ framework computed. Nothing of a framework is imported before its bridge is.
     ``replay``      a recording that was kept as a snapshot, without its framework
     ``texts``       the sentences that are the same in all; the fixes of each cause are in ``minitape/explain/fixes``,
                     in the words of the framework
-    ``sampling``    a block around a training loop that records every n-th step, or only the one after a bad gradient
+    ``sampling``    a block around a training loop that records every n-th step, or the first ones
     ``checkup``     a recording that can be asked why, also about a whole model; ``model_page``: the page of the
                     answers, with their numbers
     ``callbacks``   what a callback does of a library that owns the loop: ``keras``, ``lightning``, ``transformers``

@@ -50,10 +50,8 @@ class Changes:
         """``undo`` takes back what is about to change. It may be called twice, and where nothing has changed."""
         self._undo.append(undo)
 
-    def wrap(self, owner: Any, name: str, around: Callable, compiling: Callable[[], bool] = lambda: False) -> None:
-        """In the block ``around(function, ...)`` runs in place of a function or method of the framework's, except where
-        the framework compiles.
-        """
+    def wrap(self, owner: Any, name: str, around: Callable) -> None:
+        """In the block ``around(function, ...)`` runs in place of a function or method of the framework's."""
         before = vars(owner).get(name)  # None: the class inherits it
         function = getattr(owner, name) if before is None else _plain(before)
         inherited = getattr_static(owner, name) if before is None else before
@@ -67,7 +65,7 @@ class Changes:
         @wraps(function)
         def calling(*args: Any, **kwargs: Any) -> Any:
             inner = wrapped.under[1]
-            if compiling() or self.thread != get_ident():
+            if self.thread != get_ident():
                 return inner(*args, **kwargs)
             return around(inner, *args, **kwargs)
 

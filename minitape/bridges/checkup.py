@@ -173,17 +173,8 @@ class FrameworkRecording(Recording, ABC):
         target = asked[0] if asked else target
         checkup = Checkup(self, target)
         if isinstance(source, (list, tuple)):
-            models = [self.model_parts(part) for part in source]
-            if not any(models):
-                return ModelAnswers(checkup.counted(self.why(target, s), s) for s in source)
-            known: Mapping[str, Any] | None = merged(
-                [
-                    self._parts_of(iter([part])) or {} if one is None else one
-                    for part, one in zip(source, models, strict=True)
-                ]
-            )
-        else:
-            known = self._parts_of(source)
+            return ModelAnswers(checkup.counted(self.why(target, s), s) for s in source)
+        known = self._parts_of(source)
         return checkup.examined(self.why(target, source), source) if known is None else checkup.page(known)
 
     def why(self, target: Any, source: Any) -> Any:
@@ -212,10 +203,6 @@ class FrameworkRecording(Recording, ABC):
             names = {id(source): name for name, source in self.trained().items()}
             return {names.get(id(source), f"[{k}]"): source for k, source in enumerate(asked)}
         return None
-
-    @abstractmethod
-    def trained(self) -> dict:
-        """The sources that the block trained, by the name that the program has for them."""
 
     def model_parts(self, model: Any) -> dict | None:
         """The sources of a model by name; None for what is no model."""
@@ -252,16 +239,3 @@ class FrameworkRecording(Recording, ABC):
     def last_target(self) -> Number | None:
         """From where the last backward pass went; None where none ran."""
         return Number(self.sweeps[-1].target[-1]) if self.sweeps and self.sweeps[-1].target else None
-
-
-def merged(models: Sequence[Mapping[str, Any]]) -> dict:
-    """Merges the sources of several models, by name. A name that is taken gets the number of its model in front.
-
-    >>> merged([{"Net.w": 1}, {"Net.w": 2, "Net.b": 3}])
-    {'Net.w': 1, '[1].Net.w': 2, 'Net.b': 3}
-    """
-    found: dict = {}
-    for number, parts in enumerate(models):
-        for name, one in parts.items():
-            found[name if found.get(name, one) is one else f"[{number}].{name}"] = one
-    return found

@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
-
-import numpy as np
+from typing import Any, Generic, TypeVar
 
 from ..picture.fields import Shown
 from ..picture.values import ArraySummary, show_value
 from ..recording.values import ValueSummary
-
-if TYPE_CHECKING:
-    from .recording import Recording, RecordingEntry
 
 MOST_BYTES = 64 * 2**20
 SMALL = 4096  # elements of an array that is not counted
@@ -140,45 +135,3 @@ def give_back() -> None:
     trim = getattr(ctypes.pythonapi, "malloc_trim", None)
     if trim is not None:
         trim(0)
-
-
-def bytes_kept(recording: Recording) -> int:
-    """Counts the bytes of the values and adjoints that a recording keeps as arrays; summaries count 0."""
-    entries = recording.entries
-    kept = {id(entry.value): (entry.value, entry) for entry in entries}
-    for sweep in recording.sweeps:
-        kept |= {id(value): (value, entries[row]) for row, value in sweep.adjoints.items()}
-        kept |= {
-            id(value): (value, entries[row])
-            for edges in sweep.edges.values()
-            for row, _, *values in edges
-            for value in values
-        }
-    return sum(size_of(entry) for value, entry in kept.values() if getattr(value, "given", value) is not None)
-
-
-def size_of(entry: RecordingEntry) -> int:
-    """The bytes of a row's value.
-
-    >>> from .recording import Recording
-    >>> recording = Recording("by hand")
-    >>> row = recording.leaf(0.0, dtype="float64", shape=(3, 2))
-    >>> size_of(recording.entries[row])
-    48
-    """
-    try:
-        return int(np.prod(entry.shape)) * np.dtype(entry.dtype or "float32").itemsize
-    except TypeError:  # a dtype that NumPy does not know
-        return int(np.prod(entry.shape)) * 4
-
-
-def as_size(count: int) -> str:
-    """Bytes as a person says them.
-
-    >>> as_size(72), as_size(3_100_000)
-    ('72 bytes', '3.1 MB')
-    """
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"

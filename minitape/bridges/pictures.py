@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import takewhile
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from ..picture.fields import EventFields, Fields, ResultFields, SourceFields, SweepFields, TapeFields
+from ..picture.fields import EventFields, Fields, ResultFields, SourceFields, TapeFields
 from ..picture.known_rules import KnownRule, rule_of
 from ..picture.reading import Reader
-from ..picture.results import ASKED, CALLS, SOURCES, STEPS, said_by
+from ..picture.results import ASKED, SOURCES, said_by
 from ..picture.rows import PictureRow
 from ..picture.short import short_name
 from ..picture.torn import is_zero
@@ -57,15 +58,15 @@ def slim(part: Any, thumbs: Iterator[int]) -> Any:
     [{'thumb': [[1.0]]}, {}]
     """
     if isinstance(part, list):
-        for k, value in enumerate(part):
-            part[k] = slim(value, thumbs)
-    elif isinstance(part, dict):
-        if "thumb" in part:  # the value itself keeps its own
-            return part if next(thumbs) <= THUMBS else {key: value for key, value in part.items() if key != "thumb"}
-        for key, value in part.items():
-            if isinstance(value, (dict, list)) and key != "data":
-                part[key] = slim(value, thumbs)
-    return part
+        return [slim(value, thumbs) for value in part]
+    if not isinstance(part, dict):
+        return part
+    bare = "thumb" in part and next(thumbs) > THUMBS
+    return {
+        key: value if key in ("data", "thumb") else slim(value, thumbs)
+        for key, value in part.items()
+        if not (bare and key == "thumb")
+    }
 
 
 def picture_row(entry: Any) -> PictureRow:
@@ -89,7 +90,6 @@ def picture_row(entry: Any) -> PictureRow:
         "site": 0,
         "line": entry.site[1],
         "file": entry.site[0],
-        "cell": None,
         "status": "ghost" if operation and not entry.differentiable else "recorded",
         "watched": entry.watched,
         "cut": entry.cut,
@@ -114,74 +114,43 @@ def known_rule(recording: Any, row: int) -> KnownRule | None:
 
 
 def results_of(recording: Any, target: Any, sources: Any, namespaces: Iterable[dict]) -> list[ResultFields]:
-    """What each backward pass left at its sources, the last ones; with ``target`` that of its pass alone."""
-    sweep_of = recording.sweep_of
-    wanted = recording.sweeps[-CALLS:] if target is None else [s for s in [sweep_of(target)] if s is not None]
-    names = RecordingReader(recording, namespaces).names() if wanted else {}
-    found, room = [], STEPS
-    for sweep in reversed(wanted):
-        steps, last = RecordingSteps(recording, sweep, sources if target is not None else None), sweep is wanted[-1]
-        arrived = dict(zip(steps.head["sources"], steps.gradients(), strict=True))
-        if last and not sweep.sources and sources is None:
-            arrived = {**dict.fromkeys(_not_arrived(recording, sweep)), **arrived}
-        result: ResultFields = {
-            "target": [{"name": _name(recording, row, names), "row": row} for row in sorted(sweep.target)],
-            "sources": [_arrived(recording, row, arrived[row], names, last) for row in sorted(arrived)[:SOURCES]],
-            "more": max(0, len(arrived) - SOURCES),
-            "known": True,
-            "shown": last,
-            "call": sweep.asked or "backward",
-        }
-        if last:
-            _explain_results(recording, result, sweep)
-        room -= len(sweep.edges)
-        if not last and room >= 0:
-            result["sweep"] = cast("SweepFields", steps.whole())
-        found.append(result)
-    return found[::-1]
+    """What the backward pass that is shown left at its sources: the last one, or that of ``target``."""
+    sweep = recording.sweep_of(target)
+    if sweep is None:
+        return []
+    names = RecordingReader(recording, namespaces).names()
+    steps = RecordingSteps(recording, sweep, sources if target is not None else None)
+    arrived = dict(zip(steps.head["sources"], steps.gradients(), strict=True))
+    if not sweep.sources and sources is None:
+        arrived = {**dict.fromkeys(_not_arrived(recording, sweep)), **arrived}
+    result: ResultFields = {
+        "target": [{"name": _name(recording, row, names), "row": row} for row in sorted(sweep.target)],
+        "sources": [_arrived(recording, row, arrived[row], names) for row in sorted(arrived)[:SOURCES]],
+        "more": max(0, len(arrived) - SOURCES),
+        "known": True,
+        "shown": True,
+        "call": sweep.asked or "backward",
+    }
+    _explain_results(recording, result, sweep)
+    return [result]
 
 
 def sources_by_row(recording: Any) -> dict[int, tuple[str, Any]]:
     """What the block trained by each of its rows: its name, and the object. Where two have one name, as the weights of
-    two layers, it is the longer one that the program has for it.
+    two layers, it is the longer one that the program has for it; of an element of a tree, as `params['w']`, the last
+    part where that is of no other: `w`.
     """
     if recording.names_of_sources is None or recording._recording:
-        recording.names_of_sources = _sources_by_row(recording)
+        sources = [(row, name, one) for name, one in recording.trained().items() for row in recording.rows_of(one)]
+        named = {row: recording.entries[row].name for row, _, _ in sources}
+        owners = Counter(name for name, _ in {(named[row], id(one)) for row, _, one in sources})
+        called = {row: named[row] if named[row] and owners[named[row]] == 1 else name for row, name, _ in sources}
+        last = {name: re.findall(r"\w+", name)[-1] for name in called.values() if "[" in name}
+        alone = {name for name, part in last.items() if not part.isdigit() and [*last.values()].count(part) == 1}
+        recording.names_of_sources = {
+            row: (last[name] if (name := called[row]) in alone else name, one) for row, _, one in sources
+        }
     found: dict[int, tuple[str, Any]] = recording.names_of_sources
-    return found
-
-
-def _sources_by_row(recording: Any) -> dict[int, tuple[str, Any]]:
-    found: dict[int, tuple[str, Any]] = {}
-    owners: dict[str, set[int]] = {}
-    for name, one in recording.trained().items() if hasattr(recording, "trained") else ():
-        for row in recording.rows_of(one):
-            found[row] = name, one
-            owners.setdefault(recording.entries[row].name or "", set()).add(id(one))
-    last = last_parts(recording.entries)
-    for row, (name, one) in found.items():
-        own = recording.entries[row].name or ""
-        name = own if own and len(owners[own]) < 2 else name
-        found[row] = last.get(name, name), one
-    return found
-
-
-def last_parts(entries: Iterable[Any]) -> dict[str, str]:
-    """Of sources that are elements of trees, as `params['w']`, the last parts that tell them apart: `w`."""
-    paths = {one.name: re.findall(r"\w+", one.name) for one in entries if one.name and "[" in one.name}
-    found: dict[str, str] = {}
-    for name, parts in paths.items():
-        tails = (".".join(parts[-k:]) for k in range(1, len(parts) + 1))
-        others = [other for other in paths.values() if other != parts]
-        found[name] = next(
-            (tail for tail in tails if not any((".".join(other)).endswith(tail) for other in others)), name
-        )
-    return {name: tail for name, tail in found.items() if not tail.isdigit()}
-
-
-def _result_names(recording: Any) -> Mapping[int, str]:
-    """What results without a name are called, by row: a function's result by the function."""
-    found: Mapping[int, str] = recording.result_names() if hasattr(recording, "result_names") else {}
     return found
 
 
@@ -204,13 +173,13 @@ def _explain_results(recording: Any, result: ResultFields, sweep: BackwardPass) 
 
 def _name(recording: Any, row: int, names: Mapping[int, str]) -> str | None:
     known = sources_by_row(recording).get(row, ("",))[0]
-    known = known or _result_names(recording).get(row, "")
+    known = known or recording.result_names().get(row, "")
     name = known or recording.entries[row].name or names.get(row) if 0 <= row < len(recording.entries) else None
     return None if name is None else short_name(name)
 
 
-def _arrived(recording: Any, row: int, gradient: Any, names: Mapping[int, str], last: bool) -> SourceFields:
-    after = recording.stepped(row) if last and row >= 0 and hasattr(recording, "stepped") else None
+def _arrived(recording: Any, row: int, gradient: Any, names: Mapping[int, str]) -> SourceFields:
+    after = recording.stepped(row) if row >= 0 else None
     kind = np.float64 if row >= 0 and recording.entries[row].dtype == "float64" else np.float32
     return {
         "name": _name(recording, row, names),
@@ -311,18 +280,11 @@ class RecordingReader(Reader):
         found, rule = picture_row(entry), known_rule(self.tape, row)
         if entry.name and row in sources_by_row(self.tape):
             found.form["name"] = short_name(sources_by_row(self.tape)[row][0])
-        elif not entry.name and row in _result_names(self.tape):
-            found.form["name"] = short_name(_result_names(self.tape)[row])
-        if (call := [*dict.fromkeys(entry.inputs)]) and len(call) == 1 < len(entry.inputs) and self._is_split(entry):
-            found.a = tuple(call)  # autograd hands one gradient on for each result
+        elif not entry.name and row in self.tape.result_names():
+            found.form["name"] = short_name(self.tape.result_names()[row])
         if rule is not None:
             found.form |= rule.fields
         return found
-
-    def _is_split(self, entry: Any) -> bool:
-        """Whether a call has a result for each time that it reads its one input."""
-        last = self.tape.entries[entry.call + len(entry.inputs) - 1 :][:1]
-        return bool(last) and last[0].call == entry.call and entry.call != last[0].row
 
     def changes(self) -> list[Fields]:
         return []

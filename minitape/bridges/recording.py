@@ -9,44 +9,46 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count
-from time import perf_counter
 from typing import Any, cast
+
+import numpy as np
 
 from ..picture.diagnosis import wrong_with
 from ..picture.fields import Kind, ResultFields, SweepFields
 from ..picture.reading import Reader, spaces
 from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site, lines_of
-from .kept_values import as_size, bytes_kept
 from .pictures import RecordingReader, RecordingSteps, results_of, slim
 from .rows import Number as Number
 
 MOST = 20_000  # rows
 
 
+@dataclass(slots=True, eq=False)
 class RecordingEntry:
     """One row: a leaf or a result of an operation. A bridge may keep more about it in ``extra``."""
 
-    __slots__ = (
-        "row op label kind name version inputs call output dtype "
-        "shape value site scope cut differentiable watched tangent extra"
-    ).split()
-
-    def __init__(self, row: int, op: str, label: str, kind: Kind, value: Any, site: Site, differentiable: bool) -> None:
-        self.row, self.op, self.label, self.kind, self.value, self.site = row, op, label, kind, value, site
-        self.differentiable = differentiable  # on the way of a gradient
-        self.name: str | None = None
-        self.version = 0
-        self.inputs: list[int] = []
-        self.call, self.output = row, 0
-        self.dtype = ""
-        self.shape: tuple[int, ...] = ()
-        self.scope: tuple[str, ...] = ()
-        self.cut: str | None = None
-        self.watched: str | None = None
-        self.tangent: Any = None  # a value, too, where the framework went forward
-        self.extra: Any = None
+    row: int
+    op: str
+    label: str
+    kind: Kind
+    value: Any
+    site: Site = NOWHERE
+    differentiable: bool = True  # on the way of a gradient
+    name: str | None = None
+    version: int = 0
+    inputs: list[int] = field(default_factory=list)
+    call: int = 0  # of several results of one call the first row
+    output: int = 0
+    dtype: str = ""
+    shape: Sequence[int] = ()
+    scope: Sequence[str] = ()
+    cut: str | None = None  # why no gradient passes
+    watched: str | None = None
+    tangent: Any = None  # a value, too, where the framework went forward
+    extra: Any = None
 
     @property
     def why(self) -> str:
@@ -93,7 +95,6 @@ class Recording:
         self.rules: dict[int, Any] = {}  # those of minitape's own table for rows that pictures showed
         self.names_of_sources: dict | None = None
         self.rows_read: list[Any] | None = None  # as explain reads them, once it is closed
-        self._began, self._took = perf_counter(), 0.0
         # what a picture asks of a tape (minitape/picture): a recording shows its rows when it is complete
         self._persistent = self.large = self.open = self._used = False
         self._recording = True
@@ -103,59 +104,31 @@ class Recording:
 
     # -- writing -----------------------------------------------------------------------------------
 
-    def leaf(
-        self,
-        value: Any,
-        *,
-        name: str | None = None,
-        kind: Kind = "source",
-        version: int = 0,
-        site: Site = NOWHERE,
-        dtype: str = "",
-        shape: Sequence[int] = (),
-        differentiable: bool = True,
-        extra: Any = None,
-    ) -> int:
+    def leaf(self, value: Any, *, name: str | None = None, kind: Kind = "source", **more: Any) -> int:
         """A row for a value that no recorded operation made; returns its number. ``kind`` is source, variable or
-        constant.
+        constant; ``more`` are fields of :class:`RecordingEntry`.
         """
-        label = "const" if kind == "constant" else (name or "x")
-        entry = RecordingEntry(len(self.entries), "leaf", label, kind, value, site, differentiable)
-        entry.dtype, entry.shape, entry.extra = dtype, tuple(shape), extra
-        entry.name, entry.version = name, version
-        if differentiable:
+        row, label = len(self.entries), "const" if kind == "constant" else (name or "x")
+        entry = RecordingEntry(row, "leaf", label, kind, value, name=name, call=row, **more)
+        if entry.differentiable:
             own = "automatic" if kind == "variable" else "explicit"
             entry.watched = WATCHED.get(self.framework, own)
         self.entries.append(entry)
-        return entry.row
+        return row
 
     def operation(
-        self,
-        op: str,
-        inputs: Sequence[int],
-        value: Any,
-        *,
-        label: str = "",
-        call: int | None = None,
-        output: int = 0,
-        site: Site = NOWHERE,
-        dtype: str = "",
-        shape: Sequence[int] = (),
-        scope: Sequence[str] = (),
-        cut: str | None = None,
-        differentiable: bool = True,
-        extra: Any = None,
+        self, op: str, inputs: Sequence[int], value: Any, *, label: str = "", call: int | None = None, **more: Any
     ) -> int:
         """A row for a result of an operation on earlier rows; returns its number.
 
-        Several results of one call have its first row as ``call``. ``cut`` says why no gradient passes.
+        Several results of one call have its first row as ``call``. ``cut`` says why no gradient passes; it and other
+        fields of :class:`RecordingEntry` are ``more``.
         """
-        entry = RecordingEntry(len(self.entries), op, label or op, "operation", value, site, differentiable)
-        entry.dtype, entry.shape, entry.extra = dtype, tuple(shape), extra
-        entry.inputs, entry.output, entry.scope, entry.cut = list(inputs), output, tuple(scope), cut
-        entry.call = entry.row if call is None else call
+        row = len(self.entries)
+        own = row if call is None else call
+        entry = RecordingEntry(row, op, label or op, "operation", value, inputs=list(inputs), call=own, **more)
         self.entries.append(entry)
-        return entry.row
+        return row
 
     def leave(self, row: int, how: str, site: Site) -> None:
         """A value leaves the framework."""
@@ -177,7 +150,6 @@ class Recording:
         """The recording is complete: pictures may read it."""
         self._recording, self._used, self._record = False, True, self
         self.spans = [(0, len(self.entries))]
-        self._took = perf_counter() - self._began
         if self.sweeps:
             self.last = self.sweeps[-1].target, self.sources(self.sweeps[-1]), None
         for told in self.watchers:
@@ -204,25 +176,14 @@ class Recording:
         results = self.picture_results(target, sources, namespaces)
         found = result | {"sweep": cast("SweepFields | None", sweep), "results": results}
         found |= wrong_with(self, found)
-        slim([result["rows"], sweep, results], count(1))
-        return dict(found | {"insides": self.insides(target)})
+        large = {part: found[part] for part in ("rows", "sweep", "results")}
+        return dict(found | slim(large, count(1)) | {"insides": self.insides(target)})
 
     def insides(self, target: Any = None, row: int | None = None) -> list:
         """The INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target`` through
         each.
         """
         return []
-
-    @property
-    def cost(self) -> str:
-        """What the recording costs, in words.
-
-        >>> Recording("by hand").cost
-        '0 rows hold values of 0 bytes. The block still runs.'
-        """
-        n = len(self.entries)
-        time = "still runs" if self._recording else f"took {self._took:.2g} s"
-        return f"{n:,} row{' holds' if n == 1 else 's hold'} values of {as_size(bytes_kept(self))}. The block {time}."
 
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for one of the framework's tensors; a number is a row itself."""
@@ -232,6 +193,18 @@ class Recording:
         """All rows that stood for a source, in order."""
         row = self.row_of(source)
         return [] if row is None else [row]
+
+    def trained(self) -> dict:
+        """The sources that the block trained, by the name that the program has for them."""
+        return {}
+
+    def result_names(self) -> Mapping[int, str]:
+        """How results without a name are called, by row."""
+        return {}
+
+    def stepped(self, row: int) -> np.ndarray | None:
+        """The numbers that an optimizer's step left in a parameter."""
+        return None
 
     def sources(self, sweep: BackwardPass) -> list[int]:
         """What a sweep was asked for, or the leaves at which it arrived."""

@@ -120,10 +120,11 @@ def _entry(row: dict, number: int) -> RecordingEntry:
         or row["kind"] not in KINDS
     ):
         raise ValueError(f"This is no snapshot of a recording: row {number} is none.")
-    value, site = _Said(row["value"]), (row["file"], row["line"])
-    entry = RecordingEntry(row["row"], row["op"], row["label"], row["kind"], value, site, bool(row["tapes"]))
-    for field in "name version inputs call output dtype scope cut watched".split():
-        setattr(entry, field, row[field])
-    entry.shape = tuple(row["shape"])
-    entry.tangent = _Said(row["tangent"]) if "tangent" in row else None
-    return entry
+    fields = "row op label kind name version inputs call output dtype shape scope cut watched"
+    return RecordingEntry(
+        **{field: row[field] for field in fields.split()},
+        value=_Said(row["value"]),
+        site=(row["file"], row["line"]),
+        differentiable=bool(row["tapes"]),
+        tangent=_Said(row["tangent"]) if "tangent" in row else None,
+    )

@@ -7,7 +7,6 @@ from __future__ import annotations
 from ..explain.value_texts import ARRIVED, Texts
 
 ARRAY = "the array"  # one without a name
-MISSING, ZERO, NOT_FINITE = "no gradient", "a gradient of zeros only", "a gradient with NaN or infinity"
 
 SHARED: Texts = ARRIVED | {
     # cause: (what happened, what fixes it)

@@ -24,7 +24,6 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``widget``   what live widgets are made of, also where none can be shown
 ``trials``, ``own_tape``   what a learner's own tape must do
 ``forty_lines``   the program of lesson 8 that `explain` does not speak of
-``rule_table``   a line that a learner adds to minitape's table of rules
 ``broken_networks``   the patients of lesson 13
 ``programs``   programs in other frameworks, and what these recorded of them (``recordings``)
 ``progress``, ``order``, ``startup``   what was answered, and what to do when cells run out of order

@@ -66,6 +66,7 @@ class Exercise:
     must
         record its calls and give the gradient.
     order: of which order the derivatives are that a tape must give; 0 where it need not be asked.
+    from_tape: what to say where the results are right, and the last number of one is not what the tape gave.
     also: a further look at a function that gives the right results: called with it and with what tapes saw of each case
         (`seen.Seen`), it gives what is wrong, or "".
     of_wrong: a look at a wrong answer: called with it, or with what a function gave and the arguments of that case, it
@@ -90,6 +91,7 @@ class Exercise:
     because: str = ""
     cases: Sequence[tuple[Answer, ...]] = ()
     order: int = 1
+    from_tape: str = ""
     also: Callable[[Answer, list[Seen]], str] | None = field(default=None, repr=False)
     of_wrong: Callable[..., str] | None = field(default=None, repr=False)
     view: Callable[[Answer], Answer] | None = field(default=None, repr=False)

@@ -19,11 +19,6 @@ NEARLY = 0.01
 SAME_RATE = 1e-3
 
 
-def as_formula(formula: str, **named: Answer) -> Answer:
-    """What a formula of the tables gives."""
-    return eval(formula, {"sign": np.sign, "arange": np.arange}, named)
-
-
 def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     """One sentence on all results of a function, in its cases; "" where they have nothing in common.
 

@@ -156,7 +156,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         shown(given),
         of_it="" if kind(given) == kind(answer) else shown(answer),  # it is not the thing itself that is compared
         slip=bool(comparison.quoted),
-        kept_back=[] if of_answer is of_collection else _measures(comparison, kept_back=True),
+        kept_back=[] if of_answer is of_collection and not comparison.quoted else _measures(comparison, kept_back=True),
     )
 
 
@@ -242,6 +242,8 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
     by_hand = without_a_tape(exercise, seen) or (
         say(exercise.also(answer, seen), exercise.lesson) if exercise.also else ""
     )
+    if exercise.from_tape and not all(one.gave(np.ravel(right)[-1]) for one, right in zip(seen, expected, strict=True)):
+        by_hand = by_hand or say(exercise.from_tape, exercise.lesson)
     if by_hand:
         return Verdict(False, [say("The results are right, the method is not.")], by_hand)
     return Verdict(True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..common.texts import say
@@ -100,6 +101,16 @@ def _holding(result: Callable[..., Answer], what: str = "a variable") -> Callabl
 
 def _descend(f: Polynomial, start: float, steps: int, rate: float = 0.1) -> float:
     return descend(f, start, steps, rate)
+
+
+def _as_many_steps(answer: Callable[..., Answer], seen: list[Seen]) -> str:
+    """Whether a variable was changed, and in as many steps as are asked for, be it none."""
+    if not all(run.assigned for run in seen):
+        return "The number is right, but no variable was changed."
+    with suppress(Exception):  # it may know of one step or more only
+        if float(answer(BOWL, 3.0, 0)) != 3.0:
+            return "With 0 steps the variable should stay as it is, and your loop takes one. Ask before the first step."
+    return ""
 
 
 def _one_assignment_each(answer: Answer, seen: list[Seen]) -> str:
@@ -212,9 +223,7 @@ EXERCISES = (
             "w.assign_sub(0.1 * tape.gradient(loss, w)), and after the loop return w.",
         ),
         because="The variable itself changed, so the next tape reads it again, and watches it.",
-        also=lambda answer, seen: (
-            "" if all(run.assigned for run in seen) else "The number is right, but no variable was changed."
-        ),
+        also=_as_many_steps,
     ),
     Exercise(
         "03.3",
@@ -234,7 +243,7 @@ EXERCISES = (
     ),
     Exercise(
         "03.4",
-        expect=_holding(sum),
+        expect=_holding(lambda numbers: sum(numbers)),
         cases=[([1.0, 2.0, 3.0],), ([0.5, -2.0],), ([4.0],)],
         view=_box,
         also=_one_assignment_each,

@@ -42,7 +42,7 @@ def _not_safe(found: Answer, f: UnknownFunction, values: list[float]) -> str:
             "it see?"
         )
     if np.any(y[np.array(values) <= 0.0]):
-        return say("Where x is not above 0, the value must be 0. The outer where is still needed, around f.")
+        return say("Where x is not above 0, the value must be 0. That is what the where around f is for.")
     return ""
 
 

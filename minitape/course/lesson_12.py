@@ -10,7 +10,6 @@ import numpy as np
 from ..common.texts import say
 from .exercise import Exercise, Mistake, raises
 from .own_tape import BACK, MORE, OPERATORS, ROWS
-from .rule_table import operation_of
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -84,29 +83,6 @@ def _learn(Tape: type[Honest], loss_of: Bowl, start: Sequence[float], steps: int
     for _ in range(steps):
         now = now - rate * Tape.part * loss_of.slope(now)
     return [float(value) for value in now]
-
-
-def _measured(line: str) -> dict[str, Answer]:
-    """Twice what the operation of a line of the table gives at three places, and the derivatives that tapes give."""
-    from .. import GradientTape, constant
-
-    if not isinstance(line, str):
-        raise ValueError(say("A line of the table is a text: put it in quotes."))
-    operation, x = operation_of(line), constant([-1.0, 0.5, 2.0])
-    if (operation.name, operation.op, operation.label) != ("bump", "Bump", "bump"):
-        raise ValueError(say("The three words are bump, Bump for TensorFlow, and bump in the picture."))
-    with GradientTape() as outer, GradientTape() as inner:
-        outer.watch(x)
-        inner.watch(x)
-        y = 2.0 * operation(x)  # so that g is not 1
-        slope = inner.gradient(y, x)
-    bend = slope if slope is None else outer.gradient(slope, x)
-    found = {"y": y, "y'": slope, "y''": bend}
-    return {name: values if values is None else values.numpy().tolist() for name, values in found.items()}
-
-
-def _bump(rule: str, formula: str = "exp(-x * x)") -> dict[str, Answer]:
-    return _measured(f"bump Bump bump | {formula} | {rule}")
 
 
 def _hand_in(step: str) -> tuple[str, str, str]:
@@ -308,32 +284,5 @@ EXERCISES = (
             "return (g @ w.T, x.T @ g)",
         ),
         because="Each number of x meets a row of w, and gets what came back to those products, added up: g @ w.T.",
-    ),
-    Exercise(
-        "12.9",
-        expect=_bump("g * (-2 * x * z)"),
-        view=_measured,
-        asks="a text, with two |",
-        mistakes=[
-            Mistake(_bump("-2 * x * z"), "What about g, the amount that has arrived? Multiply by it."),
-            Mistake(
-                _bump("g * z"), "That is the rule of exp alone. What is in the brackets, -x * x, has a derivative, too."
-            ),
-            Mistake(_bump("g * (2 * x * z)"), "The sign: from 0 on the bump goes down."),
-            Mistake(
-                _bump("g * (-2 * x)"), "That is the derivative of -x * x alone. By the chain rule exp's comes on top."
-            ),
-            Mistake(
-                _bump("g * (-2 * x * exp(x))"),
-                "The derivative of exp is its value at the same place: exp(-x * x), which is z.",
-            ),
-            Mistake(_bump("g * (2 * x * z)", "exp(x * x)"), "The formula: there is a minus, exp(-x * x)."),
-        ],
-        hint=(
-            "What is the derivative of exp(u), and what of u = -x * x?",
-            "By the chain rule: exp(-x * x), which is z, times -2 * x; and all of it times g, which has arrived.",
-            'line_of_bump = "bump Bump bump | exp(-x * x) | g * (-2 * x * z)"',
-        ),
-        because="One line, and minitape has a new operation, to any order of derivatives.",
     ),
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import paragraph, say
-from .hints import as_formula, content_of
+from .hints import content_of
 from .unknown import Polynomial
 
 if TYPE_CHECKING:
@@ -20,16 +20,21 @@ if TYPE_CHECKING:
 
 # What learners do in place of what is right, as formulas, with what to say of it.
 NUMBERS_OF_STEPS = {
-    "n+1": "Your loop takes one step too many.",
-    "n-1": "Your loop takes one step too few.",
+    "n+1": "That is the result of one step too many.",
+    "n-1": "That is the result of one step too few.",
     "1": (
-        "Your program takes a single step, whatever the number of steps. Is the return inside the loop, or does each "
-        "step begin at the start again?"
+        "That is the result of a single step, whatever the number of steps. Is the return inside the loop, or does "
+        "each step begin at the start again?"
     ),
 }
 RATES = {
     "-n": "Your steps go the other way: is there a plus in place of a minus, or the reverse?",
     "1-n": "Your program takes 1 - rate in place of rate: which part is which?",
+}
+PARTS = {
+    "n[:-1]": "That is the result without the last of {name}.",
+    "n[1:]": "That is the result without the first of {name}.",
+    "[*range(len(n))]": "That is the result for the places 0, 1, 2 ... in {name}, and not for what is there.",
 }
 DERIVATIVES = {
     "value": "That is the value of the function. The exercise asks for its derivative.",
@@ -64,9 +69,9 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
         return False
 
     for name in (*names, "times", "rate"):
-        for formula in RATES if name == "rate" else NUMBERS_OF_STEPS if name in ("steps", "times") else ():
+        for formula in {"rate": RATES, "steps": NUMBERS_OF_STEPS, "times": NUMBERS_OF_STEPS}.get(name, PARTS):
             if did(_with_another(expect, name, formula)):
-                return say((NUMBERS_OF_STEPS | RATES)[formula])
+                return say((NUMBERS_OF_STEPS | RATES | PARTS)[formula], name=repr(name))
     for place, name in enumerate(names):
         if did(lambda *case, place=place: case[place]):
             return say(
@@ -86,13 +91,13 @@ def _with_another(expect: Callable[..., Answer], name: str, formula: str) -> Cal
     def call(*case: Answer) -> Answer:
         given = inspect.signature(expect).bind(*case)
         given.apply_defaults()
-        return expect(**given.arguments | {name: as_formula(formula, n=given.arguments[name])})
+        return expect(**given.arguments | {name: eval(formula, {"n": given.arguments[name]})})
 
     return call
 
 
 def _of_function(f: Polynomial, at: float, formula: str) -> Answer:
-    return as_formula(formula, value=f._compute(at), slope=lambda order: f.derivative(at, order))
+    return eval(formula, {"value": f._compute(at), "slope": lambda order: f.derivative(at, order)})
 
 
 def of_first_step(
@@ -122,7 +127,8 @@ def of_first_step(
             words = "Your steps are those of the learning rate {found}, and not {rate}."
             return say(words, found=f"{share * rate:.3g}", rate=rate)
         first = say("Your first step leads from {start} to {end}.", start=_in_a_row(start), end=_in_a_row(end))
-        return paragraph(first, say(next(FIRST_STEPS[k] for k in FIRST_STEPS if as_formula(k, share=share))))
+        told = next(formula for formula in FIRST_STEPS if eval(formula, {"share": share}))
+        return paragraph(first, say(FIRST_STEPS[told]))
     return ""
 
 

@@ -51,7 +51,9 @@ def _plainly(value: Answer) -> Answer:
     if type(value) in (list, tuple) and len(value) <= LONGEST:
         return type(value)(map(_plainly, value))
     if type(value) is dict:
-        return {key: _plainly(part) for key, part in value.items()}
+        parts = {key: _plainly(part) for key, part in value.items()}
+        words = [f"{key}: {part}" for key, part in parts.items() if isinstance(key, str)]
+        return _Words(words[0]) if len(words) == len(parts) == 1 else parts
     if isinstance(value, UnknownFunction):
         return value
     if isinstance(value, Iterator):

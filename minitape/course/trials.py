@@ -25,20 +25,16 @@ class AnswerTrial:
     """A program that uses what the learner wrote by its name; its last line is an expression, and `expect` is its
     value.
 
-    `hint` is said where it is the first trial that fails, one more of several with each try; `slips` are wrong values,
-    or words of an error, that say more. `before` is run first: what several trials have in common is shown once.
+    The first of its `hints` is said where it is the first trial that fails, one more with each try; `slips` are wrong
+    values, or words of an error, that say more. `before` is run first: what several trials have in common is shown
+    once.
     """
 
     program: str
     expect: Answer
-    hint: str | tuple[str, ...]
+    hints: tuple[str, ...]
     slips: Sequence[tuple[Answer, str]] = ()
     before: str = ""
-
-    @property
-    def hints(self) -> tuple[str, ...]:
-        """The hints, from the first try on."""
-        return self.hint if isinstance(self.hint, tuple) else (self.hint,)
 
     def lines(self) -> list[str]:
         """The whole program."""

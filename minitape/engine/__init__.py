@@ -9,16 +9,18 @@ through them, line by line. Each folder knows only those before it.
 ``table/``       ``primitives``: what each operation computes, and its derivative; ``code`` makes functions of their
                  texts; ``fp``: NumPy's warnings off for an operation; ``accelerator``: what is asked of
                  ``minitape.speed``
-``recording/``   ``record``, ``rows``: the table that all open tapes share; ``array_spec``: what stands for an array
-                 that it does not hold; ``arrays``: which arrays it holds, and what stays of it at its end;
-                 ``state``: what a thread is doing; ``pause``: ``stop_recording``; ``evidence``, ``frames``: notes for
-                 ``explain``; ``logs``: warnings that TensorFlow logs; ``block``: blocks that Ctrl-C leaves whole
+``recording/``   ``record``, ``row_table``, ``rows``: the table that all open tapes share; ``array_spec``: what stands
+                 for an array that it does not hold; ``arrays``: which arrays it holds, and what stays of it at its
+                 end; ``state``: what a thread is doing; ``pause``: ``stop_recording``; ``evidence``, ``frames``:
+                 notes for ``explain``; ``logs``: warnings that TensorFlow logs; ``block``: blocks that Ctrl-C leaves
+                 whole
 ``tensor/``      ``tensor``: values that never change; ``convert``: Python and NumPy values become tensors;
-                 ``functions``: how elementwise operations run and are recorded; ``operation``, ``operators``: how all
-                 others do; ``variable``, ``variable_operators``, ``updates``: variables
-``back/``        ``reach``: which rows depend on a source; ``sweep``: the one loop back over the rows;
-                 ``backward``, ``endpoints``: targets, sources and the gradients of one call; ``values``: what a sweep
-                 reads; ``tape``, ``tape_methods``: ``tf.GradientTape``, and what a tape answers besides gradients
+                 ``operation``, ``functions``: how operations run and are recorded; ``operators``, ``other_operators``:
+                 ``a + b`` and its like; ``variable``, ``variable_operators``, ``updates``: variables
+``back/``        ``reach``, ``marks``: which rows depend on a source; ``sweep``: the one loop back over the rows;
+                 ``recorded``: the same, inside another tape; ``backward``, ``endpoints``: targets, sources and the
+                 gradients of one call; ``values``: what a sweep reads; ``tape``, ``tape_methods``, ``refusals``:
+                 ``tf.GradientTape``, what a tape answers besides gradients, and what it says where it is used wrongly
 ``derivatives/`` ``forward``, ``jacobian``: forward mode, Jacobians; ``custom``, ``pyfunction``: gradients and functions
                  of the user's own
 

@@ -51,7 +51,7 @@ TABLE = {
     # there and wrong, as a number or an identity of the run shows
     "suspect": Kind(
         "broadcast activation_twice not_optimized not_applied accumulated vanishing exploding rounding_only "
-        "sampled in_part scaled",
+        "sampled in_part",
         there=True,
     ),
 }

@@ -133,15 +133,6 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
             "tensorflow": "Call gradient of the inner tape inside the block of the outer one.",
         },
     ),
-    "scaled": (
-        "The step{line} used the gradient of the scaled loss: it is {ratio:.4g} times too large.",
-        "Write scaler.step(optimizer) and scaler.update(), or scaler.unscale_(optimizer) before the step.",
-    ),
-    "scaled clip": (
-        "The norm was clipped{line} while the gradient was still {ratio:.4g} times too large, so the step uses a "
-        "gradient that is as much too small.",
-        "Write scaler.unscale_(optimizer) before this line.",
-    ),
 }
 
 

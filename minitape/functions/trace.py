@@ -172,28 +172,23 @@ class FirstRun:
         self.made.append(weakref.ref(tensor))
         return tensor
 
-    def _write_leaf(self, tensor: EagerTensor, leaf: Leaf, site: int, old: Any = None, tapes: Any = ()) -> int:
-        """The new row of a leaf, which these tapes watch. The tensor knows it from now on, where it belongs to ``old``
-        until then.
-        """
+    def _write_leaf(self, tensor: EagerTensor, leaf: Leaf, site: int, old: Any = None) -> int:
+        """The new row of a leaf. The tensor knows it from now on, where it belongs to ``old`` until then."""
         record = self.record
         row = record.append(LEAF, 0, 0, None, site, tensor._value)
         record.leaves[row] = leaf
-        for tape in tapes:
-            tape.watched[row] = row + 1
-        if not tapes:
-            record.untracked.add(row)
+        record.untracked.add(row)
         if tensor._record is old:
             tensor._record, tensor._row = record, row
         return row
 
-    def enter_from_outside(self, tensor: EagerTensor, site: int | None, tapes: Any) -> int:
-        """The new row of a tensor that was made elsewhere, which these tapes watch."""
+    def enter_from_outside(self, tensor: EagerTensor, site: int | None) -> int:
+        """The new row of a tensor that was made elsewhere."""
         if type(tensor._value) is Leaked:
             tensor._value.refuse()
         leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
         site = self.record.current_site() if site is None else site
-        row = self._write_leaf(tensor, leaf, site, self.record, tapes)  # it stays what it is outside
+        row = self._write_leaf(tensor, leaf, site, self.record)  # it stays what it is outside
         self.record.leaf_of[id(tensor)] = row
         inner = tensor._record is not None and tensor._record.trace is not None
         self.feeds[row] = Feed(row, None, (lambda: tensor) if inner else leaf.held, inner)
@@ -257,26 +252,20 @@ class FirstRun:
             variable._begin(*given)
         self.created.append(variable)
 
-    def read(self, variable: Any, accessed: bool = True) -> EagerTensor:
+    def state_of(self, variable: Any) -> EagerTensor:
         """The state of a variable: at its first read what a call gives, later what was assigned here."""
         key = id(variable)
         if key not in self.states:
-            now = variable._state if self.around is None else self.around.read(variable, accessed=False)
+            now = variable._state if self.around is None else self.around.state_of(variable)
             self.states[key] = tensor = self.enter(now._value, variable)
             self.record.variables[key] = variable, [tensor._row]
-        tensor, begins = self.states[key], accessed and variable._trainable
-        for tape in state.tapes:
-            if begins and tape._watch_accessed_variables:
-                tape.variables[key] = variable
-            if key in tape.variables:
-                tape._watch_row(tensor._row)
-        return tensor
+        return self.states[key]
 
     def assign(self, variable: Any, change: Any, how: str) -> None:
         """The new state is a row, and that of the variable from now on."""
         if self.decide is None and self.around is not None:
             raise Unrecorded  # a branch or loop that assigns is Python's
-        key, old = id(variable), self.read(variable, accessed=False)
+        key, old = id(variable), variable._enter(self.record, accessed=False)
         if old.shape != change.shape and how != "assign":
             raise invalid(f"A tensor of shape {change.shape} cannot change a variable of shape {old.shape}", how)
         new = apply(CHANGES[how], (change,) if how == "assign" else (old, change), {})

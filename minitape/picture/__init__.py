@@ -6,8 +6,7 @@ a sweep, ``results`` what gradients gave, ``diagnosis`` what is wrong, ``torn`` 
 computes again what a used tape released; ``tangents`` are those of forward mode, ``storeys`` says below which row one
 stands that a gradient wrote; ``inside`` looks into the calls of ``tf.function``; ``short`` bounds names and texts,
 ``readable`` and ``expressions`` write rules as a book does, and ``known_rules`` finds that of another framework's
-operation; ``words`` are in the language of the lessons. The static picture is of ``drawing``: ``folds`` says which rows
-are a node, ``figure`` draws them at the places that ``placement`` and ``lines`` give, with what ``gradients`` gave
-below, in the ``ink`` and ``marks`` of all. The live one is a package of its own, ``minitape_widgets``, which reads the
-same.
+operation; ``words`` are in the language of the lessons. The static picture is of ``drawing``: ``figure`` draws the
+rows at the places that ``placement`` gives, with what ``gradients`` gave below, in the ``ink`` and ``marks`` of all.
+The live one is a package of its own, ``minitape_widgets``, which reads the same.
 """

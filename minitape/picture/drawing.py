@@ -7,7 +7,6 @@ the sweep; a picture of one of its steps is in the menu "export" of a view.
 from __future__ import annotations
 
 import base64
-import json
 import sys
 from functools import cached_property
 from html import escape
@@ -16,15 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..common.write_beside import write
-from .diagnosis import wrong_with
 from .expressions import title_of
-from .figure import PORTS, Figure, links, total_of
-from .ink import COLOURS, colours_of
-from .marks import brief
+from .figure import PORTS, Figure
 from .reading import followed, reader_of, spaces
-from .results import results_of
 from .short import printable, some
-from .stepping import sweep_steps
+from .snapshots import snapshot_of
 from .words import word
 
 if TYPE_CHECKING:
@@ -32,14 +27,14 @@ if TYPE_CHECKING:
     from ..engine.types import Structure
     from .fields import Fields, Shown, Snapshot, SourceFields
 
-WHOLE = 2000  # rows that are read at all, in the same way: the DOT text has them
+WHOLE = 2000  # rows that are read: of a longer recording the first and the last ones
 
 
 def draw(tape: GradientTape, target: Structure = None, sources: Structure = None) -> Picture:
     """The static picture of what ``tape`` recorded, with the adjoints of its last gradient or of ``target``.
 
-    As the last expression of a cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises TypeError
-    when ``tape`` is no GradientTape.
+    As the last expression of a cell it is shown; ``save(path)`` writes it. Raises TypeError when
+    ``tape`` is no GradientTape.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -51,26 +46,15 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
     Picture(2 rows, 1 tape)
     >>> picture.svg.startswith("<svg")
     True
-    >>> print(picture.source.splitlines()[0])
-    digraph tape {
     """
     tape = followed(tape)
     reader = reader_of(tape, spaces(sys._getframe(1)), "draw() takes")
     reader.recompute()
-    read = reader.read_ends(WHOLE)
-    reader.name_rows(read)
-    if len(read) == reader.count:
-        reader.know_the_end(read)
-    snapshot = reader.frame_of([row.full() for row in read], 0)
-    snapshot["sweep"] = sweep_steps(tape, target, sources, reader.held)
-    snapshot["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
-    if len(read) == snapshot["total"]:
-        snapshot |= wrong_with(tape, snapshot, None if target is None else (target, sources))
-    return Picture(snapshot)
+    return Picture(snapshot_of(tape, target, sources, reader, reader.read_ends(WHOLE)))
 
 
 class Picture:
-    """A static picture of a snapshot: ``svg``, ``source`` (DOT), ``save(path)``; a notebook shows it."""
+    """A static picture of a snapshot: ``svg``, ``save(path)``; a notebook shows it."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -81,26 +65,23 @@ class Picture:
         return Figure(self.snapshot)
 
     @property
+    def total(self) -> int:
+        """How many rows the recording has."""
+        return max(self.snapshot.get("total", 0), len(self.snapshot["rows"]))
+
+    @property
     def svg(self) -> str:
         """The picture as SVG text."""
         return self.figure.svg(repr(self), self.alt)
 
-    @property
-    def source(self) -> str:
-        """The graph as DOT text, for Graphviz."""
-        return _dot(self.snapshot)
-
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the picture as SVG (``.svg``), or as DOT text (``.dot``, ``.gv``). Raises ValueError for a file name
-        with another ending.
-        """
-        ending = Path(path).suffix.lower()
-        if ending not in (".svg", ".dot", ".gv"):
+        """Writes the picture as SVG. Raises ValueError for a file name with another ending."""
+        if Path(path).suffix.lower() != ".svg":
             raise ValueError(
-                "save() knows the endings .svg, .dot and .gv, and that of a TapeView also .html, but received "
+                "save() knows the ending .svg, and that of a TapeView also .html, but received "
                 f'{str(path)!r}. The menu "export" of a TapeView makes a .png.'
             )
-        write(Path(path), self.svg if ending == ".svg" else self.source)
+        write(Path(path), self.svg)
 
     def html(self) -> str:
         """An ``<img>`` that holds the whole picture; it needs no script and stays in a saved notebook."""
@@ -111,7 +92,7 @@ class Picture:
     def alt(self) -> str:
         """The picture in words: of each of the first rows its value, its adjoint, and what its shape and colour say."""
         rows = self.snapshot["rows"]
-        total = total_of(self.snapshot)
+        total = self.total
         figure, broken = self.figure, self.snapshot.get("broken", ())
         words = [
             _words(row, figure.adjoints.get(row["row"]), figure.updates.get(row["row"]), row["row"] in broken)
@@ -123,7 +104,7 @@ class Picture:
         return printable(heading + word("; ").join(words)) if rows else word("Empty tape")
 
     def __repr__(self) -> str:
-        return f"Picture({how_many(total_of(self.snapshot), 'row')}, {how_many(len(self.snapshot['tapes']), 'tape')})"
+        return f"Picture({how_many(self.total, 'row')}, {how_many(len(self.snapshot['tapes']), 'tape')})"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
@@ -153,26 +134,3 @@ def _words(row: Fields, adjoint: Shown | None, update: SourceFields | None, brok
         word(" ({notes})", notes=said) if said else "",
     ]
     return f"{row['row']} {title_of(row).replace(' = ', ': ')}{inputs}{''.join(parts)}"
-
-
-def _dot(snapshot: Snapshot) -> str:
-    """The graph for Graphviz."""
-    shapes = {"source": "ellipse", "variable": "box", "constant": "plaintext", "operation": "box"}
-    lines = ["digraph tape {", "rankdir=LR", 'node [fontname="Helvetica" fontsize=11]']
-    for row in snapshot["rows"]:
-        name, kind = f"r{row['row']}", row["kind"]
-        colour, fill = colours_of(row)
-        label = "\n".join(filter(None, map(printable, (title_of(row), brief(row["value"], row, 30)))))
-        style = "filled" + ",rounded" * (kind == "operation") + ",dashed" * (row["status"] == "ghost")
-        lines.append(
-            f'{name} [label={json.dumps(label, ensure_ascii=False)} color="{colour}" fillcolor="{fill}" '
-            f'shape={shapes[kind]} style="{style}" peripheries={1 + (kind == "variable")}]'
-        )
-        dashed = " [style=dashed]" if row["cut"] else ""
-        lines += [f"r{source} -> {name}{dashed}" for source in row["inputs"]]
-    for start, end, crossed in links(snapshot):
-        label = "×" * crossed
-        lines.append(
-            f'r{start} -> r{end} [label="{label}" style=dashed color="{COLOURS["variable"][0]}" constraint=false]'
-        )
-    return "\n".join([*lines, "}", ""])

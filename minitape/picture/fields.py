@@ -48,7 +48,6 @@ class Fields(TypedDict, total=False):
     line: int | None
     site: int
     file: str | None
-    cell: int | None
     status: str
     watched: str | None
     cut: str | None

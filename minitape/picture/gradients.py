@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MARGIN = 8
 SOURCES = 12  # of a gradient whose results are drawn
-LINE, ITALIC = 16, 6.6  # height of a line of results, and width of a letter there
+LINE, ITALIC, LETTER = 16, 6.6, 6.7  # height of a line of results, and widths of letters there
 FORMULA = f'font-size="12" font-style="italic" text-anchor="end" font-family="{SERIF}"'
 
 Line = tuple[str, str, "Shown | None"]  # of what, the number or the shape, and the array
@@ -57,22 +57,14 @@ def _line(
 
 
 def written_gradients(lines: list[Line], width: float, foot: float) -> tuple[float, float, list[str]]:
-    """Width and height of a figure with these lines below it, as many beside each other as fit; and their SVG."""
-    lengths = [(ITALIC * wide(name) + 4, 6.7 * wide(number) + 14, 44 * bool(value)) for name, number, value in lines]
-    width = max(width, *(2 * MARGIN + sum(one) for one in lengths), 0)
-    if any(2 * sum(one) > width for one in lengths):  # one in each line, with its sign below that of the last
-        most = max(lengths)[0]
-        lengths = [(most, text, picture) for _, text, picture in lengths]
-    drawn = []
-    x, y = float(MARGIN), foot + 8
-    for (name, number, value), (before, text, picture) in zip(lines, lengths, strict=True):
-        if x > MARGIN and x + before + text + picture > width - MARGIN:
-            x, y = float(MARGIN), y + LINE
-        x += before
-        drawn.append(text_at(x - 6 * bool(number), y, name, FORMULA))
-        if number:
-            drawn.append(text_at(x, y, "=" if value else f"= {number}", NUMBER))
+    """Width and height of a figure with these lines below it, each sign below that of the last; and their SVG."""
+    x = 2 * MARGIN + ITALIC * max((wide(name) for name, _, _ in lines), default=0)
+    drawn, y = [], foot + 8
+    for name, number, value in lines:
+        drawn.append(text_at(x - 6, y, name, FORMULA))
         if value:
             drawn += [small_map(value, x + 14, y - 10, 40, 13), text_at(x + 58, y, number, NUMBER, MUTED)]
-        x += text + picture + 16
-    return width, y + 14 if lines else foot, drawn
+        drawn.append(text_at(x, y, "=" if value else f"= {number}" if number else "", NUMBER))
+        width = max(width, x + 14 + 44 * bool(value) + LETTER * wide(number) + MARGIN)
+        y += LINE
+    return width, y - 2 if lines else foot, drawn

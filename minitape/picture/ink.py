@@ -6,13 +6,13 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from .lines import HEIGHT, WIDTH
 from .marks import shape_text, small_map, written
 from .short import elide, printable
 
 if TYPE_CHECKING:
     from .fields import Fields, Shown
 
+WIDTH, HEIGHT = 120, 52  # of a node
 ROOM = 15  # characters of a value in a node
 
 # Okabe-Ito colours, which colour-blind people can tell apart; the kinds differ in shape as well
@@ -30,7 +30,7 @@ SERIF = "'Times New Roman', Times, serif"
 MONO = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"
 # the type of texts
 TITLE, SMALL, NUMBER = 'font-size="12"', 'font-size="11"', f'font-size="11" font-family="{MONO}"'
-BOLD, CENTRED = ' font-weight="600"', f'{NUMBER} text-anchor="middle"'
+BOLD, OVER = ' font-weight="600"', ' paint-order="stroke" stroke="#ffffff" stroke-width="3"'  # over an edge
 RADII = {"source": HEIGHT / 2, "operation": 9}  # of the corners of a node
 
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ..engine.back.reach import differentiable, on_tape
+from ..engine.back.marks import differentiable
+from ..engine.back.reach import on_tape
 from ..engine.derivatives.custom import CUSTOM
 from ..engine.derivatives.forward import ForwardTape
 from ..engine.recording.array_spec import ArraySpec
@@ -36,7 +37,6 @@ from .values import pack_value, show_value
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.recording.rows import Leaf
-    from ..engine.table.primitives import Primitive
     from ..engine.types import Array, Columns, Object, Structure
     from .fields import EventFields, Fields, Inside, Kind, Snapshot, TapeFields
 
@@ -117,15 +117,12 @@ class Reader:
         self.tape: GradientTape = tape
         self.namespaces = list(namespaces)
         self.record: Record | None = None
-        self._gone: int | None = None
         self.held: dict[int, Array] = {}  # arrays by row that the recording released, and a caller has
         self.name = ""
         self.count = 0  # of the rows read
         self.on: list[int] = []  # of the rows read: bits of the tapes to which a row that reads it belongs
         self.tapes: list[_Tape] = []
         self.files: dict[str, None] = {}  # in the order of their first rows
-        self._operations: dict[Primitive, Fields] = {}
-        self._places: dict[tuple[CodeType, int], tuple[str, int]] = {}
         self._forms: dict[Hashable, dict[Hashable, Fields]] = {}
         self._versions: dict[int, int] = {}  # the one of each variable when the recording met it
         self._noted = 0  # events that were looked at
@@ -193,7 +190,6 @@ class Reader:
             return False
         found = {row: value for row, value in recomputed(record).items() if row not in self.held}
         self.held.update(found)
-        self._gone = None
         return bool(found)
 
     def _missing(self) -> int:
@@ -201,11 +197,8 @@ class Reader:
         record = self.record
         if record is None or not self.tape._used or record.open:
             return 0
-        if self._gone is None:
-            self._gone = max(
-                0, missing_bytes(record) - sum(v.nbytes for row, v in self.held.items() if record.value(row) is None)
-            )
-        return self._gone
+        held = sum(value.nbytes for row, value in self.held.items() if record.value(row) is None)
+        return max(0, missing_bytes(record) - held)
 
     def _start(self) -> Record | None:
         record = self.tape._record
@@ -269,7 +262,6 @@ class Reader:
             "line": line,
             "file": file,
             "site": max(site, 0),
-            "cell": None,
             "dtype": as_dtype(dtype).name,
             "shape": list(shape),
             "output": 0,
@@ -279,7 +271,7 @@ class Reader:
         elif op == CALL:
             form |= self._call(row)
         else:
-            form |= self._operation(BY_CODE[op - FIRST_CODE])
+            form |= fields_of(BY_CODE[op - FIRST_CODE])
         operation = form["kind"] == "operation"
         ghost = operation and not tapes
         if ghost and around.outside and record.open:
@@ -294,17 +286,10 @@ class Reader:
             "status": "ghost" if ghost else "recorded",
         }
 
-    def _operation(self, primitive: Primitive) -> Fields:
-        """What the rows of a primitive have in common; the caller makes a new dictionary of it."""
-        found = self._operations.get(primitive)
-        if found is None:
-            found = self._operations[primitive] = fields_of(primitive)
-        return found
-
     def _call(self, row: int) -> Fields:
         record = self._known
         call = record.call_at(row)
-        result = self._operation(call.primitive).copy()
+        result = fields_of(call.primitive)
         if result["cut"] is None and record.shape_dtype(row)[1].kind in "biu":
             result["cut"] = "integer"
         result["said"] = result["said"] or of_arrays(call.primitive.name, call.attrs, len(record.shape_dtype(row)[0]))
@@ -398,16 +383,13 @@ class Reader:
         return "automatic" if automatic else "explicit" if tapes else None
 
     def _place(self, place: tuple[CodeType, int | None] | None, site: int) -> tuple[str | None, int | None]:
-        """(file, line) of the statement behind a row; each place in the code is looked up once."""
+        """(file, line) of the statement behind a row."""
         if place is None:
             return None, None
         code, fixed = place
-        key: tuple[CodeType, int] = (code, site if fixed is None else fixed)
-        found = self._places.get(key)
-        if found is None:
-            found = self._places[key] = place_of(*key)
-            self.files[found[0]] = None
-        return found
+        file, line = place_of(code, site if fixed is None else fixed)
+        self.files[file] = None
+        return file, line
 
     # -- what may change after a row was read ------------------------------------------------------
 

@@ -37,7 +37,7 @@ A ROW::
      "inputs": [1, 2], "output": 0, "call": 3,     which output of which call (its first row)
      "dtype": "float32", "shape": [2, 3], "value": VALUE | null, "released": false,
      "tangent": VALUE,                   its derivative in forward mode's direction; missing: none, or 0
-     "line": 3, "file": "<file>", "cell": 4 | null,
+     "line": 3, "file": "<file>",
      "site": 12,                         which of the line's operations it is
      "literal": true,                    a Python number: the program may have it at several places; missing: no
      "status": "recorded|ghost",         a ghost ran while a tape was open, but is on no tape
@@ -109,6 +109,8 @@ if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import Structure
     from .fields import Snapshot
+    from .reading import Reader
+    from .rows import PictureRow
 
 
 def snapshot(
@@ -135,10 +137,19 @@ def snapshot(
     reader = reader_of(tape, spaces(sys._getframe(1)), "snapshot() takes")
     reader.recompute()
     rows = reader.read(since + most)
+    found = snapshot_of(tape, target, sources, reader, rows, since)
+    return found | {"insides": reader.insides(target, sources)}
+
+
+def snapshot_of(
+    tape: GradientTape, target: Structure, sources: Structure, reader: Reader, rows: list[PictureRow], since: int = 0
+) -> Snapshot:
+    """The snapshot of rows that were read: with their names, the sweep, and what is wrong where all rows are there."""
     reader.name_rows(rows)
-    reader.know_the_end(rows)
-    result = reader.frame_of([row.full() for row in rows[since:]], since)
-    result["sweep"] = sweep_steps(tape, target, sources, reader.held)
-    result["insides"] = reader.insides(target, sources)
-    result["results"] = results_of(tape, target, sources, reader.held, reader.namespaces, others=True)
-    return result if since else result | wrong_with(tape, result, None if target is None else (target, sources))
+    if len(rows) == reader.count:
+        reader.know_the_end(rows)
+    found = reader.frame_of([row.full() for row in rows[since:]], since)
+    found["sweep"] = sweep_steps(tape, target, sources, reader.held)
+    found["results"] = results_of(tape, target, sources, reader.held, reader.namespaces, others=True)
+    complete = len(found["rows"]) == found["total"]
+    return found | wrong_with(tape, found, None if target is None else (target, sources)) if complete else found

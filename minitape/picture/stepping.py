@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.back.backward import rows_of
-from ..engine.back.endpoints import ends_of, first_adjoint
+from ..engine.back.endpoints import ends_of, first_adjoint, rows_of
 from ..engine.back.reach import reachable_rows
 from ..engine.back.sweep import Sweep
 from ..engine.recording.array_spec import ArraySpec
+from ..engine.recording.arrays import read_inputs
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CHUNK
 from ..engine.table.primitives.elementwise import FIRST_CODE, form_of
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from ..engine.types import Adjoint, Array, End, Object, Structure
     from .fields import Share, Shown, SnapshotStep, SweepFields
 
-KNOWN, SMALL = 256, 4096  # arrays whose VALUE is kept, and their size
 MOST = 20_000  # rows: the steps of a longer sweep are made on demand
 
 
@@ -100,8 +100,7 @@ class Stepper:
         assert tape._record is not None
         self.record = tape._record
         self.held = held
-        self._show = show
-        self._shown: dict[int, tuple[Array, Object]] = {}  # what was shown last, by identity
+        self.show = show
         starts: dict[int, Adjoint] = {}
         for t, adjoint in zip(targets, adjoints or [None] * len(targets), strict=True):
             for row in tape._rows_of(t)[-1:]:
@@ -145,7 +144,7 @@ class Stepper:
             primitive, inputs = operation_of(record, row)
             if primitive is None:
                 continue
-            read = [inputs[i] for i in record.read_inputs(primitive, inputs)]
+            read = [inputs[i] for i in read_inputs(record, primitive, inputs)]
             if primitive.keeps_output:
                 read.append(row)
             if any(r not in self.held and record.value(r) is None for r in read):
@@ -164,7 +163,10 @@ class Stepper:
             return steps
         with np.errstate(all="ignore"):
             if self._sweep is None:
-                self._sweep = Sweep(self.record, self._starts, self._wanted, self.reachable, held=self.held)
+                self._sweep = Sweep(self.record, self._starts, self._wanted, self.reachable)
+                if self.held:
+                    known: Object = self._sweep.values
+                    self._sweep.values = ChainMap(self.held, known)  # looks into the first one first
                 self._rows = self._sweep.steps()
             try:
                 for row in self._rows:
@@ -225,19 +227,6 @@ class Stepper:
             others = range(row + 1, row + call.outputs)
             step["others"] = [{"row": r, "adjoint": self._incoming(sweep, r)} for r in others]
         return step
-
-    def show(self, value: Array) -> Object:
-        """The VALUE of an array, made once: what one edge hands on is often the whole adjoint, which comes in at the
-        next step.
-        """
-        if not isinstance(value, np.ndarray) or value.size > SMALL:  # a large sum may be added up in place
-            return self._show(value)
-        known = self._shown.get(id(value))
-        if known is None or known[0] is not value:
-            if len(self._shown) >= KNOWN:
-                self._shown.pop(next(iter(self._shown)))
-            known = self._shown[id(value)] = value, self._show(value)
-        return known[1]
 
     def _value(self, row: int) -> Array:
         return self.held[row] if row in self.held else self.record.value(row)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from .marks import magnitude
+
 if TYPE_CHECKING:
     from .fields import EventFields, Fields, ResultFields, Shown, SourceFields, SweepFields, Torn
 
@@ -21,16 +23,7 @@ def is_zero(value: Shown | None) -> bool:
     >>> is_zero({"text": "[0. 0.]", "data": [0.0, 0.0]}), is_zero({"text": "nan", "data": "nan"})
     (True, False)
     """
-    if value is None:
-        return False
-    stats, data = value.get("stats"), value.get("data")
-    if stats is not None:
-        return stats["min"] == stats["max"] == 0 and not stats["nans"]
-    return data is not None and all(one == 0 for one in _flat(data))
-
-
-def _flat(data: object) -> Iterable[object]:
-    return (part for one in data for part in _flat(one)) if isinstance(data, list) else (data,)
+    return value is not None and magnitude(value) == 0
 
 
 def torn_of(

@@ -10,7 +10,8 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..engine.back.reach import differentiable, on_tape
+from ..engine.back.marks import differentiable
+from ..engine.back.reach import on_tape
 from ..engine.recording import evidence
 from ..engine.recording.array_spec import ArraySpec
 from ..engine.recording.evidence import ValueLeft, exits

@@ -1,11 +1,11 @@
 """All that makes minitape faster than its plain engine; with this folder deleted every answer stays the same.
 
-``operators`` has the functions of the table of derivatives and ``apply``, ``packed`` the rows of long recordings,
-``sweeps`` the sweeps over numbers, arrays and calls, ``number_rows`` those that an outer tape records. ``long`` sweeps
-long tapes of numbers with the ``kernels`` that numba compiles (``text`` writes what numba sees, ``compiled``,
-``machine_code`` and ``cache`` see to it that this happens once), ``blocks`` computes large arrays block by block in
-memory that is used again, and ``programs`` compiles the rows of a ``tf.function``: what runs often ``fuse`` and
-``rolled`` with numba, ``blockwise`` with NumPy.
+``operators`` has the functions of the table of derivatives, ``operation`` what runs all others, ``packed`` the rows
+of long recordings, ``sweeps`` the sweeps over numbers, arrays and calls, ``number_rows`` those that an outer tape
+records. ``long`` sweeps long tapes of numbers with the ``kernels`` that numba compiles (``text`` writes what numba
+sees, ``compiled``, ``machine_code`` and ``cache`` see to it that this happens once), ``blocks`` computes large arrays
+block by block in memory that is used again, and ``programs`` compiles the rows of a ``tf.function``: what runs often
+``fuse`` and ``rolled`` with numba, ``blockwise`` with NumPy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..engine.table.accelerator import Accelerator
 from . import blocks
 
 # a function or class of the plain form -> the module of its fast form
-_HOMES = {"Record": "packed", "apply": "operators", "run_sweep": "sweeps", "Rows": "programs"}
+_HOMES = {"Record": "packed", "apply": "operation", "run_sweep": "sweeps", "Rows": "programs"}
 
 
 class Speed(Accelerator):

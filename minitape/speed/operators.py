@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 import numpy as np
-from numpy import ndarray
 
 from ..engine.recording.evidence import DEPTH, clock, frames
 from ..engine.recording.frames import _OWN
-from ..engine.recording.rows import FULL, REALS, WIDTH
+from ..engine.recording.rows import FULL, WIDTH
 from ..engine.recording.state import state
 from ..engine.table.code import define
 from ..engine.table.fp import ignore_fp_errors, run_number
 from ..engine.table.primitives import Primitive
 from ..engine.table.primitives.elementwise import LARGE, form_of
 from ..engine.tensor.functions import SIGNS, number, real
-from ..engine.tensor.tensor import EagerTensor, from_array
+from ..engine.tensor.tensor import EagerTensor
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -290,44 +289,3 @@ def is_regular_pair(x: Array, y: Array, bound: float) -> bool:
         return False
     m, n = x.shape, y.shape
     return m == n or not m or not n or m[len(m) - len(n) :] == n
-
-
-def apply(plain: Function) -> Function:
-    """The fast form of :func:`minitape.engine.tensor.operation.apply`, which says what it does: one walk over the
-    inputs, one tensor.
-    """
-    from ..engine.tensor import operation as home
-
-    def apply(primitive: Primitive, inputs: Object, attrs: Object, frame: Object = None) -> Object:
-        record = state.record
-        arrays: list[Array] = []
-        made: Object
-        tensors: tuple[EagerTensor, ...]
-        for t in inputs:
-            if type(t) is not EagerTensor:
-                return plain(primitive, inputs, attrs, frame or _getframe(1))
-            value = t._value
-            arrays.append(value)
-        if primitive.code:
-            x, y = arrays[0], arrays[-1]
-            like = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
-            out = ignore_fp_errors().run(form_of(primitive.code, like).forward, *arrays)
-        else:
-            out = ignore_fp_errors().run(primitive.forward, *arrays, **attrs)
-        kind = type(out)
-        if (kind is ndarray and out.shape) or kind in REALS:
-            made = EagerTensor()
-            made._value, made._record, made._origin = out, None, None
-            tensors = (made,)
-        elif kind is tuple:
-            made = tensors = tuple(map(from_array, out))
-        else:
-            made = from_array(out)
-            tensors = (made,)
-        if record is None:
-            home.finish(primitive, inputs, attrs, tensors, frame or _getframe(1))
-        else:
-            record.write(primitive, inputs, attrs, tensors, frame or _getframe(1))
-        return made
-
-    return apply

@@ -21,7 +21,7 @@ ARRAY_ROW = 256  # added to the op of packed elementwise rows whose values are n
 
 def Record(plain: Any) -> Any:
     """The fast form of :class:`minitape.engine.recording.record.Record`."""
-    from ..engine.recording.record import last_from
+    from ..engine.recording.row_table import last_from
 
     class Packed(plain):
         """Rows of which all but the last are packed."""

@@ -36,28 +36,27 @@ FEW, WIDE = 24, 512  # rows from which on a compiled loop may pay: of numbers, o
 
 def run_sweep(plain: Function) -> Function:
     """The fast form of :func:`minitape.engine.back.sweep.run_sweep`."""
-
-    def run(
-        record: Any, starts: dict[int, Adjoint], sources: set[int], reachable: bytearray | None, recorded: bool
-    ) -> Function:
-        high, low, numbers = max(starts), min(sources), record.kinds <= REALS
-        if not recorded and high - low >= (FEW if numbers else WIDE):
-            long = long_sweep(record, starts, sources, reachable)
-            if long is not None:
-                long.run()
-                return long.adjoint
-        if numbers and not (recorded or reachable or record.base):
-            number_sweep(record.rows, starts, sources, high, low)
-        elif not (recorded and numbers and sweep_rows(record, starts, sources, reachable, high, low)):
-            _array_sweep(record, starts, sources, reachable, recorded, high, low)
-        return starts.get
-
-    return run
+    return number_sweep
 
 
-def number_sweep(rows: list, adjoints: dict[int, Adjoint], sources: set[int], high: int, low: int) -> None:
-    """The sweep over a tape of numbers: what an operation hands on to its inputs is computed at once."""
-    arrived = adjoints.get
+def number_sweep(
+    record: Any, adjoints: dict[int, Adjoint], sources: set[int], reachable: bytearray | None, recorded: bool
+) -> Function:
+    """The sweep over a tape of numbers: what an operation hands on to its inputs is computed at once. Long tapes, the
+    rows that an outer tape records, arrays and calls have sweeps of their own.
+    """
+    high, low, rows, arrived = max(adjoints), min(sources), record.rows, adjoints.get
+    numbers = record.kinds <= REALS
+    if not recorded and high - low >= (FEW if numbers else WIDE):
+        long = long_sweep(record, adjoints, sources, reachable)
+        if long is not None:
+            long.run()
+            return long.adjoint
+    if recorded and numbers and sweep_rows(record, adjoints, sources, reachable, high, low):
+        return arrived
+    if recorded or reachable or record.base or not numbers:
+        _array_sweep(record, adjoints, sources, reachable, recorded, high, low)
+        return arrived
     before = WARNINGS[OFF]
     try:
         for at in range(WIDTH * high, WIDTH * low - 1, -WIDTH):
@@ -74,6 +73,7 @@ def number_sweep(rows: list, adjoints: dict[int, Adjoint], sources: set[int], hi
                 del adjoints[row]
     finally:
         restore_fp_errors(before)
+    return arrived
 
 
 def _array_sweep(
@@ -111,7 +111,7 @@ def _array_sweep(
                     z = values[row]
                     kind = type(z) if type(z) in SCALAR else ndarray if g.size < LARGE else None
                     STEPS[kind, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
-            elif call.outputs == 1 and call.primitive.each:
+            elif call.outputs == 1 and not (primitive := call.primitive).code and type(primitive.rules) is tuple:
                 hand_on(call, g, matters, value_of, held, adjoints)
             else:
                 if general is None:

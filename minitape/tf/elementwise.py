@@ -16,7 +16,7 @@ from ..engine.table.accelerator import fast
 from ..engine.table.primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
 from ..engine.tensor.convert import cast_tensor, convert_to_tensor
 from ..engine.tensor.operation import apply, binary
-from ..engine.tensor.operators import float_quotient
+from ..engine.tensor.other_operators import float_quotient
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
@@ -57,12 +57,12 @@ def _named(function: Function, primitive: Primitive, name: str, sentence: str, e
 
 
 def _unary(name: str, sentence: str, example: str, kinds: str = "fc", primitive: str = "") -> Callable[..., Tensor]:
-    kernel = TABLE[primitive or name]
+    kernel, called = TABLE[primitive or name], f"math.{name}"
 
     def function(x: Value, name: Name = None) -> Tensor:
         x = tensor_of(x)
         if x._value.dtype.kind not in kinds:
-            check_kind(function.__name__, x, kinds)
+            check_kind(called, x, kinds)
         return apply(kernel, (x,), {}, _getframe(1))
 
     return _named(function, kernel, name, sentence, example, False)
@@ -71,13 +71,13 @@ def _unary(name: str, sentence: str, example: str, kinds: str = "fc", primitive:
 def _binary(
     name: str, sentence: str, example: str, kinds: str = NUMBERS, primitive: str = "", convert: Function = of_one_dtype
 ) -> Callable[..., Tensor]:
-    kernel = TABLE[primitive or name]
+    kernel, called = TABLE[primitive or name], f"math.{name}"
 
     def function(x: Value, y: Value, name: Name = None) -> Tensor:
         if type(x) is not EagerTensor or type(y) is not EagerTensor:
             x, y = convert(x, y)
         if x._value.dtype.kind not in kinds:
-            check_kind(function.__name__, x, kinds)
+            check_kind(called, x, kinds)
         return binary(kernel, x, y)
 
     return _named(function, kernel, name, sentence, example, True)

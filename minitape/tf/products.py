@@ -14,7 +14,7 @@ import numpy as np
 from ..engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
 from ..engine.table.primitives.linear import adjoint_of, product
 from ..engine.tensor.operation import apply
-from ..engine.tensor.operators import fit_matrices
+from ..engine.tensor.other_operators import fit_matrices
 from ..engine.tensor.tensor import Tensor
 from ..engine.types import Same
 from ..engine.values.invalid import invalid

@@ -19,6 +19,19 @@ SWEEP_OF_A_SQUARE = {  # of x * x at x = 3, of which a picture shows each share
     ]}],
 }  # fmt: skip
 
+# words of a sentence; code is between quotes, or has a sign between its words
+ENGLISH = re.compile(r"\b[a-z]{2,}(?: [a-z]+){2,}\b|\b(?:the|is|not|was|of|its|an|or) [a-z]+", re.IGNORECASE)
+CODE = re.compile(r"`[^`]*`|\w*[.\[(]\S*|\[[^\]]* for [^\]]*\]")
+OF_JAX = "它说："  # after it comes the error of JAX itself
+CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+def english_in(answer: str) -> list[str]:
+    """The English sentences in an answer, or in a model's page, that is to be Chinese."""
+    lines = [line for line in answer.splitlines() if not re.match(r"  \S+，代码第 \d+ 行：", line)]
+    said = (CODE.sub("", re.sub("`[^`]*`", "", line.partition(OF_JAX)[0])) for line in lines)
+    return [words for line in said for words in ENGLISH.findall(line)]
+
 
 def programs(text: str) -> dict[str, tuple[str, str]]:
     """Name -> (cause, text) of each program."""

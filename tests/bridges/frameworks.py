@@ -73,12 +73,12 @@ class Framework:
         """What a program left behind, its recording, and the answer about ``w``."""
         with self.bridge.record() as recording:
             space = self.run(text, name)
+        return space, recording, self.asked(space, recording)
+
+    def asked(self, space: dict[str, Any], recording: Any) -> Any:
+        """The answer about ``w``."""
         target = space.get(self.target)  # none where the program ended before it
-        return (
-            space,
-            recording,
-            recording.explain(space["w"]) if target is None else recording.explain(target, space["w"]),
-        )
+        return recording.explain(space["w"]) if target is None else recording.explain(target, space["w"])
 
 
 class Jax(Framework):
@@ -93,7 +93,10 @@ class Jax(Framework):
     def recorded(self, text: str, name: str) -> tuple[dict[str, Any], Any, Any]:
         space = self.run(text, name)
         recording = self.bridge.record(space["loss"], *space["args"], **space.get("options", {}))
-        return space, recording, recording.explain(recording.value, space["w"])
+        return space, recording, self.asked(space, recording)
+
+    def asked(self, space: dict[str, Any], recording: Any) -> Any:
+        return recording.explain(recording.value, space["w"])
 
 
 def dense(gradient: Any) -> Any:

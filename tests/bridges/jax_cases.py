@@ -61,13 +61,6 @@ def loss(w):
     return jnp.mean(pixels / 255.0)
 args = w,
 grad = jax.grad(loss)(*args)
-#@ interpolation_by_index integer_cast
-w = jnp.array([1.4, 0.2])
-def loss(w, table):
-    k = w.astype(int) #! #-
-    return jnp.sum(table[k]) #- return jnp.sum(jnp.interp(w, jnp.arange(3.0), table))
-args = w, jnp.array([1.0, 4.0, 9.0])
-grad = jax.grad(loss)(*args)
 #@ item_for_the_log left_jax
 w = jnp.array([1.0, 2.0])
 def loss(w):

@@ -38,15 +38,6 @@ def scalar_by_hand():
 
 
 @program
-def linear_regression():
-    def loss(params, x, t):
-        w, b = params
-        return jnp.mean((x @ w + b - t) ** 2)
-
-    return loss, ((normal(0, 4, 1), jnp.zeros(1)), normal(1, 32, 4), normal(2, 32, 1)), {}
-
-
-@program
 def mlp():
     def loss(params, x, labels):
         *hidden, last = params
@@ -106,22 +97,6 @@ def rnn_with_scan():
 
 
 @program
-def lstm_with_scan():
-    def loss(params, xs):
-        def step(state, x):
-            h, c = state
-            i, f, g, o = jnp.split(dense(params, jnp.concatenate([x, h])), 4)
-            c = nn.sigmoid(f) * c + nn.sigmoid(i) * jnp.tanh(g)
-            h = nn.sigmoid(o) * jnp.tanh(c)
-            return (h, c), h
-
-        (h, c), states = lax.scan(step, (jnp.zeros(3), jnp.zeros(3)), xs)
-        return jnp.sum(states) + jnp.sum(h * c)
-
-    return loss, (layers(5, 12)[0], normal(3, 4, 2)), {}
-
-
-@program
 def scan_in_reverse():
     def loss(reward, discount):
         def step(total, r):
@@ -141,16 +116,6 @@ def attention_with_a_mask():
         return jnp.mean(nn.softmax(scores) @ v)
 
     return loss, ({name: normal(k, 8, 8) for k, name in enumerate("qkv")}, normal(9, 5, 8)), {}
-
-
-@program
-def gan_step():
-    def loss(generator, discriminator, noise):
-        fake = jnp.tanh(dense(generator[1], nn.leaky_relu(dense(generator[0], noise))))
-        score = dense(discriminator[1], nn.leaky_relu(dense(discriminator[0], fake)))
-        return jnp.mean(nn.softplus(-score))
-
-    return loss, (layers(2, 8, 3), layers(3, 8, 1), normal(9, 4, 2)), {}
 
 
 @program
@@ -259,22 +224,6 @@ def dropout_with_a_key():
 
 
 @program
-def variational_autoencoder():
-    def loss(params, x, key):
-        mean, log_scale = jnp.split(dense(params["encoder"], x), 2, axis=-1)
-        z = mean + jnp.exp(log_scale) * jax.random.normal(key, mean.shape)
-        seen = nn.log_sigmoid(dense(params["decoder"], z))
-        kl = -0.5 * jnp.sum(1 + 2 * log_scale - mean**2 - jnp.exp(2 * log_scale))
-        return kl - jnp.sum(seen * x)
-
-    return (
-        loss,
-        ({"encoder": layers(4, 4)[0], "decoder": layers(2, 4)[0]}, jnp.abs(normal(5, 3, 4)), jax.random.PRNGKey(1)),
-        {},
-    )
-
-
-@program
 def functions_under_jit():
     @jax.jit
     def layer(w, x):
@@ -287,19 +236,3 @@ def functions_under_jit():
         return jnp.sum(jnp.linalg.norm(x, axis=1))
 
     return loss, ([normal(0, 3, 3), normal(1, 3, 3)], normal(5, 2, 3)), {}
-
-
-@program
-def neural_ode_with_rk4():
-    def loss(w, x):
-        def slope(x):
-            return jnp.tanh(x @ w)
-
-        def step(x, _):
-            a = slope(x)
-            b = slope(x + 0.05 * a)
-            return x + 0.1 * (a + 2 * b) / 3, None
-
-        return jnp.sum(lax.scan(step, x, None, length=4)[0] ** 2)
-
-    return loss, (normal(0, 2, 2), normal(5, 2)), {}

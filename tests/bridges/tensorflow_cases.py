@@ -74,13 +74,6 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum(h * h)
 try: grad = tape.gradient(y, w)
 except LookupError: grad = None
-#@ python_function_by_numpy_function left_through_numpy
-import numpy as np
-w = tf.Variable([1.0, 2.0])
-with tf.GradientTape() as tape:
-    h = tf.numpy_function(np.cbrt, [w], tf.float32) #! #- h = w ** (1.0 / 3.0)
-    y = tf.reduce_sum(h)
-grad = tape.gradient(y, w)
 #@ asked_the_tape_of_another_loss computed_before_tape
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as first:
@@ -99,17 +92,6 @@ for k in range(2):
         #+ unit = normalized(w)
         y = tf.reduce_sum(unit * [1.0, 0.0])
     grad = tape.gradient(y, w)
-#@ kept_when_it_was_built computed_before_tape
-w = tf.Variable([1.0, 2.0])
-class Scale:
-    def build(self):
-        self.factor = w * 3.0 #!
-scale = Scale()
-scale.build() #-
-with tf.GradientTape() as tape:
-    #+ scale.build()
-    y = tf.reduce_sum(scale.factor)
-grad = tape.gradient(y, w)
 #@ read_again_after_the_block computed_after_tape
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
@@ -153,8 +135,8 @@ grad = tape.gradient(y, w)
 w = tf.Variable([1.2, 2.7])
 @tf.function
 def rounded(x):
-    return tf.map_fn( #!
-        lambda v: tf.round(v) * 2.0, #- lambda v: v * 2.0,
+    return tf.map_fn(
+        lambda v: tf.round(v) * 2.0, #! #- lambda v: v * 2.0,
         x)
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(rounded(w * 1.0))
@@ -165,14 +147,6 @@ with tf.GradientTape() as tape:
     w = v.value() #- w = v
     y = tf.reduce_sum(v * v)
 grad = tape.gradient(y, w) #!
-#@ outer_tape_that_watches_nothing not_accessed_watched
-w, v = tf.Variable(2.0), tf.Variable(3.0)
-with tf.GradientTape(watch_accessed_variables=False) as outer: #! #- with tf.GradientTape() as outer:
-    outer.watch(v)
-    with tf.GradientTape() as inner:
-        z = v * v * w
-    y = inner.gradient(z, v)
-grad = outer.gradient(y, w)
 #@ copied_with_its_owner wrong_object
 import copy
 w = tf.Variable([1.0, 2.0])
@@ -187,13 +161,6 @@ with tf.GradientTape() as tape:
     tape.watch(w)
     state.assign(w) #! #- state = w * 1.0
     y = tf.reduce_sum(state * state)
-grad = tape.gradient(y, w)
-#@ copy_of_a_model wrong_object
-net = tf.keras.Sequential([tf.keras.layers.Input((2,)), tf.keras.layers.Dense(1)])
-w = net.layers[0].kernel
-copy = tf.keras.models.clone_model(net) #! #- copy = net
-with tf.GradientTape() as tape:
-    y = tf.reduce_mean(copy(tf.ones((3, 2))) ** 2)
 grad = tape.gradient(y, w)
 #@ forward_pass_before_the_watch computed_before_tape
 w = tf.constant([1.0, 2.0])
@@ -228,12 +195,4 @@ for step in range(2):
     if grad is not None:
         net.w = net.w - 0.1 * grad #! #- net.w.assign_sub(0.1 * grad)
     w = net.w
-#@ built_at_each_step wrong_object
-def build():
-    return tf.keras.Sequential([tf.keras.layers.Input((3,)), tf.keras.layers.Dense(1)])
-model = build()
-w = model.trainable_variables[0]
-with tf.GradientTape() as tape:
-    y = tf.reduce_sum(build()(tf.ones([2, 3])))  #! #- y = tf.reduce_sum(model(tf.ones([2, 3])))
-grad = tape.gradient(y, w)
 """

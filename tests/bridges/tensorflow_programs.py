@@ -25,19 +25,6 @@ def trained(model, optimizer, inputs, labels, loss_of, steps=2):
 
 
 @program
-def linear_regression():
-    x, t = tf.random.normal([32, 4]), tf.random.normal([32, 1])
-    w, b = tf.Variable(tf.random.normal([4, 1])), tf.Variable(tf.zeros([1]))
-    for _ in range(3):
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_mean((x @ w + b - t) ** 2)
-        dw, db = tape.gradient(loss, [w, b])
-        w.assign_sub(0.1 * dw)
-        b.assign_sub(0.1 * db)
-    return [loss, dw, db, w, b]
-
-
-@program
 def mlp_with_adam():
     net = keras.Sequential([keras.layers.Dense(32, activation="relu"), keras.layers.Dense(10)])
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -76,17 +63,6 @@ def lstm_layer():
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(net(x) ** 2)
     return [loss, *tape.gradient(loss, net.trainable_variables)]
-
-
-@program
-def attention_by_hand():
-    q, k, v = (tf.Variable(tf.random.normal([8, 8])) for _ in range(3))
-    x = tf.random.normal([2, 5, 8])
-    with tf.GradientTape() as tape:
-        scores = (x @ q) @ tf.transpose(x @ k, [0, 2, 1]) / 8**0.5
-        scores = tf.where(tf.linalg.band_part(tf.ones([5, 5]), -1, 0) > 0, scores, -1e9)
-        loss = tf.reduce_mean(tf.nn.softmax(scores) @ (x @ v))
-    return [loss, *tape.gradient(loss, [q, k, v])]
 
 
 @program
@@ -190,18 +166,6 @@ def convolution_and_pooling():
         h = tf.nn.relu(tf.nn.conv2d(x, k, 1, "SAME"))
         y = tf.reduce_mean(tf.nn.avg_pool2d(h, 2, 2, "VALID"))
     return [y, tape.gradient(y, k)]
-
-
-@program
-def variational_autoencoder():
-    e, d = tf.Variable(tf.random.normal([6, 4])), tf.Variable(tf.random.normal([2, 6]))
-    x = tf.random.uniform([5, 6])
-    with tf.GradientTape() as tape:
-        mean, spread = tf.split(x @ e, 2, axis=1)
-        z = mean + tf.exp(0.5 * spread) * tf.random.normal(tf.shape(mean), seed=3)
-        loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(x, z @ d))
-        loss -= 0.5 * tf.reduce_mean(1 + spread - mean**2 - tf.exp(spread))
-    return [loss, *tape.gradient(loss, [e, d])]
 
 
 @program

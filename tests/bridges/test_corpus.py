@@ -19,38 +19,22 @@ _, TENSORFLOW, _ = FRAMEWORKS
 # TensorFlow's bridge names another line of these, or another cause: where an object was replaced, values left a block
 # or a layer was not used, a tape knows more of the program
 OTHERS = """
-    comparisons/adaptive-weights-clipped-by-python-max
-    comparisons/only-the-mask-through-numpy dtype/string-split-and-to-number dtype/while-loop-with-int-vars
-    healthy/persistent-many healthy/temperature-scheduled-from-the-loss no_derivative/tf-data-from-inside-tape
-    not_trainable/frozen-backbone-then-asked-for-all-its-variables not_used/overwritten-before-it-is-used
-    not_used/reg-losses-only not_used/sum-of-two-targets-with-none
-    not_used/two-lambdas-one-name not_used/while-loop-tolerance-only
-    not_watched/state-of-a-layer-as-an-attribute-is-not-watched
-    numpy_functions/asked-in-a-worker-after-numpy-in-main
-    numpy_functions/rl-returns-multiplied-by-sampled-probability-numbers
-    numpy_values/actor-thread-plays-learner-thread-learns numpy_values/numpy-of-two-only-one-reaches
-    numpy_values/rnn-state-numpy other_tapes/a-layer-in-what-the-dataset-maps
-    other_tapes/tf-data-map-with-variable places/match-on-a-class python_choices/larger-of-two-losses-in-a-list
-    python_numbers/generator-yields-floats python_numbers/in-operator-lookup
-    python_numbers/losses-appended-as-floats python_numbers/match-statement-on-a-level
-    python_numbers/nonlocal-accumulator python_numbers/nonlocal-total python_numbers/pool-gives-floats
-    python_numbers/visitor-dispatch-by-name rebound/augmented-after-watch rebound/maml-kernel-replaced-by-tensor
-    rebound/optimizer-keeps-old-variables rebound/rebound-after-watch rebound_variables/assign-add-chain
-    rebound_variables/assign-returns-tensor-in-loop rebound_variables/assign-sub-rebound
-    rebound_variables/global-rebound recording_paused/watch-under-pause state/model-that-assigns-its-weight
-    state/optimizer-learning-rate-from-a-variable state/scatter-nd-update-buffer stop_gradient/asked-in-a-worker
-    stop_gradient/long-vae-with-a-class-and-logging unused_layer/logged-unused-head
+    comparisons/adaptive-weights-clipped-by-python-max dtype/string-split-and-to-number healthy/persistent-many
+    no_derivative/tf-data-from-inside-tape not_trainable/frozen-backbone-then-asked-for-all-its-variables
+    not_used/reg-losses-only not_used/while-loop-tolerance-only
+    not_watched/state-of-a-layer-as-an-attribute-is-not-watched numpy_functions/asked-in-a-worker-after-numpy-in-main
+    numpy_values/rnn-state-numpy other_tapes/a-layer-in-what-the-dataset-maps other_tapes/tf-data-map-with-variable
+    python_choices/larger-of-two-losses-in-a-list python_numbers/losses-appended-as-floats
+    python_numbers/pool-gives-floats python_numbers/visitor-dispatch-by-name rebound/augmented-after-watch
+    rebound/maml-kernel-replaced-by-tensor rebound/optimizer-keeps-old-variables rebound_variables/assign-add-chain
+    rebound_variables/assign-returns-tensor-in-loop recording_paused/watch-under-pause
+    state/model-that-assigns-its-weight state/optimizer-learning-rate-from-a-variable state/scatter-nd-update-buffer
+    stop_gradient/asked-in-a-worker stop_gradient/long-vae-with-a-class-and-logging unused_layer/logged-unused-head
     used_elsewhere/extra-losses-not-added used_elsewhere/long-seq2seq-attention
-    used_elsewhere/same-number-on-a-logged-line-large wrong_object/constant-again-in-loop
-    wrong_object/fed-twice-from-a-dataset wrong_object/fresh-tensor-from-function-twice
-    wrong_object/grad-cam-recomputed wrong_object/gradient-of-value-read
-    wrong_object/gradient-penalty-on-a-fresh-interpolation
-    wrong_object/gradient-with-respect-to-the-activations-of-another-call
-    wrong_object/gradient-with-respect-to-the-symbol-of-the-layer wrong_object/identity-asked-instead
-    wrong_object/layer-output-asked-by-index wrong_object/list-of-converted-variables-asked
-    wrong_object/property-makes-new-tensor wrong_object/read-value-asked
-    wrong_object/saliency-of-an-array-that-was-made-a-tensor-later wrong_object/same-array-two-tensors
-    wrong_object/snapshot-list-asked
+    used_elsewhere/same-number-on-a-logged-line-large wrong_object/fed-twice-from-a-dataset
+    wrong_object/gradient-of-value-read wrong_object/gradient-with-respect-to-the-symbol-of-the-layer
+    wrong_object/identity-asked-instead wrong_object/layer-output-asked-by-index wrong_object/read-value-asked
+    wrong_object/saliency-of-an-array-that-was-made-a-tensor-later
 """.split()
 
 

@@ -44,7 +44,7 @@ def test_every_third_step(framework, loop, cause):
     assert recording.steps == 8 and len(recording.latest.sweeps) == 1  # the seventh
     why = recording.explain(source)
     assert why.cause == cause and why.filename == __file__
-    assert repr(recording).startswith("Every(3, 8 steps, Recording(")
+    assert repr(recording).startswith("SampledSteps(8 steps, Recording(")
 
 
 @pytest.mark.parametrize(("framework", "loop", "cause"), LOOPS)
@@ -70,6 +70,8 @@ def test_what_is_no_number_of_steps_and_what_was_not_recorded():
     bridge = TORCH.bridge
     with pytest.raises(ValueError, match="every=0 is no number of steps"):
         bridge.record(every=0)
+    with pytest.raises(ValueError, match="every= and first= each choose the steps"):
+        bridge.record(every=3, first=2)
     with bridge.record(every=2) as recording:
         pass
     assert recording.steps == 0

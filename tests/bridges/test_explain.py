@@ -4,7 +4,9 @@ import re
 
 import pytest
 
-from .cases import blamed, broken, fixed
+from minitape.common.texts import VARIABLES
+
+from .cases import CHINESE, blamed, broken, english_in, fixed
 from .frameworks import FRAMEWORKS, arrived, every_case
 
 # what PyTorch and TensorFlow themselves say in these programs
@@ -50,7 +52,8 @@ def patched(text: str, line: int, patch: str) -> str:
 
 
 @pytest.mark.parametrize(("framework", "name"), every_case())
-def test_cause_and_line(framework, name):
+def test_cause_and_line(framework, name, monkeypatch):
+    """And each sentence of the answer, and of what fixes it, is translated."""
     cause, text = framework.cases[name]
     space, recording, why = framework.recorded(broken(text), f"<{name}>")
     assert recording.failure is None
@@ -65,6 +68,10 @@ def test_cause_and_line(framework, name):
     there |= by_rule and "zeros" in why.message  # also as zeros that a rule or a line gave
     assert why.connected is there and why.message and why.fix
     assert "{" not in why.message + re.sub("`.*?`", "", why.fix, flags=re.S) and str(why) and why._repr_html_()
+    with monkeypatch.context() as patch:
+        patch.setenv(VARIABLES[0], "zh")
+        theirs = framework.asked(space, recording)
+        assert english_in(str(theirs)) == [] and CHINESE.search(theirs.message) and CHINESE.search(theirs.fix)
     if why.patch is not None:
         space = framework.run(patched(broken(text), why.patch_line, why.patch), f"<{name} patched>")
         assert "error" not in space and arrived(framework.gradient(space)), why.fix
@@ -73,7 +80,6 @@ def test_cause_and_line(framework, name):
 @pytest.mark.parametrize(("framework", "name"), every_case())
 def test_what_mends_it(framework, name):
     text = fixed(framework.cases[name][1])
-    assert arrived(framework.gradient(framework.run(text, f"<{name} fixed>")))
     space, _, why = framework.recorded(text, f"<{name} fixed>")
     assert "error" not in space and arrived(framework.gradient(space))
     assert why.cause == "connected", str(why)

@@ -227,7 +227,7 @@ def test_the_first_steps_are_one_recording():
             loss = net(torch.ones(2, 3)).sum()
             loss.backward()
             optimizer.step()
-    assert len(recording.latest.sweeps) == 3 and repr(recording).startswith("First(3, 9 steps, ")
+    assert len(recording.latest.sweeps) == 3 and repr(recording).startswith("SampledSteps(9 steps, ")
     assert recording.explain(net).problems[0].cause == "accumulated"
     with pytest.raises(ValueError, match="first=0"):
         record(first=0)

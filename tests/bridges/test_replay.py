@@ -7,8 +7,9 @@ import pytest
 
 import minitape as tf
 from minitape.bridges import Recording, Replay
-from minitape.course.programs import CALLED, FOLDER, run, saved_program
+from minitape.course.programs import CALLED, FOLDER, saved_program
 from minitape_widgets import TapeView
+from tests.course.record_programs import run
 
 
 def recorded():
@@ -85,13 +86,13 @@ def test_what_the_lesson_keeps_is_what_the_framework_does_today(name, capsys):
     today, then = run(name), saved_program(name)
     written = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     assert today["why"] == written["why"], (
-        f"write it anew: python -m minitape.course.programs {name}; minitape save notebooks/en/14*.ipynb"
+        f"write it anew: python -m tests.course.record_programs {name}; minitape save notebooks/en/14*.ipynb"
     )
     shown = [
         [(row["name"], row["op"], row["label"], row["line"]) for row in told["snapshot"]["rows"]]
         for told in (today, written)
     ]
-    assert shown[0] == shown[1], f"write it anew: python -m minitape.course.programs {name}"
+    assert shown[0] == shown[1], f"write it anew: python -m tests.course.record_programs {name}"
     gradients = [
         [None if g is None else g["data"] for g in s["sweep"]["gradients"]]
         for s in (today["snapshot"], then.recording.snapshot())

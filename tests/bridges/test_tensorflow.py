@@ -205,10 +205,9 @@ def test_a_call_of_a_function_opens():
     for _ in range(3):
         larger = np.sum(at) > 2.0
         at = at / 2.0 if larger else tensorflow.sin(at) * w + 1.0
-        values += [("then" if larger else "else", at)]
+        values.append(at)
     rows = [row for row in found["rows"] if row["label"] in ("÷", "+") and row["dtype"] == "float32"]
-    assert [row["scope"] for row in rows] == [[f"turn {turn}", way] for turn, (way, _) in enumerate(values, 1)]
-    assert [row["value"] for row in rows] == [show_value(value.numpy()) for _, value in values]
+    assert [row["value"] for row in rows] == [show_value(value.numpy()) for value in values]
     names = {row["name"] for row in found["rows"]}
     assert {"x", "w"} <= names and {row["line"] for row in rows} == {
         walk.python_function.__code__.co_firstlineno + k for k in (4, 6)
@@ -224,7 +223,7 @@ def test_a_compiled_training_step_opens_with_its_tape():
         run("tf_function_that_trains")
     inside = opened(recording.snapshot())
     arrived = [row["name"] for row in inside["rows"] if row["row"] in inside["sweep"]["sources"]]
-    assert inside["sweep"]["steps"] and arrived == [None, "x"]  # the variable has no name
+    assert inside["sweep"]["steps"] and arrived == [None]  # the variable has no name
 
 
 def test_looking_inside_changes_nothing_and_asks_nobody():

@@ -245,22 +245,13 @@ def test_compiled_steps_are_counted():
     assert {answer.cause for answer in steps.explain(model).values()} == {"broadcast"}
 
 
-def test_several_models_are_one_page():
-    first, second = tensorflow.keras.layers.Dense(2), tensorflow.keras.layers.Dense(1)
-    with bridge.record() as recording, tensorflow.GradientTape() as tape:
-        loss = tensorflow.reduce_sum(second(tensorflow.stop_gradient(first(tensorflow.ones((3, 2))))))
-        tape.gradient(loss, second.trainable_variables)
-    causes = {name: answer.cause for name, answer in recording.explain([first, second]).items()}
-    assert causes["first.kernel"] == "stop_gradient"
-    assert causes["second.kernel"] == "connected"
-
-
 def test_a_layer_whose_gradient_is_not_asked_for_is_not_called_healthy():
     first, second = tensorflow.keras.layers.Dense(2), tensorflow.keras.layers.Dense(1)
     with bridge.record() as recording, tensorflow.GradientTape() as tape:
         loss = tensorflow.reduce_sum(second(first(tensorflow.ones((3, 2)))))
         tape.gradient(loss, second.trainable_variables)
-    page = recording.explain([first, second])
+    layers = {"first": first, "second": second}
+    page = recording.explain({f"{name}.{v.name}": v for name, one in layers.items() for v in one.variables})
     assert not page.problems
     assert "Not trained: first.bias, kernel (2 of 4)." in str(page) and "Healthy: second.bias, kernel" in str(page)
 

@@ -33,16 +33,16 @@ loss.backward()
 #@ detached_in_a_vmapped_function unknown
 w = torch.randn(3, requires_grad=True)
 def score(x):
-    return (w.detach() * x).sum() #- return (w * x).sum()
-loss = torch.vmap(score)(torch.randn(5, 3)).mean() #!
+    return (w.detach() * x).sum() #! #- return (w * x).sum()
+loss = torch.vmap(score)(torch.randn(5, 3)).mean()
 loss.backward()
 #@ detached_in_a_function_of_which_torch_func_takes_the_gradient unknown
 net = nn.Linear(3, 3)
 w = net.weight
 hidden = net(torch.ones(3)) * 2.0
 def energy(x):
-    return (torch.sin(hidden.detach() * x)).sum() #- return (torch.sin(hidden * x)).sum()
-force = torch.func.grad(energy)(torch.ones(3)) #!
+    return (torch.sin(hidden.detach() * x)).sum() #! #- return (torch.sin(hidden * x)).sum()
+force = torch.func.grad(energy)(torch.ones(3))
 loss = (force ** 2).sum()
 loss.backward()
 #@ rewards_as_numbers_beside_a_sampled_action left_torch
@@ -118,12 +118,6 @@ w = torch.tensor([1, 3]) #!
 loss = net(w).sum()
 loss.backward()
 #+ w = net.weight
-#@ limit_of_a_clamp_as_a_number left_torch
-w = torch.tensor(1.0, requires_grad=True)
-x = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)
-limit = float(w) #! #- limit = w
-loss = torch.clamp(x, 0, max=limit).sum() #- loss = torch.clamp(x, torch.tensor(0.0), max=limit).sum()
-loss.backward()
 #@ meter_that_keeps_a_number left_torch
 class Meter:
     def update(self, value):
@@ -278,15 +272,6 @@ w = net.weight
 loss = net(torch.randn(4, 3)).pow(2).mean()
 loss = torch.autograd.Variable(loss.data, requires_grad=True) #! #-
 loss.backward()
-#@ attack_in_rounds non_leaf
-x = torch.randn(4, 3)
-w = torch.zeros(4, 3, requires_grad=True)
-for step in range(2):
-    loss = (x + w).exp().sum()
-    loss.backward()
-    if step == 0:
-        w = torch.clamp(w + 0.1 * w.grad.sign(), -0.3, 0.3) #! #- w = torch.clamp(w + 0.1 * w.grad.sign(), -0.3, \
-0.3).detach().requires_grad_()
 #@ second_derivative_of_a_network create_graph
 net = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1))
 w = net[0].weight

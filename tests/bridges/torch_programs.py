@@ -30,21 +30,6 @@ def trained(module, optimizer, inputs, labels, loss_of, steps=2):
 
 
 @program
-def linear_regression():
-    x, t = torch.randn(32, 4), torch.randn(32, 1)
-    w, b = torch.randn(4, 1, requires_grad=True), torch.zeros(1, requires_grad=True)
-    for _ in range(3):
-        loss = ((x @ w + b - t) ** 2).mean()
-        loss.backward()
-        with torch.no_grad():
-            w -= 0.1 * w.grad
-            b -= 0.1 * b.grad
-            w.grad.zero_()
-            b.grad = None
-    return loss, w, b
-
-
-@program
 def mlp_with_adam():
     net = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 10))
     labels = torch.randint(0, 10, (16,))
@@ -80,49 +65,12 @@ def lstm():
 
 
 @program
-def gru_two_layers():
-    net = nn.GRU(3, 4, num_layers=2)
-    states, h = net(torch.randn(5, 2, 3))
-    loss = (states**2).mean() + h.abs().sum()
-    loss.backward()
-    return [loss, *grads(net)]
-
-
-@program
-def attention_by_hand():
-    q, k, v = (nn.Linear(8, 8) for _ in range(3))
-    x = torch.randn(2, 5, 8)
-    scores = q(x) @ k(x).transpose(1, 2) / 8**0.5
-    scores = scores.masked_fill(torch.triu(torch.ones(5, 5, dtype=torch.bool), 1), float("-inf"))
-    loss = (torch.softmax(scores, dim=-1) @ v(x)).mean()
-    loss.backward()
-    return [loss, *grads(q), *grads(k), *grads(v)]
-
-
-@program
-def transformer_layer():
-    net = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, batch_first=True)
-    loss = net(torch.randn(2, 5, 8)).square().sum()
-    loss.backward()
-    return [loss, *grads(net)]
-
-
-@program
 def multihead_attention():
     net = nn.MultiheadAttention(8, 2, batch_first=True)
     x = torch.randn(2, 4, 8, requires_grad=True)
     out, weights = net(x, x, x)
     (out.sum() + weights[:, 0].sum()).backward()
     return [out, x.grad, *grads(net)]
-
-
-@program
-def embedding_bag_of_words():
-    table, out = nn.Embedding(50, 8, padding_idx=0), nn.Linear(8, 2)
-    words = torch.randint(0, 50, (4, 6))
-    loss = F.cross_entropy(out(table(words).mean(dim=1)), torch.tensor([0, 1, 0, 1]))
-    loss.backward()
-    return [loss, *grads(table), *grads(out)]
 
 
 @program
@@ -220,18 +168,6 @@ def accumulated_gradients():
         (net(torch.randn(4, 5)).pow(2).mean() / 3).backward()
     norm = nn.utils.clip_grad_norm_(net.parameters(), 0.1)
     return [norm, *grads(net)]
-
-
-@program
-def variational_autoencoder():
-    encoder, decoder = nn.Linear(6, 4), nn.Linear(2, 6)
-    x = torch.rand(5, 6)
-    mean, spread = encoder(x).chunk(2, dim=1)
-    z = mean + torch.exp(0.5 * spread) * torch.randn_like(mean)
-    divergence = -0.5 * torch.mean(1 + spread - mean.pow(2) - spread.exp())
-    loss = F.binary_cross_entropy(torch.sigmoid(decoder(z)), x) + divergence
-    loss.backward()
-    return [loss, *grads(encoder), *grads(decoder)]
 
 
 @program

@@ -177,17 +177,6 @@ for _ in range(2):
     opt.zero_grad()
     loss.backward()
     opt.step()
-#@ sac_sample sampled
-actor, critic = nn.Linear(4, 2), nn.Linear(5, 1)
-for p in critic.parameters(): p.requires_grad_(False)
-opt = torch.optim.Adam(actor.parameters(), 1e-3)
-s = torch.randn(16, 4)
-mu, log_std = actor(s).chunk(2, -1)
-dist = torch.distributions.Normal(mu, log_std.exp())
-a = dist.sample()  #! #- a = dist.rsample()
-logp = dist.log_prob(a)
-loss = (0.2 * logp - critic(torch.cat([s, a], -1))).mean()
-opt.zero_grad(); loss.backward(); opt.step()
 #@ vae_sample sampled
 enc, dec = nn.Linear(10, 6), nn.Linear(3, 10)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], 1e-3)
@@ -216,28 +205,6 @@ losses = [torch.tensor(out.norm() * 0.01)]  #! #- losses = [out.norm() * 0.01]
 losses.append(nn.functional.cross_entropy(out, y))
 loss = sum(losses)
 opt.zero_grad(); loss.backward(); opt.step()
-#@ scaler_no_unscale scaled
-net = nn.Linear(5, 1)
-opt = torch.optim.SGD(net.parameters(), 0.01)
-scaler = torch.amp.GradScaler("cpu")
-x, y = torch.randn(8, 5), torch.randn(8, 1)
-for _ in range(2):
-    opt.zero_grad()
-    loss = (net(x) - y).pow(2).mean()
-    scaler.scale(loss).backward()
-    opt.step()  #! #- scaler.step(opt); scaler.update()
-#@ clip_before_unscale scaled
-net = nn.Linear(5, 1)
-opt = torch.optim.SGD(net.parameters(), 0.01)
-scaler = torch.amp.GradScaler("cpu")
-x, y = torch.randn(8, 5), torch.randn(8, 1)
-for _ in range(2):
-    opt.zero_grad()
-    loss = (net(x) - y).pow(2).mean()
-    scaler.scale(loss).backward()
-    #+ scaler.unscale_(opt)
-    nn.utils.clip_grad_norm_(net.parameters(), 1.0)  #!
-    scaler.step(opt); scaler.update()
 #@ pairwise connected
 net = nn.Linear(4, 1)
 opt = torch.optim.SGD(net.parameters(), 0.01)
@@ -266,14 +233,6 @@ net = Net(); opt = torch.optim.Adam(net.head.parameters(), 1e-2)
 for _ in range(2):
     loss = nn.functional.cross_entropy(net(torch.randn(8, 4)), torch.randint(0, 2, (8,)))
     opt.zero_grad(); loss.backward(); opt.step()
-#@ entropy_bonus connected
-net = nn.Linear(6, 4); opt = torch.optim.Adam(net.parameters(), 1e-2)
-x, y = torch.randn(8, 6), torch.randint(0, 4, (8,))
-logits = net(x)
-p = F.softmax(logits, -1)
-entropy = -(p * F.log_softmax(logits, -1)).sum(-1).mean()
-loss = F.cross_entropy(logits, y) - 0.01 * entropy
-opt.zero_grad(); loss.backward(); opt.step()
 #@ attention connected
 layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
 head = nn.Linear(16, 3)
@@ -302,27 +261,6 @@ for _ in range(3):
     og.zero_grad()
     F.binary_cross_entropy_with_logits(D(fake), one).backward()
     og.step()
-#@ ema_byol connected
-import copy
-online = nn.Linear(6, 4); target = copy.deepcopy(online)
-opt = torch.optim.SGD(online.parameters(), 0.1)
-for _ in range(3):
-    x = torch.randn(8, 6)
-    with torch.no_grad():
-        t = target(x + 0.1 * torch.randn_like(x))
-    loss = (online(x) - t).pow(2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-    with torch.no_grad():
-        for p, q in zip(online.parameters(), target.parameters()):
-            q.mul_(0.99).add_(p, alpha=0.01)
-#@ warmup connected
-net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
-sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min(1.0, s / 100))
-for _ in range(4):
-    x = torch.randn(8, 4)
-    opt.zero_grad()
-    ((net(x) - 1) ** 2).mean().backward()
-    opt.step(); sched.step()
 #@ scaler connected
 net = nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1)); opt = torch.optim.SGD(net.parameters(), 0.1)
 scaler, off = torch.amp.GradScaler("cpu", init_scale=1024.0), torch.amp.GradScaler(enabled=False)
@@ -336,17 +274,6 @@ for _ in range(3):
     scaler.unscale_(opt)
     nn.utils.clip_grad_norm_(net.parameters(), 1.0)
     scaler.step(opt); scaler.update()
-#@ reinforce connected
-policy, value = nn.Linear(4, 3), nn.Linear(4, 1)
-opt = torch.optim.Adam([*policy.parameters(), *value.parameters()], 1e-2)
-s = torch.randn(10, 4)
-dist = torch.distributions.Categorical(logits=policy(s))
-a = dist.sample()
-reward = (a == 1).float()
-v = value(s).squeeze(-1)
-adv = (reward - v).detach()
-loss = -(dist.log_prob(a) * adv).mean() + (reward - v).pow(2).mean() - 0.01 * dist.entropy().mean()
-opt.zero_grad(); loss.backward(); opt.step()
 #@ vqvae_ste connected
 enc, dec, code = nn.Linear(6, 3), nn.Linear(3, 6), nn.Embedding(16, 3)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters(), *code.parameters()], 1e-3)
@@ -357,34 +284,6 @@ q = code(i)
 st = z + (q - z).detach()
 loss = (dec(st) - x).pow(2).mean() + (q - z.detach()).pow(2).mean() + 0.25 * (z - q.detach()).pow(2).mean()
 opt.zero_grad(); loss.backward(); opt.step()
-#@ small_regular connected
-net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 1)); opt = torch.optim.Adam(net.parameters(), 1e-3)
-for _ in range(2):
-    x = torch.randn(8, 6)
-    loss = 1e-7 * (net(x) - 1).pow(2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-#@ lora connected
-class LoRA(nn.Module):
-    def __init__(self, base):
-        super().__init__()
-        self.base = base.requires_grad_(False)
-        self.a, self.b = nn.Parameter(torch.randn(4, 2) * 0.1), nn.Parameter(torch.zeros(2, 4))
-    def forward(self, x):
-        return self.base(x) + x @ self.a @ self.b
-net = LoRA(nn.Linear(4, 4)); opt = torch.optim.AdamW([p for p in net.parameters() if p.requires_grad], 1e-2)
-for _ in range(3):
-    x = torch.randn(8, 4)
-    loss = (net(x) - x.flip(-1)).pow(2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-#@ soft_targets connected
-student, teacher = nn.Linear(6, 4), nn.Linear(6, 4)
-opt = torch.optim.SGD(student.parameters(), 0.1)
-for _ in range(2):
-    x = torch.randn(8, 6)
-    with torch.no_grad():
-        soft = F.softmax(teacher(x) / 2, -1)
-    loss = F.cross_entropy(student(x) / 2, soft)
-    opt.zero_grad(); loss.backward(); opt.step()
 #@ logged_items connected
 net = nn.Linear(5, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
 history = []
@@ -407,16 +306,6 @@ for _ in range(3):
     ratio = (d.log_prob(a).sum(-1) - old).exp()
     value = 0.5 * (vf(s).squeeze(-1) - ret).pow(2).mean()
     loss = value - torch.min(ratio * adv, ratio.clamp(0.8, 1.2) * adv).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-#@ gauss_reinforce connected
-torch.manual_seed(1)
-pi = nn.Linear(4, 1); opt = torch.optim.Adam(pi.parameters(), 1e-3)
-for _ in range(2):
-    s = torch.randn(16, 4)
-    d = torch.distributions.Normal(pi(s), 0.5)
-    a = d.sample()
-    reward = -(a - s[:, :1]).pow(2)
-    loss = -(d.log_prob(a) * (reward - reward.mean())).mean()
     opt.zero_grad(); loss.backward(); opt.step()
 #@ norm_in_no_optimizer not_optimized
 net, norm = nn.Linear(4, 1), nn.LayerNorm(4)
@@ -459,13 +348,6 @@ for _ in range(3):
     opt.zero_grad(set_to_none=False)  #! #-
     opt.step()
     #- opt.zero_grad(set_to_none=False)
-#@ count_as_a_term in_part
-net = nn.Linear(4, 3); opt = torch.optim.SGD(net.parameters(), 0.1)
-x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
-logits = net(x)
-wrong = (logits.argmax(1) != y).float().mean()  #! #- wrong = 1 - logits.softmax(1)[range(8), y].mean()
-loss = nn.functional.cross_entropy(logits, y) + 0.5 * wrong
-opt.zero_grad(); loss.backward(); opt.step()
 #@ sure_and_wrong connected
 w = torch.full((2, 1), -9.0, requires_grad=True)
 F.binary_cross_entropy(torch.sigmoid(torch.ones(8, 2) @ w), torch.ones(8, 1)).backward()

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import random
 import re
 import shutil
 from dataclasses import replace
@@ -14,7 +13,6 @@ from click.testing import CliRunner
 from minitape.cli import main
 from minitape.cli.figures import figures
 from minitape.cli.handins import Work, find, read
-from minitape.cli.lessons import lessons_folder
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.progress import FILE_NAME
 
@@ -203,39 +201,3 @@ def test_a_folder_without_hand_ins(tmp_path):
     done = run("class", tmp_path)
     assert done.returncode == 2
     assert f"no progress files and no notebooks in {tmp_path}" in done.stderr
-
-
-def generate(folder, learners: int, seed: int = 7) -> dict[str, list[int]]:
-    """Hand-ins of a class whose learners get slower: lessons as they were copied, and their progress; solved, stuck by
-    exercise.
-    """
-    chance = random.Random(seed)
-    names = [name for lesson in ("01", "02", "03") for name in exercises_of(lesson)]
-    truth = {name: [0, 0] for name in names}
-    for number in range(learners):
-        home = folder / f"learner-{number:03d}"
-        home.mkdir(parents=True)
-        for lesson in sorted(lessons_folder().glob("0[123]_*.ipynb")):
-            shutil.copy(lesson, home)
-        exercises, times, clock = {}, {}, 1_700_000_000
-        for name in names[: chance.randrange(len(names) + 1)]:
-            tries, solved = chance.randrange(1, 6), chance.random() < 0.8
-            moments = [clock := clock + chance.randrange(20, 400) for _ in range(tries)]
-            wrong = (
-                {f"{chance.randrange(3)}.0": {"times": 1, "hint": "Look at the tape once more."}} if tries > 1 else {}
-            )
-            exercises[name] = {
-                "tries": tries, "solved": solved, "wrong": wrong, **({"right_at": tries} if solved else {}),
-            }  # fmt: skip
-            times[name] = moments
-            truth[name][0 if solved else 1] += 1
-        kept = {"version": 1, "exercises": exercises, "predictions": {}, "times": times}
-        (home / FILE_NAME).write_text(json.dumps(kept))
-    return truth
-
-
-def test_forty_generated_hand_ins(tmp_path):
-    truth = generate(tmp_path, 40)
-    found = figures(read(find([tmp_path])))
-    assert {e.name: [e.solved, e.stuck] for e in found.by_exercise} == truth
-    assert all(e.solved + e.stuck + e.untried == 40 for e in found.by_exercise)

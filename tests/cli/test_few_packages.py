@@ -69,7 +69,7 @@ data = [shown._repr_mimebundle_()[0] for shown in (view, predict("a.p1", "What?"
 print(sum('pip install "minitape[lab]"' in "".join(kinds.values()).replace("&quot;", '"') for kinds in data))
 print("<img" in data[0]["text/html"], "Predict: What?" in data[1]["text/plain"])
 view.close()
-print(tf.draw(tape).source.splitlines()[0])
+print(tf.draw(tape).svg[:4])
 long = tf.constant(1.0)
 with tf.GradientTape() as tape:
     tape.watch(long)
@@ -83,7 +83,7 @@ independent
 True
 3
 True True
-digraph tape {
+<svg
 1.0
 """
 COMMANDS = """
@@ -143,7 +143,7 @@ def test_what_starts_programs_and_servers_is_left_out_there_and_nowhere_else(lef
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("lesson", LESSONS[::4], ids=lambda path: path.stem)
+@pytest.mark.parametrize("lesson", LESSONS[1::6], ids=lambda path: path.stem)
 def test_a_lesson_runs_without_them(lesson, left_out, tmp_path):
     """With every solution put in, each exercise is told "correct"."""
     cells = nbformat.read(lesson, as_version=4).cells

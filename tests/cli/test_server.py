@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import threading
-from contextlib import ExitStack
 from pathlib import Path
 
 import nbformat
@@ -63,15 +62,11 @@ class Server(Talk):
             command, env=self.environment, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
-    def start(self) -> "Server":
-        """Lets it begin; `with` waits until it answers, so that two can begin together."""
+    def __enter__(self) -> "Server":
         root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         self.process = self.jupyter(
             "server", "--no-browser", "--port=0", "--ServerApp.ip=127.0.0.1", *root, *self.settings
         )
-        return self
-
-    def __enter__(self) -> "Server":
         self.said = ""
         for line in self.process.stdout:
             self.said += line
@@ -89,13 +84,9 @@ class Server(Talk):
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.end()
+        end_processes(self.process)
         self.reader.join()
         self.process.stdout.close()
-
-    def end(self) -> None:
-        """Ends it, also where it never answered."""
-        end_processes(self.process)
 
 
 def write(folder: Path, name: str, source: str) -> None:
@@ -104,34 +95,28 @@ def write(folder: Path, name: str, source: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory, repository):
-    """A server with the extension, and one that it was switched off for."""
-    on, off = (Server(tmp_path_factory.mktemp(name), repository) for name in ("on", "off"))
-    write(on.root, "ours.ipynb", "import minitape as tf\n[x](02_next.ipynb)")
-    write(on.root, "other.ipynb", "import numpy")
-    write(off.root, "ours.ipynb", "import minitape as tf")
-    with ExitStack() as begun:
-        begun.callback(on.start().end)
-        done = off.jupyter("server", "extension", "disable", "--user", EXTENSION)
-        begun.callback(end_processes, done)
-        assert done.communicate() and done.returncode == 0
-        begun.callback(off.start().end)
-        with on, off:
-            yield on, off
+def on(tmp_path_factory, repository):
+    """A server with the extension."""
+    server = Server(tmp_path_factory.mktemp("on"), repository)
+    write(server.root, "ours.ipynb", "import minitape as tf\n[x](02_next.ipynb)")
+    write(server.root, "other.ipynb", "import numpy")
+    with server:
+        yield server
 
 
-@pytest.fixture
-def on(servers):
-    return servers[0]
+@pytest.fixture(scope="module")
+def off(tmp_path_factory, repository):
+    """One that it was switched off for."""
+    server = Server(tmp_path_factory.mktemp("off"), repository)
+    write(server.root, "ours.ipynb", "import minitape as tf")
+    done = server.jupyter("server", "extension", "disable", "--user", EXTENSION)
+    assert done.communicate() and done.returncode == 0
+    with server:
+        yield server
 
 
-@pytest.fixture
-def off(servers):
-    return servers[1]
-
-
-def test_the_server_says_that_it_is_on(on, off):
-    assert f"{EXTENSION} is on" in on.said and f"{EXTENSION} is on" not in off.said
+def test_the_server_says_that_it_is_on(on):
+    assert f"{EXTENSION} is on" in on.said
 
 
 def test_a_notebook_that_is_opened_is_not_marked_as_changed(on):
@@ -177,6 +162,7 @@ def test_jupyterlab_asks_nobody_for_news(on):
 
 @pytest.mark.long
 def test_one_line_switches_it_off(off):
+    assert f"{EXTENSION} is on" not in off.said
     assert off.notebook("ours.ipynb")["metadata"]["language_info"] == LANGUAGE
     assert WIDGET_VIEW in off.notebook("ours.ipynb")["cells"][0]["outputs"][0]["data"]
     assert '"news": {"disabled": false}' in off.text("lab")
@@ -193,7 +179,7 @@ def test_the_servers_own_settings_come_first(tmp_path, repository):
     manager = "--ServerApp.contents_manager_class=jupyter_server.services.contents.largefilemanager.LargeFileManager"
     server = Server(tmp_path, repository, manager, "--LabApp.news_url=http://127.0.0.1:9/feed")
     write(server.root, "ours.ipynb", "import minitape as tf")
-    with server.start():
+    with server:
         assert "LargeFileManager is not asynchronous; lessons are handed out as they are saved" in server.said
         assert server.notebook("ours.ipynb")["metadata"]["language_info"] == LANGUAGE
         assert '"news": {"disabled": false}' in server.text("lab")

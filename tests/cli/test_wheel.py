@@ -92,25 +92,6 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
     assert [name for name in held if held[name] != there[name]] == []
 
 
-def test_type_checkers_know_public_paths(installed, tmp_path):
-    """`minitape.nn` is no module in a file: its stub is the file of that path."""
-    program = tmp_path / "program.py"
-    program.write_text(
-        "from minitape.nn import relu\nfrom minitape.python.framework import "
-        "ops\nreveal_type(relu)\nreveal_type(ops.Graph)\n"
-    )
-    check = [
-        sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), "--python-executable",
-        str(installed.with_name("python")),
-    ]  # fmt: skip
-    told = subprocess.run([*check, str(program)], cwd=tmp_path, text=True, capture_output=True, timeout=300).stdout
-    assert (
-        "-> minitape.engine.tensor.tensor.Tensor" in told
-        and "minitape.functions.deferred.Graph" in told
-        and "Success" in told
-    ), told
-
-
 def test_installing_switches_the_servers_extension_on(installed):
     """The environment has a file that names the extension, which can be imported there."""
     code = "from jupyter_core.paths import ENV_CONFIG_PATH as p; print(*p, sep='\\n')"

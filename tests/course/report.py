@@ -1,5 +1,4 @@
-"""What `check` says of answers that a program made up, exercise by exercise: `python tests/course/report.py [--said]
-[--idle] [01.2 ...]`.
+"""What `check` says of answers that a program made up, exercise by exercise.
 
 Of each exercise right answers in three forms, and wrong ones of ten kinds and more (`made_up`); those of
 `test_exercise_programs` and `test_ways`, which people made up, are counted beside them.
@@ -7,8 +6,6 @@ Of each exercise right answers in three forms, and wrong ones of ten kinds and m
 
 import ast
 import io
-import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -18,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from made_up import other_forms, other_values, right_programs, same_values, wrong_programs
-from test_exercise_programs import EXERCISES, FORMULAS, SOLUTIONS, WRONG, answer, exercise_cells, made
+from test_exercise_programs import FORMULAS, SOLUTIONS, WRONG, answer, exercise_cells, made
 from test_ways import BY_HAND, WAYS, body_of
 
 import minitape as tf
@@ -70,8 +67,6 @@ class Line:
     kinds: Counter[str] = field(default_factory=Counter)
     said: list[tuple[str, str, str]] = field(default_factory=list)  # a kind, an answer, and what was said of it
     right: int = 0
-    understood: int = 0  # wrong answers that were told what they did
-    idle: list[str] = field(default_factory=list)  # those that were not
 
 
 def variables() -> tuple[list[Any], list[tuple[str, Any]]]:
@@ -97,32 +92,6 @@ def explanations() -> tuple[list[Any], list[tuple[str, Any]]]:
     wrong = [("None", None), ("a word", why.cause), ("the tape", tape), ("not called", tape.explain), ("the line", 11)]
     wrong += [("another one", known), ("another one", [why, known]), ("empty", []), ("a word", [why.cause])]
     return [why, [why], {"w": why}], [("unfinished", ...), *wrong]
-
-
-def table_lines() -> tuple[list[Any], list[tuple[str, Any]]]:
-    """Right and wrong lines of the table of rules, for exercise 12.9."""
-    head, formula = "bump Bump bump", "exp(-x * x)"
-    rules = {
-        "a factor": ["g * (-x * z)", "g * (-4 * x * z)", "g * z"],
-        "sign": ["g * (2 * x * z)", "-g * (-2 * x * z)"],
-        "another rule": ["g * (-2 * x)", "g * (-2 * z)", "g * (-2 * x * exp(x))", "g * (-2 * x * x)", "g * cos(x)"],
-        "no g": ["-2 * x * z", "z"],
-        "off by one": ["g * (-2 * x * z + 1)", "g * (-2 * x * z) + 1"],
-        "no path": ["-"],
-        "misspelled": ["g * (-2 * x * zz)", "g * (-2 * x * epx(-x * x))", "h * (-2 * x * z)"],
-        "another input": ["g * (-2 * x * y)"],
-        "not closed": ["g * (-2 * x * z"],
-        "empty": [""],
-    }
-    wrong: list[tuple[str, Any]] = [
-        (kind, f"{head} | {formula} | {rule}") for kind, some in rules.items() for rule in some
-    ]
-    right = "g * (-2 * x * z)"
-    wrong += [("another formula", f"{head} | {other} | {right}") for other in ("exp(x * x)", "exp(-x)", "-x * x")]
-    wrong += [("parts", f"bump | {formula} | {right}"), ("parts", formula), ("parts", f"{head} {formula} {right}")]
-    wrong += [("wrong type", 3.0), ("wrong type", None), ("wrong type", [right]), ("unfinished", ...)]
-    ways = (right, "-2 * g * x * z", "g * (-2 * x * exp(-x * x))", "-(g + g) * x * z")
-    return [f"{head} | {formula} | {way}" for way in ways], wrong
 
 
 def diagnoses(exercise: Exercise) -> tuple[list[Any], list[tuple[str, Any]]]:
@@ -164,9 +133,7 @@ def answers_of(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]
         return good, ((kind, text) for kind, text in texts if not _as_good(name, text) and not _same(name, text))
     if name == "13.8":  # test_broken_networks has those that are cured
         return [], ((kind, value) for kind, value in other_values([1, 3, 4, 5, 6, 8, 9]))
-    if name == "12.9":
-        good, wrong = table_lines()
-    elif name == "14.9":
+    if name == "14.9":
         good, wrong = explanations()
     elif name == "appendix.7":
         good, wrong = variables()
@@ -194,8 +161,8 @@ def _seen_alike(exercise: Exercise, value: Any) -> bool:
         return False
 
 
-def line_for(exercise: Exercise, most: int | None = None) -> Line:
-    """All that is said of an exercise's answers; with `most`, one of each kind first, and no more than so many."""
+def line_for(exercise: Exercise, most: int) -> Line:
+    """What is said of an exercise's answers: one of each kind first, and no more than so many."""
     line = Line(exercise.name)
     right, wrong = answers_of(exercise)
     for one in right:
@@ -204,36 +171,15 @@ def line_for(exercise: Exercise, most: int | None = None) -> Line:
         if ": correct." not in said:
             line.refused.append(f"{one}\n{said}")
     chosen = [(kind, one) for kind, one in wrong if _can_be_handed_in(exercise, one)]
-    if most:
-        first = {kind: (kind, one) for kind, one in reversed(chosen)}
-        rest = (pair for pair in chosen if pair[1] is not first[pair[0]][1])
-        chosen = [*first.values(), *islice(rest, max(0, most - len(first)))]
-    for kind, one in chosen:
+    first = {kind: (kind, one) for kind, one in reversed(chosen)}
+    rest = (pair for pair in chosen if pair[1] is not first[pair[0]][1])
+    for kind, one in [*first.values(), *islice(rest, max(0, most - len(first)))]:
         said = _said(exercise, one)
         line.kinds[kind] += 1
         line.said.append((kind, str(one), said))
         if ": correct." in said:
             line.accepted.append(f"[{kind}] {one}\n{said}")
-        if kind == "by people" or "not answered yet" in said:
-            continue
-        if says_what_it_did(exercise, said):
-            line.understood += 1
-        else:
-            line.idle.append(f"[{kind}] {one}\n{said}")
     return line
-
-
-def says_what_it_did(exercise: Exercise, said: str) -> bool:
-    """Whether feedback says more of the answer than its number and one of the exercise's own hints."""
-    _, *lines = said.splitlines()
-    plain = (
-        "  given:", "  of it:", "  expected:", "  right:", "  largest difference", "      gives:", "      expected:",
-    )  # fmt: skip
-    rest = [line for line in lines if not line.startswith(plain) and not re.match(r"  (\[[x ]\]|  |Each with)", line)]
-    own = {f"Hint: {hint}" for hint in exercise.hints} | {
-        f"Hint: {hint}" for trial in exercise.trials for hint in trial.hints
-    }
-    return any(line not in own for line in rest)
 
 
 def _is_program(exercise: Exercise, one: Any) -> bool:
@@ -251,32 +197,3 @@ def _can_be_handed_in(exercise: Exercise, one: Any) -> bool:
 def _said(exercise: Exercise, one: Any) -> str:
     with redirect_stdout(io.StringIO()):
         return answer(exercise.name, one) if _is_program(exercise, one) else feedback(exercise.name, one)
-
-
-def main() -> None:
-    """Print the table, or with `--said` every answer and every word."""
-    names = [name for name in sys.argv[1:] if name[0] != "-"]
-    chosen = [exercise for exercise in EXERCISES if not names or exercise.name in names or exercise.lesson in names]
-    print(
-        "| exercise | right | refused | wrong | accepted | told what they did | kinds |\n|---|---|---|---|---|---|---|"
-    )
-    understood = wrong = 0
-    for exercise in chosen:
-        line = line_for(exercise)
-        print(
-            f"| {line.name} | {line.right} | {len(line.refused)} | {line.kinds.total()} | {len(line.accepted)} | "
-            f"{line.understood} of {line.understood + len(line.idle)} | {', '.join(line.kinds)} |",
-            flush=True,
-        )
-        understood, wrong = understood + line.understood, wrong + line.understood + len(line.idle)
-        for text in line.idle if "--idle" in sys.argv else ():
-            print(f"{text}\n")
-        for kind, one, said in line.said if "--said" in sys.argv else ():
-            print(f"[{kind}] {one}\n--- {said}\n")
-        for text in (*line.refused, *line.accepted):
-            print(text)
-    print(f"{understood} of {wrong} wrong answers that a program made up were told what they did")
-
-
-if __name__ == "__main__":
-    main()

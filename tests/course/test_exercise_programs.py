@@ -296,14 +296,14 @@ def values_and_slopes(f, values):
     ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = 1.0 * loss(x)"), "in its recording for good"),
     ("10.2", TWO_SLOPES.replace("penalty = 0.0", "penalty = 5.0"), "not yet"),
     ("10.2", TWO_SLOPES.replace("    @tf.function\n", ""), "Without @tf.function the numbers are right, and slow"),
-    ("10.4", REPEATED.replace("f(y)", "f(x)"), "takes a single step"),
-    ("10.4", REPEATED.replace(LOOP, "y = f(x)"), "takes a single step"),
+    ("10.4", REPEATED.replace("f(y)", "f(x)"), "result of a single step"),
+    ("10.4", REPEATED.replace(LOOP, "y = f(x)"), "result of a single step"),
     ("10.4", REPEATED.replace("f(y)", "y"), "y is still x"),
     ("10.4", REPEATED.replace(LOOP, FOR.format("times")), "Use tf.while_loop"),
     ("10.4", REPEATED.replace(LOOP, FOR.format("range(times.numpy())")), "Use tf.while_loop"),
     ("10.4", REPEATED.replace("    @tf.function\n", ""), "leave @tf.function where it is"),
     ("10.6", AIM.replace("angle - miss", "angle + miss"), "to 0.077273. That is the wrong direction"),
-    ("10.6", AIM.replace("        angle = angle", "    angle = angle"), "takes a single step"),
+    ("10.6", AIM.replace("        angle = angle", "    angle = angle"), "result of a single step"),
     ("12.2", solved("12.2", '"multiply", self', '"mul", self').replace('"multiply": (', '"mul": ('), "as in the table"),
     (
         "12.2",
@@ -686,6 +686,7 @@ def test_a_formula_without_a_tape_does_not_pass(name):
     assert "raises" not in said  # it is the wrong number, not a slip of this test
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize(("name", "program", "words"), WRONG)
 def test_a_wrong_program_hears_what_is_wrong_with_it(name, program, words):
     said = told(name, program)

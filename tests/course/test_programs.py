@@ -84,18 +84,7 @@ def test_answers_hear_what_they_should(name, given, words):
     assert words in feedback(name, given)
 
 
-@pytest.mark.parametrize("name", CALLED)
-def test_a_framework_that_is_missing_is_skipped_with_a_word(name, monkeypatch, capsys):
-    module = name.partition("_")[0]
-    monkeypatch.setitem(sys.modules, module, None)  # as where it is not installed
-    program = framework_program(name, live=True)
-    said, recorded = capsys.readouterr().out.splitlines()
-    assert said.startswith(f"{CALLED[name]} cannot run here: ") and f"pip install 'minitape[{module}]'" in said
-    assert recorded == f"A recording of {CALLED[name]} {program.version}."
-    assert program.why.line == saved_program(name).why.line
-
-
-def test_without_live_nothing_is_imported(capsys):
+def test_a_recording_needs_no_framework():
     before = set(sys.modules)
     for name in CALLED:
         framework_program(name)

@@ -1,4 +1,4 @@
-"""No wrong answer that a program made up is accepted, and no right one is refused; `report` prints the table."""
+"""No wrong answer that a program made up is accepted, and no right one is refused."""
 
 import pytest
 from report import line_for
@@ -9,7 +9,9 @@ from test_exercise_programs import EXERCISES
 @pytest.mark.parametrize(
     "exercise",
     [
-        pytest.param(exercise, id=exercise.name, marks=[pytest.mark.longest] * (place % 6 > 0))
+        pytest.param(
+            exercise, id=exercise.name, marks=[pytest.mark.longest] * (place % 6 > 0 or exercise.name == "09.6")
+        )
         for place, exercise in enumerate(EXERCISES)
     ],
 )

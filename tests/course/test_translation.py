@@ -105,7 +105,9 @@ def test_hints_and_reasons_come_from_the_lessons_file(path, chinese, monkeypatch
     for exercise in exercises_of(lesson).values():
         if exercise.trials:
             continue
-        monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
+        monkeypatch.setitem(
+            ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None, from_tape="")
+        )
         assert feedback(exercise.name, exercise.expect).endswith(f"\n{texts[exercise.because]}")
         for mistake in exercise.mistakes:
             if not (mistake.where or mistake.error):
@@ -115,7 +117,7 @@ def test_hints_and_reasons_come_from_the_lessons_file(path, chinese, monkeypatch
 @pytest.mark.parametrize(
     ("name", "program"),
     [
-        pytest.param(name, program, marks=[[pytest.mark.long], [pytest.mark.longest]][n % 2] if n % 8 else [])
+        pytest.param(name, program, marks=[[pytest.mark.long], [pytest.mark.longest]][n % 2] if n % 24 else [])
         for n, (name, program, _) in enumerate(WRONG)
     ],
 )
@@ -133,7 +135,9 @@ def test_a_right_program_is_right_in_chinese(name, chinese):
     "exercise", [exercise for exercise in EXERCISES if not exercise.cases], ids=lambda exercise: exercise.name
 )
 def test_a_wrong_answer_hears_the_same_in_chinese(exercise, chinese, monkeypatch, request):
-    monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
+    monkeypatch.setitem(
+        ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None, from_tape="")
+    )
     for wrong in other_answers(exercise.expect)[: None if request.config.getoption("--long") else 1]:
         said_in_both(exercise.name, lambda wrong=wrong: feedback(exercise.name, wrong), monkeypatch)
 

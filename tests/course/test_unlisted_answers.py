@@ -247,6 +247,11 @@ TOLD = [
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(1.0)"), "It is off by 1,"),
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(0)"), "variable or tensor holds whole numbers"),
     ("03.4", solved("03.4", "assign_add(number)", "assign_add(total)"), "The variable still holds 0."),
+    ("03.4", solved("03.4", "in numbers", "in numbers[:-1]"), "the result without the last of 'numbers'"),
+    ("03.4", solved("03.4", "in numbers", "in numbers[1:]"), "the result without the first of 'numbers'"),
+    ("03.4", solved("03.4", "in numbers", "in range(len(numbers))"), "the places 0, 1, 2 ... in 'numbers'"),
+    ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(2.0)"), "gives a variable: 8.0"),
+    ("10.4", solved("10.4", "f(y)", "f(x)"), "the result of a single step, whatever"),
     ("03.6", solved("03.6", "append(average.numpy())", "append(number)"), "These are the numbers themselves."),
     ("07.6", solved("07.6", "f(x - move) <= f(x)", "move < 1"), "lowest(9 - 6x + x**2, 9.0, 1) gives 9.0"),
     ("10.6", solved("10.6", "return angle", "return throw(angle)"), "has the value of 'target'"),
@@ -267,8 +272,8 @@ COLLECTED = [
     ("03.5", ["a:0", "c:0", "d:0"], "a is read before the tape is on."),
     ("08.1", ["not_watched", "stop_gradient", "state", "recording_paused"], "Only one part is not right: 3."),
     ("08.5", [5], "Something is missing in the list."),
+    ("08.5", ["5", "6", "7"], "5 is in quotes: leave them out"),
     ("08.5", np.array([5, 6, 8]), "8 does not belong in the list."),
-    ("12.9", "Bump bump bump | exp(-x * x) | g * (-2 * x * z)", "The three words are bump"),
     ("14.1", ["hidden", "w1"], "'hidden' does not belong in the list."),
 ]
 
@@ -292,6 +297,21 @@ def test_a_hint_that_praises_a_part_is_not_given_where_that_part_is_wrong():
 
 def test_many_steps_that_have_arrived_are_not_those_of_another_rate():
     assert "learning rate" not in answer("03.2", solved("03.2", "range(steps)", "range(100)"))
+
+
+def test_no_step_is_taken_where_none_is_asked_for():
+    first_then_ask = """
+def learn(loss_of, start, steps):
+    w = tf.Variable(start)
+    while True:
+        with tf.GradientTape() as tape:
+            loss = loss_of(w)
+        w.assign_sub(0.1 * tape.gradient(loss, w))
+        steps -= 1
+        if steps <= 0:
+            return w
+"""
+    assert "With 0 steps the variable should stay as it is" in answer("03.2", first_then_ask)
 
 
 def test_a_step_that_leads_far_and_down_is_taken():

@@ -10,6 +10,7 @@ import textwrap
 import pytest
 from test_exercise_programs import EXERCISES, SOLUTIONS, answer, exercise_cells, key, made, programs
 
+from minitape.course import call_log
 from minitape.course.checker import feedback
 from minitape.course.exercise import ADDED
 
@@ -53,12 +54,6 @@ WAYS = programs(
     """
 #@ 01.2
 def derivative(f, value):
-    x = tf.Variable(value)
-    with tf.GradientTape() as tape:
-        y = f(x)
-    return tape.gradient(y, x)
-#@ 01.2
-def derivative(f, value):
     x = tf.constant(value)
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
@@ -87,21 +82,6 @@ def second_derivative(f, value):
         y = f(x)
         first = tape.gradient(y, x)
     return tape.gradient(first, x)
-#@ 01.4
-def second_derivative(f, value):
-    x = tf.Variable(value)
-    with tf.GradientTape() as a, tf.GradientTape() as b:
-        y = f(x)
-        first = b.gradient(y, x)
-    return a.gradient(first, x)
-#@ 01.5
-def roll_down(f, start, steps):
-    x = tf.Variable(start)
-    for _ in range(steps):
-        with tf.GradientTape() as tape:
-            y = f(x)
-        x.assign_sub(0.1 * tape.gradient(y, x))
-    return x
 #@ 01.5
 def roll_down(f, start, steps):
     x = tf.Variable(start)
@@ -111,16 +91,6 @@ def roll_down(f, start, steps):
             y = f(x)
         opt.apply_gradients([(tape.gradient(y, x), x)])
     return x.numpy()
-#@ 02.6
-def derivative_curve(f, places):
-    found = []
-    for place in places:
-        x = tf.constant(place)
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = f(x)
-        found.append(tape.gradient(y, x))
-    return found
 #@ 03.2
 def learn(loss_of, start, steps):
     w = tf.Variable(start)
@@ -129,14 +99,6 @@ def learn(loss_of, start, steps):
         with tf.GradientTape() as tape:
             loss = loss_of(w)
         opt.apply_gradients([(tape.gradient(loss, w), w)])
-    return w
-#@ 03.2
-def learn(loss_of, start, steps):
-    w = tf.Variable(start)
-    for _ in range(steps):
-        with tf.GradientTape() as tape:
-            loss = loss_of(w)
-        w.assign(w - 0.1 * tape.gradient(loss, w))
     return w
 #@ 03.4
 def add_up(numbers):
@@ -202,16 +164,6 @@ def gradient_of_loss(f, value):
         outer.watch(x)
         loss = f(x) + slope(x) ** 2
     return outer.gradient(loss, x)
-#@ 07.3
-def third_derivative(f, value):
-    x = tf.Variable(value)
-    with tf.GradientTape() as a:
-        with tf.GradientTape() as b:
-            with tf.GradientTape() as c:
-                y = f(x)
-            first = c.gradient(y, x)
-        second = b.gradient(first, x)
-    return a.gradient(second, x)
 #@ 07.4
 def newton_step(f, value):
     x = tf.Variable(value)
@@ -230,14 +182,6 @@ def my_product(f, point, direction):
             y = f(x)
         g = tape.gradient(y, x)
     return tf.reduce_sum(acc.jvp(g) * direction)
-#@ 07.5
-def my_product(f, point, direction):
-    x = tf.Variable(point)
-    with tf.GradientTape() as outer:
-        with tf.GradientTape() as inner:
-            y = f(x)
-        g = inner.gradient(y, x)
-    return tf.reduce_sum(outer.gradient(g, x, output_gradients=tf.constant(direction)) * direction)
 #@ 07.5
 def along_a_line(f, point, direction):
     x, v, s = tf.constant(point), tf.constant(direction), tf.constant(0.0)
@@ -296,9 +240,10 @@ def test_a_none_that_was_typed_in_is_told_as_such(name):
     assert "so the None is not what it says" in said, said
 
 
-def test_a_loop_without_an_end_is_told_as_such():
+def test_a_loop_without_an_end_is_told_as_such(monkeypatch):
+    monkeypatch.setattr(call_log, "MANY", 1000)
     said = answer("09.5", body_of("09.5", "w = tf.Variable(0.0)\n    while True: loss_of(w)"))
-    assert "called 10000 times: does the loop around it end?" in said, said
+    assert "called 1000 times: does the loop around it end?" in said, said
 
 
 def test_a_variable_that_was_made_with_the_result_has_not_learned():

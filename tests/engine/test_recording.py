@@ -70,14 +70,3 @@ def test_to_look_for_exit_ends_no_tape_that_is_entered_by_hand():
     y = x * x
     tape.__exit__(None, None, None)
     assert tape.gradient(y, x).numpy() == 6.0
-
-
-def test_a_tape_is_no_member_of_another_ones_recording():
-    tapes = []
-    for _ in range(2):
-        with tf.GradientTape() as tape:
-            tape.watch(tf.constant(1.0))
-        tapes.append(tape)
-    (first, one), (second, other) = [(tape, tape._record) for tape in tapes]
-    assert one is not other and one.member(first) == other.member(second) == 0
-    assert one.member(second) is None

@@ -102,6 +102,7 @@ def run(text: str, wrap) -> list:
     return [None if t is None else t.numpy() for t in found]
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("block", range(20))
 def test_functions_agree_with_eager_execution(block):
     for seed in range(10 * block, 10 * block + 10):
@@ -114,3 +115,15 @@ def test_functions_agree_with_eager_execution(block):
             else:
                 assert b is not None, message
                 np.testing.assert_allclose(b, a, 2e-3, 2e-4, err_msg=message)
+
+
+@pytest.mark.parametrize("seed", [3, 14, 15])
+def test_a_program_that_runs_often_gives_the_same(seed):
+    """After some runs sweeps are written out, and functions are compiled."""
+    text = program(seed)
+    for wrap in (lambda f: f, tf.function):
+        first = run(text, wrap)
+        for _ in range(20):
+            again = run(text, wrap)
+        for a, b in zip(first, again, strict=True):
+            np.testing.assert_array_equal(b, a)

@@ -102,6 +102,12 @@ InvalidArgumentError | add(tf.constant([True]), tf.constant([True]))
 InvalidArgumentError | subtract('a', 'b')
 InvalidArgumentError | add(X, I)
 InvalidArgumentError | add(X, [1.0, 2.0])
+InvalidArgumentError | constant(True) + tf.constant(True)
+InvalidArgumentError | constant(True) * tf.constant(True)
+InvalidArgumentError | constant(True) % tf.constant(True)
+InvalidArgumentError | constant(True) < tf.constant(True)
+InvalidArgumentError | constant(1j) <= tf.constant(2j)
+InvalidArgumentError | constant(True) ** tf.constant(True)
 InvalidArgumentError | floordiv(7, 0)
 InvalidArgumentError | pow(2, -1)
 InvalidArgumentError | less('a', 'b')
@@ -134,6 +140,18 @@ def test_what_makes_no_sense_is_refused(line):
     with pytest.raises(expected) as caught:
         eval(f"tf.{expression}", space)
     assert type(caught.value) is expected and len(str(caught.value)) > 10
+
+
+def test_a_dtype_that_is_refused_is_named_with_the_function():
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"tf\.math\.reciprocal takes floats or complex numbers, not int32"
+    ):
+        tf.math.reciprocal([1, 2])
+
+
+def test_compute_gradient_is_no_part_of_a_function():
+    with pytest.raises(TypeError, match=r"outside of the tf\.function"):
+        tf.function(lambda x: tf.test.compute_gradient(tf.square, [x]))(tf.constant(1.0))
 
 
 @pytest.mark.parametrize("key", [(0, 0, 0), 5, (..., ...), slice(None, None, 0)])

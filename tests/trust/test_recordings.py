@@ -35,7 +35,7 @@ def snapshot(**changes):
 def shown(replay):
     picture = tf.draw(replay)
     return [
-        picture.svg, picture.source, picture.alt, picture.html(), repr(picture), repr(TapeView(replay)),
+        picture.svg, picture.alt, picture.html(), repr(picture), repr(TapeView(replay)),
         json.dumps(replay.snapshot()),
     ]  # fmt: skip
 

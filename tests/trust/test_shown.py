@@ -23,7 +23,7 @@ def unfit(text):
     return sorted({character for character in text if not character.isprintable() and character not in "\n\t"})
 
 
-@pytest.mark.parametrize("form", ["svg", "html", "alt", "source", "repr"])
+@pytest.mark.parametrize("form", ["svg", "html", "alt", "repr"])
 def test_pictures(form):
     tape, y, v, _ = recorded()
     picture = tf.draw(tape, y, v)

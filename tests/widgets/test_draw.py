@@ -33,9 +33,7 @@ def test_it_shows_values_and_adjoints():
 
 def test_every_program_gives_a_well_formed_picture(program):
     tape, target, sources = program
-    picture = tf.draw(tape, target, sources)
-    ElementTree.fromstring(picture.svg)
-    assert picture.source.startswith("digraph tape {")
+    ElementTree.fromstring(tf.draw(tape, target, sources).svg)
 
 
 def test_it_is_the_same_in_another_process():
@@ -90,24 +88,17 @@ def test_names_can_not_become_markup():
     tree = ElementTree.fromstring(picture.svg)
     assert {element.tag.split("}")[1] for element in tree.iter()} <= {"svg", "rect", "path", "text", "title", "desc"}
     assert "<script" not in picture.html()
-    labels = re.findall(r'r0 \[label="((?:[^"\\]|\\.)*)" color=', picture.source)
-    assert len(labels) == 1 and labels[0].endswith(r"\n1.0")
 
 
 def test_a_long_tape_keeps_its_ends():
     x = tf.Variable(1.0)
     with tf.GradientTape() as tape:
         y = x * 1.5
-        for _ in range(500):
-            y = tf.sin(y)
-    assert "loop × 500" in texts(tf.draw(tape).svg)
-    with tf.GradientTape() as tape:
-        y = x * 1.5
         for k in range(500):
             y = [tf.sin, tf.cos, tf.tanh, tf.exp, tf.nn.relu][k * k % 7 % 5](y) if k % 11 else y * x
     found = texts(tf.draw(tape).svg)
     assert any(re.fullmatch(r"4\d\d rows", text) for text in found)
-    assert "0" in found and "501" in found
+    assert {"0", "14", "501"} <= set(found) and "100" not in found
 
 
 def test_an_empty_tape_says_so():
@@ -119,11 +110,9 @@ def test_save_by_ending(tmp_path):
     tape, _, _ = square()
     picture = tf.draw(tape)
     picture.save(tmp_path / "a.svg")
-    picture.save(str(tmp_path / "a.dot"))
     assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture.svg
-    assert (tmp_path / "a.dot").read_text(encoding="utf-8") == picture.source
     with pytest.raises(
-        ValueError, match=r"knows the endings .svg, .*and that of a TapeView also .html, but received '.*a.bmp'"
+        ValueError, match=r"knows the ending .svg, and that of a TapeView also .html, but received '.*a.bmp'"
     ):
         picture.save(tmp_path / "a.bmp")
 
@@ -148,10 +137,6 @@ def test_an_assigned_value_has_a_crossed_way_to_the_new_state():
     picture = tf.draw(tape, q, w)
     assert picture.svg.count('stroke-dasharray="4 4"') == 4
     assert picture.svg.count(f'stroke="{ink.CUT}" stroke-width="2.2"') == 2
-    dashed = [line for line in picture.source.splitlines() if "dashed" in line]
-    assert [(*re.findall(r"r(\d+)", line), "×" in line) for line in dashed] == [
-        ("0", "5", False), ("4", "5", True), ("5", "11", False), ("10", "11", True),
-    ]  # fmt: skip
 
 
 def test_a_figure_has_what_the_optimizer_assigned():
@@ -193,7 +178,7 @@ def test_a_very_long_tape_is_drawn_at_once():
     assert len(picture.snapshot["rows"]) == draw_module.WHOLE
     last = picture.snapshot["rows"][-1]
     assert (last["row"], last["value"]["text"], last["tapes"]) == (3002, str(y.numpy()), [0])
-    assert "1,003 rows" in texts(picture.svg) and "loop × 1,000" in texts(picture.svg)
+    assert "2,972 rows" in texts(picture.svg)
 
 
 def test_a_variable_that_nobody_watches_is_grey_inside():
@@ -203,7 +188,6 @@ def test_a_variable_that_nobody_watches_is_grey_inside():
     picture = tf.draw(tape)
     fills = re.findall(r'<rect [^>]*fill="(#\w+)" stroke="#00805c" stroke-width="1.3"', picture.svg)
     assert fills == ["#e2f4ee", "#f2f3f5"]
-    assert picture.source.count('fillcolor="#f2f3f5"') == 1
 
 
 def test_operations_have_their_python_names_and_numbers_are_rounded_to_what_fits():

@@ -7,7 +7,6 @@ import pytest
 
 import minitape as tf
 from minitape.picture.drawing import Picture
-from minitape.picture.folds import parts_of
 
 from .conftest import PROGRAMS, accumulation
 from .test_draw import texts
@@ -68,12 +67,6 @@ def test_no_type_of_a_figure_is_smaller_than_eleven_pixels(name):
     assert min(float(size) for size in re.findall(r'font-size="([\d.]+)"', picture.svg)) >= LEAST
 
 
-def test_layers_of_a_network_are_told_apart_in_a_figure():
-    found = texts(Picture(TWELVE["layers"]()).svg)
-    kernels = [text for text in found if text.endswith("kernel") and not re.search("[(@∂]", text)]
-    assert len(set(kernels)) == 3 and all(re.fullmatch(r"(…/)?(fi|se|th)\S*/kernel", text) for text in kernels)
-
-
 def boxes(root):
     """Left, top, right and bottom of the figure's nodes."""
     found = (e for e in list(root)[3:] if e.tag.endswith("rect") and float(e.get("height")) >= 20)
@@ -125,21 +118,6 @@ def test_a_figure_says_in_words_what_it_shows():
     root = ElementTree.fromstring(tf.draw(tape, target, sources).svg)
     title, desc = (root.find(f"{{http://www.w3.org/2000/svg}}{tag}").text for tag in ("title", "desc"))
     assert title == "Picture(5 rows, 1 tape)" and desc == tf.draw(tape, target, sources).alt
-
-
-def test_patterns_that_repeat_are_found_whatever_is_around_them():
-    def row(k, op, scope=()):
-        kind = "constant" if op == "c" else "operation"
-        return {"row": k, "op": op, "label": op, "kind": kind, "inputs": [k - 1], "line": 1, "scope": list(scope)}
-
-    ops = ["a", "c", *["s", "m"] * 3, "s", "z"]
-    found = parts_of([row(k, op) for k, op in enumerate(ops)], 5)
-    assert [(part.first, part.end, part.title) for part in found] == [
-        (0, 1, ""), (1, 2, ""), (2, 8, "loop × 3"), (8, 9, ""), (9, 10, ""),
-    ]  # fmt: skip
-    layers = [row(k, "m", [f"block_{k // 2}"]) for k in range(8)]
-    assert [part.title for part in parts_of(layers, 4)] == ["block_0", "block_1", "block_2", "block_3"]
-    assert [part.title for part in parts_of(layers, 1)] == ["block × 4"]
 
 
 def test_a_whole_power_is_written_above():

@@ -34,7 +34,7 @@ def within(box, pane):
     )
 
 
-@pytest.mark.long(sample=4)
+@pytest.mark.long(sample=5)
 @pytest.mark.parametrize("turns, width", [(15, 1100), (60, 1100), (145, 1100), (30, 400), (30, 2000)])
 def test_a_program_of_30_to_300_rows_is_read_at_nearly_natural_size(turns, width, show, page):
     page.set_viewport_size({"width": width, "height": 900})

@@ -1,5 +1,6 @@
 """Long recordings in a browser, without a kernel: folded, placed beside the page's other work, fitted, zoomed."""
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -38,6 +39,7 @@ def test_numbers_of_rows_are_never_cut(show, page):
     assert not cut
 
 
+@cache
 def bush(n: int) -> dict[str, Any]:
     """No two lines alike, so that nothing folds: each row reads a row before and an older one."""
     x = tf.Variable(0.5, name="x")

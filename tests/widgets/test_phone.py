@@ -45,7 +45,7 @@ TURNED = """() => {
 }"""
 
 
-@pytest.mark.long(sample=4)
+@pytest.mark.long(sample=6)
 @pytest.mark.parametrize("name", TWELVE)
 def test_a_graph_is_turned_by_ninety_degrees_and_as_wide_as_the_screen(name, show, page):
     page.set_viewport_size(PHONE)

@@ -1,12 +1,10 @@
 """Second derivatives on two storeys: forward to the right, and below each row its adjoint, from right to left."""
 
-import re
 from typing import Any
 
 import pytest
 
 import minitape as tf
-from minitape.picture.drawing import Picture
 
 from .conftest import nested, press
 
@@ -120,14 +118,3 @@ def test_a_phone_has_one_storey_below_the_other(show, page):
     page.locator(".mt-node[data-id=r9]").wait_for()
     tops = [page.locator(f".mt-node[data-id=r{row}] .mt-box").bounding_box()["y"] for row in (0, 1, 2, 3, 4, 6, 9)]
     assert tops == sorted(tops)
-
-
-def test_a_figure_is_the_same_picture():
-    figure = Picture(cubic()).figure
-    at = {row: figure.nodes[figure.at[row]] for row in range(10)}
-    assert max(at[row].y for row in range(3)) < min(at[row].y for row in range(3, 10))
-    for row, under in ((3, 2), (4, 1), (5, 0), (6, 0), (8, 0)):
-        assert at[row].x == at[under].x
-    assert at[9].x < at[7].x < at[6].x
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", figure.svg())
-    assert {"∂y/∂y", "∂y/∂(x × x)", "dy"} < {*texts}

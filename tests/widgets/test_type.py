@@ -41,8 +41,10 @@ SHOWN: dict[str, Callable[[], Any]] = TWELVE | {
 SIZES = [(1400, 900), (1000, 700), (390, 800)]
 
 
-@pytest.mark.long(sample=5)
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.long(sample=4)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.longest] * (k % 2)) for k, name in enumerate(SHOWN)]
+)
 def test_no_text_is_smaller_than_eleven_pixels(name, show, page):
     """In a window that has one of the sizes when the page is opened, and is given the others."""
     first = [*SHOWN].index(name) % 3

@@ -410,8 +410,8 @@ class TapeView(AnyWidget):
     # -- elsewhere ---------------------------------------------------------------------------------
 
     def save(self, path: Any) -> None:
-        """Writes a self-contained HTML page that steps without a kernel (``.html``), or the static picture (``.svg``,
-        ``.dot``). Raises RuntimeError when the view was closed, ValueError for a file name with another ending.
+        """Writes a self-contained HTML page that steps without a kernel (``.html``), or the static picture (``.svg``).
+        Raises RuntimeError when the view was closed, ValueError for a file name with another ending.
         """
         self._refuse_closed()
         if str(path).lower().endswith((".html", ".htm")):

@@ -16,12 +16,14 @@ from ...engine.recording.block import InterruptSafeExit
 from ...explain.caller import warn_user
 from ..changes import Changes
 from ..model_page import ModelPage
-from ..sampling import MOST, count_of
+from ..sampling import count_of
 from .origin import plain
 from .record import JaxRecording, jax, record
 
 if TYPE_CHECKING:
     from ...engine.types import Leaving
+
+MOST = 10  # gradients of a compiled function that are recorded
 
 
 class FirstGradients:

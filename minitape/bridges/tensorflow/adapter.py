@@ -45,9 +45,6 @@ def rows_read(recording: Any) -> list[RecordedRow]:
 def read(recording: Any, target: Any, source: Any) -> Question:
     """A question about the rows of a recording: what a tape did not record breaks by its time."""
     log, end = recording.log, recording.row_of(target)
-    variable = variable_of(source)
-    if isinstance(variable, tf.Variable) and not log.tensors.rows_of(variable):
-        log.tensors.adopt([variable], watched=False)
     adapter, own = TensorFlowAdapter(recording, end, source), log.tensors.rows_of(source)
     rows = [_timed(adapter, row) for row in rows_read(recording)]
     for handle, stored, site, when in log.stores:

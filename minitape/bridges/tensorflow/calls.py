@@ -1,141 +1,179 @@
-"""A call of a ``tf.function``, opened: what its graph computes when it runs again, for ``explain`` and for pictures."""
+"""A call of a ``tf.function``, opened: its Python runs again, line by line, for ``explain`` and for pictures.
+
+It runs with what the call was given, and its variables have the values that they had then. Afterwards they have their
+own again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Any
+import inspect
+import io
+from collections.abc import Sequence
+from contextlib import ExitStack, nullcontext, redirect_stdout, suppress
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.data.ops.iterator_ops import OwnedIterator
+from tensorflow.python.eager import context
+from tensorflow.python.ops import gen_resource_variable_ops
 
 from ...engine.recording.block import TemporaryAttributes
-from ...explain.reasons import text
-from ...explain.reasons.zero_nan import OPAQUE
-from ...explain.words import mistaken
 from ...recording.rows import BackwardPass
+from ...recording.sites import way_here
 from ...recording.values import numbers_of
 from ..changes import Block
-from .inside import READS, TWIN, Again, arguments, graphs_of, run_again
-from .operations import changes_variable, handle_of, is_dataset
-from .value import OptimizerStep
+from .graphs import has_tapes, is_repeatable
+from .operations import handle_of
+from .value import Call, TensorFlowValue, TooLong, some
 from .watch import TensorFlowWatcher
 
 if TYPE_CHECKING:
     from ...picture.fields import Inside
 
-OF_ARRAYS = {f"{kind}Dataset" for kind in "Range Map Prefetch FlatMap Tensor Repeat Zip Options".split()} | {
-    "ParallelMapDatasetV2"
-}
 CALLS = 16  # of one recording that a snapshot has the inside of
 ROWS = 2_000  # of one inside that are shown
 
 
-def open_call(recording: Any, row: int, watched: Sequence[int], seeds: Sequence) -> tuple[Any, list, list] | None:
-    """Runs a call again in a new recording. Returns (recording, inputs, results), or None if it cannot run again, for
-    example because only a summary of its arguments was kept.
+class Opened(NamedTuple):
+    """What a call computed when it ran again. It has no results where it raised: the rows before that are there."""
 
-    A tape goes back to the ``watched`` inputs from the results, with the adjoints ``seeds``.
+    recording: Any
+    results: list
+    names: dict  # of its arguments
+
+
+def opened(recording: Any, call: Call, sources: Sequence | None = None, seeds: Sequence = ()) -> Opened | None:
+    """Runs a call again in a new recording; None if it cannot run again, for example because only a summary of its
+    arguments was kept.
+
+    A tape goes back to the ``sources`` from the results, with the adjoints ``seeds``.
     """
-    entries = recording.entries
-    if any(entries[given].value is not None and entries[given].value.is_gone for given in entries[row].inputs):
+    with recording.asleep():
+        given = None if call.function is None else _arguments(call)
+    if given is None:
         return None
-    inner = type(recording)()
+    (args, kwargs), made_up = given
+    inner, results = type(recording)(), list[Any]()
+    inner.is_rerun, inner.made_up = True, made_up
+    inner.log.line.outer = call.way, len(way_here())
+    watcher, tape = TensorFlowWatcher(inner, open_functions=True), tf.GradientTape(persistent=True)
+    names = inspect.signature(call.function.python_function).bind(*args, **kwargs).arguments
     try:
-        with TemporaryAttributes(recording.log.changes, thread=None), Block(inner, TensorFlowWatcher(inner)):
-            given, ends = run_again(recording, inner, row, watched, seeds)
-    except tf.errors.OpError:  # what cannot run again, such as a function that asks a dataset, stays one row
-        return None
-    except Exception as error:
-        mistaken("A tf.function stays closed", error)
-        return None
-    return inner, given, ends
+        with ExitStack() as around:
+            for block in (recording.asleep(), _unheard(), Block(inner, watcher)):
+                around.enter_context(block)
+            with watcher.guard.quietly():
+                for variable, row in call.states:
+                    value = recording.entries[row].value
+                    if value is not None and not value.is_gone:
+                        variable.assign(value.known)
+            with suppress(Exception, TooLong), tape if sources else nullcontext():
+                for source in sources or ():
+                    if source.dtype != tf.resource:
+                        tape.watch(source)
+                found = call.function.python_function(*args, **kwargs)
+                results += [one for one in tf.nest.flatten(found, expand_composites=True) if one is not None]
+            ends = [(one, seed) for one, seed in zip(results, seeds, strict=False) if seed is not None]
+            if sources and ends:
+                tape.gradient([one for one, _ in ends], sources, output_gradients=[seed for _, seed in ends])
+    finally:
+        for handle, value in inner.log.before.values():
+            gen_resource_variable_ops.assign_variable_op(handle, value)
+    return Opened(inner, [handle_of(one) for one in results], names)
 
 
-def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict] | None:
-    """A function up to the gradient that a tape in it was asked for while it was traced, with a batch or stand-ins for
-    what it was given: (that recording, the target there, copies of variables by the identities of handles)."""
-    known: tuple | None = recording.log.reruns.get(id(traced.step))
-    if known is not None:
-        return known
-    inner, batch = type(recording)(), _given(recording, traced) or _batch(recording, traced.graph)
-    inner.is_rerun, inner.made_up = True, not batch and bool(arguments(traced.graph))
-    try:
-        with (
-            TemporaryAttributes(recording.log.changes, thread=None),
-            Block(inner, TensorFlowWatcher(inner)),
-            closing(Again(recording.log, inner.log)) as run,
-        ):
-            # TensorFlow has no derivative of an operation, or refuses a stand-in: the rows before are there
-            with suppress(LookupError, tf.errors.OpError):
-                run.run(traced.graph, run.capture(traced.graph, batch), traced.step)
-            target = tf.nest.flatten(run.value(handle_of(tf.nest.flatten(traced.target)[-1])))[-1]
-    except tf.errors.OpError:
-        return None
-    except Exception as error:
-        mistaken("A tf.function stays closed", error)
-        return None
-    copies = {key: run.variables.get(id(value), value) for key, value in run.values.items()}
-    for step in recording.log.steps.get(traced.graph, ()):
-        if step.word == "applies":
-            given = {id(handle_of(copies.get(id(handle_of(v)), v))) for _, v in step.given}
-            inner.log.optimizer_steps.append(OptimizerStep(step.site, given, len(inner.entries)))
-    found = inner, target, copies
-    recording.log.reruns[id(traced.step)] = found
-    return found
+def _arguments(call: Call) -> tuple[Any, bool] | None:
+    """What a call is given when it runs again, and whether that is made up. A dataset stays where it is: of one that
+    Keras made of arrays there is another first batch, of others there are numbers.
+    """
+    made_up = False
+    flat = []
+    for value in tf.nest.flatten(call.given):
+        if isinstance(value, TensorFlowValue):
+            if value.is_gone:
+                return None
+            value = value.known
+        elif isinstance(value, OwnedIterator):
+            data = value._dataset
+            if not _by_keras(data):
+                made_up = True
+                data = tf.data.Dataset.from_tensors(tf.nest.map_structure(some, value.element_spec))
+            value = iter(data)
+        flat.append(value)
+    return tf.nest.pack_sequence_as(call.given, flat), made_up
+
+
+def _by_keras(dataset: Any) -> bool:
+    """Whether a dataset runs functions of Keras's only: another one may do more than compute."""
+    waiting, functions = [dataset], []
+    while waiting:
+        at = waiting.pop()
+        waiting += at._inputs()
+        functions += at._functions()
+    return bool(functions) and all(one._func.__module__.startswith("keras.") for one in functions)
+
+
+def _unheard() -> ExitStack:
+    """What runs in the block prints nothing, writes no summary, and takes none of the program's random numbers."""
+    own, around = context.context(), ExitStack()
+    around.enter_context(redirect_stdout(io.StringIO()))
+    around.enter_context(TemporaryAttributes(tf, print=lambda *said, **how: None))
+    around.enter_context(tf.summary.record_if(False))
+    if hasattr(own, "_rng"):  # the program has set a seed
+        around.enter_context(TemporaryAttributes(own, _rng=copy(own._rng)))
+    return around
+
+
+def steps_of(recording: Any) -> list[tuple[Call, Any]]:
+    """The compiled steps of a block, each with the recording of its call that ran again: of each function the last
+    call, or the last before its variables were NaN.
+    """
+    log, chosen = recording.log, dict[Any, Call]()
+    for call in log.calls:
+        states = [recording.entries[row].value for _, row in call.states]
+        finite = all(state is None or state.facts()[1] for state in states)
+        asks = call.graph is None or has_tapes(call.graph) or (not log.tapes.known and is_repeatable(call.graph))
+        if asks and (finite or call.function not in chosen):
+            chosen[call.function] = call
+    for call in chosen.values():
+        if call not in log.reruns:
+            log.reruns[call] = opened(recording, call)
+    found = ((call, log.reruns[call]) for call in chosen.values())
+    return [(call, run.recording) for call, run in found if run is not None and run.recording.sweeps]
 
 
 def rerun_of(recording: Any, source: Any) -> tuple | None:
-    """The recording of the compiled step that gave a source its gradient, run again with what it was given, or with
-    stand-ins, and what stands for the source there; None where none did.
+    """The recording of the compiled step that gave a source its gradient, run again, and the source; None where none
+    did.
     """
+    found = [inner for _, inner in steps_of(recording) if sweeps_for(inner, source)]
+    return (found[-1], source) if found else None
+
+
+def sweeps_for(recording: Any, source: Any) -> list[BackwardPass]:
+    """The backward passes that were asked for the gradient of a source."""
     own = handle_of(source)
-    asked = [
-        one for one in recording.log.traced if any(handle_of(part) is own for part in tf.nest.flatten(one.sources))
-    ]
-    found = traced_again(recording, asked[-1]) if asked else None
-    return None if found is None or id(own) not in found[2] else (found[0], found[2][id(own)])
+    return [sweep for sweep in recording.sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
 
 
-def _given(recording: Any, traced: Any) -> list:
-    """What the last call of a function was given that a tape's gradient is in."""
-    for graph, values in recording.log.given.items():
-        if traced.graph in (graph, getattr(graph, TWIN, None)):
-            known = [value.known for value in values]
-            return [] if any(value.is_gone for value in values) or any(v.dtype in OPAQUE for v in known) else known
-    return []
-
-
-def _batch(recording: Any, graph: Any) -> list:
-    """What Keras gives to a compiled step: the first elements of the dataset that it made of arrays. Another dataset
-    may do more than compute.
+def open_row(recording: Any, row: int, sweep: BackwardPass | None, ones: bool = False) -> Opened | None:
+    """The call that a row stands for, run again. Where tapes were there, or none is inside, one goes back with the
+    adjoints that a sweep brought to the results, or with ``ones``.
     """
-    entries = recording.entries
-    row = next((entry.row for entry in reversed(entries) if is_dataset(entry.op)), None)
-    behind, waiting = set[int](), [] if row is None else [row]
-    while waiting:
-        at = waiting.pop()
-        if at not in behind:
-            behind.add(at)
-            waiting += entries[at].inputs
-    made = [entry for entry in map(entries.__getitem__, behind) if entry.kind == "operation" or entry.dtype in OPAQUE]
-    by_keras = all(
-        entry.op in OF_ARRAYS and (statement := text.at(entry.site)) is not None and statement.call_of("fit")
-        for entry in made
-    )
-    if row is None or not made or not by_keras:
-        return []
-    elements = tuple(tf.TensorSpec(None, tensor.dtype) for tensor in arguments(graph))
-    with recording.asleep(), suppress(tf.errors.OpError, TypeError, ValueError):
-        return tf.nest.flatten(next(iter(tf.data.experimental.from_variant(entries[row].extra.asked, elements))))
-    return []
-
-
-def seeds_of(recording: Any, call: int, sweep: BackwardPass | None) -> list:
-    """The adjoints that a sweep brought to the results of a call."""
+    entry = recording.entries[row]
+    inputs = [recording.entries[given] for given in entry.inputs]
     came = {} if sweep is None else sweep.adjoints
-    results = (entry.row for entry in recording.entries[call:] if entry.call == call)
-    return [came[row].known if row in came and not came[row].is_gone else None for row in results]
+    rows = [one.row for one in recording.entries[entry.call :] if one.call == entry.call]
+    seeds = [came[one].known if one in came and not came[one].is_gone else None for one in rows]
+    if ones and not any(seed is not None for seed in seeds):
+        seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
+    tracked = any(one.differentiable for one in inputs)
+    asked = [one.extra.asked for one in inputs if one.differentiable or not tracked]
+    known = [one for one in asked if one.dtype == tf.resource or (tf.is_tensor(one) and one.dtype.is_floating)]
+    watches = tracked or (ones and not has_tapes(entry.extra.function.graph))
+    return opened(recording, entry.extra.function, known if watches else None, seeds)
 
 
 def insides_of(recording: Any, sweep: BackwardPass | None, row: int | None) -> list[Inside]:
@@ -150,43 +188,19 @@ def insides_of(recording: Any, sweep: BackwardPass | None, row: int | None) -> l
     return [found for call in calls[:CALLS] if (found := _inside_of(recording, call, sweep)) is not None]
 
 
-def _inside_of(recording: Any, call: int, sweep: BackwardPass | None) -> Inside | None:
-    entry = recording.entries[call]
-    if not _is_repeatable(entry.extra.function.graph):
+def _inside_of(recording: Any, row: int, sweep: BackwardPass | None) -> Inside | None:
+    entry = recording.entries[row]
+    run = open_row(recording, row, sweep) if is_repeatable(entry.extra.function.graph) else None
+    results = recording.entries[row : row + len(run.results)] if run is not None else []
+    if run is None or not results or not all(map(_same, results, run.results)):
         return None
-    watched = [given for given in entry.inputs if recording.entries[given].differentiable]
-    found = open_call(recording, call, watched, seeds_of(recording, call, sweep))
-    if found is None:
-        return None
-    inner, given, ends = found
-    if not all(_same(recording.entries[call + number], end) for number, end in enumerate(ends)):
-        return None
-    function = entry.extra.function
-    parameters = [tensor.op.name for tensor in function.inputs[: len(function.inputs) - len(function.captured_inputs)]]
-    snapshot = inner.snapshot_in([{entry.label: inner, **dict(zip(parameters, given, strict=False))}])
-    if len(inner) > ROWS:
+    snapshot = run.recording.snapshot_in([{entry.label: run.recording, **run.names}])
+    if len(run.recording) > ROWS:
         snapshot |= {"rows": snapshot["rows"][:ROWS], "sweep": None}
-    return {"row": call, "name": entry.label, "snapshot": snapshot}
-
-
-def _operations(graph: Any) -> Iterator:
-    for op in graph.get_operations():
-        yield op
-        for inner in graphs_of(op):
-            yield from _operations(inner)
-
-
-def _is_repeatable(graph: Any) -> bool:
-    """Whether a graph may run again without a word of the program's: it asks nothing outside for values, and changes
-    variables only.
-    """
-    return all(
-        not op.op_def.is_stateful or changes_variable(op.type) or op.type in READS or bool(graphs_of(op))
-        for op in _operations(graph)
-    )
+    return {"row": row, "name": entry.label, "snapshot": snapshot}
 
 
 def _same(entry: Any, end: Any) -> bool:
     """Whether a result is what it was: random numbers are others now."""
-    before, now = numbers_of(entry.value), np.asarray(handle_of(end))
+    before, now = numbers_of(entry.value), np.asarray(end)
     return before is None or np.allclose(before, now, rtol=1e-4, atol=1e-6, equal_nan=True)

@@ -18,12 +18,12 @@ from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site
-from .adapter import TIMES, TensorFlowAdapter, read
-from .calls import open_call, seeds_of, traced_again
-from .inside import has_tapes
+from .adapter import TIMES, read
+from .calls import open_row, steps_of, sweeps_for
+from .graphs import has_tapes
 from .model import variables_of
 from .numpy_calls import numpy_call, predictions
-from .operations import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
+from .operations import handle_of, is_custom, is_dataset, name_of, why_no_gradient
 from .words import OF_KERAS, TEXT
 
 COPIES = ("clone_model", "deepcopy", "from_config", "load_model")
@@ -280,7 +280,7 @@ def compiled(q: Question) -> Finding | None:
     log = q.adapter.log
     calls = [row for row in sorted(q.behind) if q.rows[row].extra.function is not None and not q.rows[row].tracked]
     own = [row for row in calls if {*q.rows[row].inputs} & {*q.used} or _results(q, row)]
-    if not own or not (has_tapes(q.rows[own[-1]].extra.function.graph, log.steps) or not log.tapes.known):
+    if not own or not (has_tapes(q.rows[own[-1]].extra.function.graph) or not log.tapes.known):
         return None
     return inside(q, own[-1]) or at_row(q, "nondifferentiable", own[-1], "function")
 
@@ -292,38 +292,25 @@ def _results(q: Question, row: int) -> list[int]:
 
 def inside(q: Question, row: int) -> Finding | None:
     """What a tf.function does inside to the way of the source."""
-    recording, log = q.adapter.recording, q.adapter.log
-    entry, after = recording.entries[row], {*q.after, *q.used}
-    watched = [given for given in entry.inputs if q.rows[given].tracked]
-    if not watched and not has_tapes(entry.extra.function.graph, log.steps):
-        asked = [(number, q.rows[number].thing()) for number in entry.inputs]
-        watched = [
-            n
-            for n, one in asked
-            if one.dtype.is_floating
-            or (one.dtype == tf.resource and getattr(log.tensors.variables[id(one)].variable, "trainable", True))
-        ]
-    seeds = seeds_of(recording, entry.call, q.sweep)
-    if not any(seed is not None for seed in seeds):
-        seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
-    opened = open_call(recording, entry.call, watched, seeds)
-    if opened is None:
+    recording, after = q.adapter.recording, {*q.after, *q.used}
+    entries, entry = recording.entries, recording.entries[row]
+    run = open_row(recording, row, q.sweep, ones=True)
+    if run is None or entry.output >= len(run.results):
         return None
-    inner, given, ends = opened
+    inner, target = run.recording, run.results[entry.output]
     targets = [row for sweep in inner.sweeps for row in sweep.target]
-    target = ends[entry.output]
     if inner.row_of(target) not in targets:
         behind = read(inner, target, target).behind
         near = [one for one in targets if one in behind]
         target = inner.entries[near[-1]].extra.asked if near else target
-    asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after] + [
-        ends[output] for output in _results(q, row)
-    ]
-    # or a constant that TensorFlow wrote into the graph
     found: Finding | None = None
-    asked = asked or ([q.source] if inner.log.tensors.rows_of(q.source) else [])
-    for tensor in asked:
-        inner_q = question(inner, target, tensor, q.name)
+    asked, variables = (
+        (entries[one].extra.asked for one in entry.inputs if one in after),
+        recording.log.tensors.variables,
+    )
+    things = [variables[id(one)].variable if one.dtype == tf.resource else one for one in asked]
+    for thing in [*things, *(run.results[output] for output in _results(q, row))] or [q.source]:
+        inner_q = question(inner, target, thing, q.name)
         found = first(inner_q)
         found.what = found.what or ("" if found.row is None else words.operation(inner_q, found.row))
         found.row = row
@@ -436,8 +423,7 @@ def instead(q: Question) -> Finding | None:
             found.site = q.sweep.site  # it was made where it was asked for
         found.kind = found.kind or ("equal" if not q.adapter.is_variable(q.source) else "")
         return found
-    branch = next((site for tensor, site in log.idle if tensor is handle), None)
-    return None if branch is None else Finding("independent", branch, kind="branch")
+    return None
 
 
 def _twin(q: Question) -> Finding | None:
@@ -546,7 +532,13 @@ def _inner(q: Question, found: Finding | None) -> Finding | None:
 def no_tape(q: Question) -> Finding | None:
     """Nothing was recorded for the source: no tape was there."""
     log = q.adapter.log
-    seen = q.sweep is not None or log.tapes.known or log.traced or not q.ends or q.rows[q.ends[0]].tracked
+    seen = (
+        q.sweep is not None
+        or log.tapes.known
+        or steps_of(q.adapter.recording)
+        or not q.ends
+        or q.rows[q.ends[0]].tracked
+    )
     return None if seen else Finding("no_backward", kind="tape")
 
 
@@ -575,7 +567,10 @@ CHECKS = (
 def answer(q: Question) -> Finding:
     """What is to be said of a source."""
     if q.target is None:
-        return whole_numbers(q) or Finding("no_backward", kind="inside" if q.adapter.log.traced else "")
+        return whole_numbers(q) or Finding(
+            "no_backward",
+            kind="inside" if any(has_tapes(call.graph) for call in q.adapter.log.calls if call.graph) else "",
+        )
     return first(q)
 
 
@@ -619,21 +614,18 @@ def ask_last(recording: Any, source: Any) -> Explanation:
     """The same of the last backward pass that was asked for the source, also in a function that was traced only, or of
     the one that was refused.
     """
-    own, log, sweeps = handle_of(source), recording.log, list(enumerate(recording.sweeps, 1))
-    asked = [(number, sweep) for number, sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
-    steps = [step for step in log.traced if any(handle_of(part) is own for part in tf.nest.flatten(step.sources))]
-    eager, traced = (asked or sweeps)[-1:], (steps or log.traced)[-1:]
-    inner = traced_again(recording, traced[0]) if traced and (not eager or eager[0][0] <= traced[0].before) else None
-    if inner is not None:
-        unread = Question(TensorFlowAdapter(recording, None, source), [], [], [], source)
-        q = question(inner[0], inner[1], inner[2].get(id(own), source), name_in_program(unread))
+    log, sweeps = recording.log, recording.sweeps
+    asked, steps = sweeps_for(recording, source)[-1:], steps_of(recording)
+    own = [step for step in steps if sweeps_for(step[1], source)]
+    eager = (asked or sweeps)[-1:]
+    last = (own or steps)[-1:]
+    if last and (not eager or sweeps.index(eager[0]) < last[0][0].before):
+        inner = last[0][1]
+        sweep = (sweeps_for(inner, source) or inner.sweeps)[-1]
+        q = question(inner, inner.entries[sweep.target[-1]].extra.asked, source)
     else:
         failed = log.failed is not None and log.failed[0] == len(sweeps)
-        latest = log.failed[1] if failed else eager[0][1].target[-1] if eager else recording.last_target()
+        latest = log.failed[1] if failed else eager[0].target[-1] if eager else recording.last_target()
         q = question(recording, None if latest is None else recording.entries[latest].extra.asked, source)
-    q.adapter.left_out = not asked and not steps and not getattr(source, "trainable", True)
-    found, variable = answer(q), variable_of(source)
-    only_traced = found.cause == "connected" and traced and not eager and isinstance(variable, tf.Variable)
-    if only_traced and not np.isfinite(variable.numpy()).all():  # by a step whose numbers are gone
-        found = Finding("nan_input", traced[0].step.site, other=q.name)
-    return explained(q, found)
+    q.adapter.left_out = not asked and not own and not getattr(source, "trainable", True)
+    return explained(q, answer(q))

@@ -11,6 +11,7 @@ import tensorflow as tf
 from ...explain.caller import asking_frame
 from ...picture.reading import spaces
 from ...recording.values import numbers_of
+from .calls import steps_of
 from .operations import handle_of, name_of
 
 DEEP = 12  # layers in layers
@@ -30,9 +31,9 @@ def parts_of(recording: Any, model: Any) -> dict | None:
 
 def asked_for(recording: Any) -> set[int]:
     """The handles of the variables whose gradient the program asked for."""
-    asked = {id(handle) for sweep in recording.sweeps for one, _ in sweep.gave if (handle := one()) is not None}
-    inside = (v for traced in recording.log.traced for v in tf.nest.flatten(traced.sources))  # of compiled functions
-    return asked | {id(handle_of(v)) for v in inside if is_variable(v)}
+    recordings = [recording, *(inner for _, inner in steps_of(recording))]
+    gave = (pair for one in recordings for sweep in one.sweeps for pair in sweep.gave)
+    return {id(handle) for one, _ in gave if (handle := one()) is not None}
 
 
 def variables_of(holder: Any, path: str, deep: int = 0, seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:

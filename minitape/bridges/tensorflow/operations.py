@@ -5,9 +5,9 @@ where it is.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.autograph.impl import api
@@ -40,7 +40,8 @@ HOW = set(
     "Cumsum Cumprod ArgMax ArgMin Split SplitV GatherV2 ReverseV2 OneHot ResourceGather Roll MatrixDiagV3 "
     "Squeeze EuclideanNorm".split()
 )
-SHAPES = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs"}  # say nothing of values
+# say nothing of values
+SHAPES = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs", "VarIsInitializedOp"}
 _NAMELESS = re.compile(r"(.*/)?[Vv]ariable(_\d+)?(:0)?").fullmatch
 
 CUTS = {
@@ -73,44 +74,28 @@ def written(site: Site) -> Site:
 
 
 class RunningLine:
-    """Where the program is, also while a graph runs again."""
+    """Where the program is, also while a call of a ``tf.function`` runs again."""
 
     def __init__(self) -> None:
-        self.rerun: tuple[Site, list[str]] | None = None  # the line and the scopes, where a graph runs again
+        # of a call that runs again: the way to it, and how many of the statements that run now it has not made
+        self.outer: tuple[Sequence[Site], int] | None = None
         self.opened: list[str] = []  # the tf.functions that run, where they are opened
 
     def here(self) -> Site:
         """The line of the program that runs."""
-        if self.rerun is not None:
-            return self.rerun[0]
-        site = written(here())
+        site = NOWHERE if self.outer else written(here())
         return site if site != NOWHERE else next(reversed(self.way()), NOWHERE)
 
     def way(self) -> list[Site]:
         """The same, with the calls that led there."""
-        if self.rerun is not None:
-            return [self.rerun[0]]
-        return [site for site in map(written, way_here()) if site != NOWHERE]
+        way, other = self.outer or ((), 0)
+        return [*way, *(site for site in map(written, way_here()[other:]) if site != NOWHERE)]
 
     def scopes(self) -> list[str]:
         """The open name scopes: Keras opens one for each layer."""
-        if self.rerun is not None:
-            return self.rerun[1]
         name = context.context().scope_name or ""
         parts = (name.decode() if isinstance(name, bytes) else name).split("/")
         return [*self.opened, *filter(None, parts)]
-
-
-def place_of(tensor: Any) -> tuple[int, str] | None:
-    """Where in memory a tensor's elements are: reads of a variable's state share them. None where that cannot be
-    asked.
-    """
-    if tensor is None or tensor.dtype in (tf.resource, tf.variant, tf.string) or not tensor.shape.num_elements():
-        return None
-    try:
-        return np.asarray(memoryview(tensor)).__array_interface__["data"][0], tensor.dtype.name
-    except (TypeError, ValueError, BufferError):
-        return None
 
 
 def variable_of(value: Any) -> Any:

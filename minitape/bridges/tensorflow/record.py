@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import numpy
 import tensorflow
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty
@@ -16,13 +15,10 @@ from ...engine.recording.block import TemporaryAttributes
 from ...recording.rows import BackwardPass
 from ..changes import Block
 from ..checkup import FrameworkRecording
-from ..sampling import AfterBadGradient, some_steps
-from ..texts import NOT_FINITE, ZERO
-from .inside import TRACED
+from ..sampling import some_steps
 from .operations import handle_of
 from .rows import TensorFlowLog
-from .value import unrecorded
-from .watch import TensorFlowWatcher
+from .watch import STEP, TensorFlowWatcher
 
 if TYPE_CHECKING:
     from ...explain.reasons.suspects import CheckedRun
@@ -96,7 +92,7 @@ class TensorFlowRecording(FrameworkRecording):
 
     def asleep(self) -> AbstractContextManager:
         """What runs in the block is not the program's."""
-        return TemporaryAttributes(self.log.changes, thread=None)
+        return TemporaryAttributes(self.log.seen, thread=None)
 
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for a tensor or a variable."""
@@ -120,7 +116,7 @@ ENDS.append((Function, "__call__"))
 
 def _gives_gradients(owner: Any) -> bool:
     """Whether an object is a tape, or a ``tf.function`` in which a tape computes gradients."""
-    return not isinstance(owner, Function) or hasattr(owner, TRACED)
+    return not isinstance(owner, Function) or hasattr(owner, STEP)
 
 
 def record(
@@ -128,16 +124,14 @@ def record(
     open_functions: bool = False,
     every: int | None = None,
     first: int | None = None,
-    after_bad_gradient: bool = False,
 ) -> AbstractContextManager:
     """Watches the TensorFlow program in the block: its eager operations, and the gradients that tapes are asked for in
     it.
 
-    Recorded, a training step takes about twice as long. Three options record a few steps only, from one gradient to the
+    Recorded, a training step takes about twice as long. Two options record a few steps only, from one gradient to the
     next, and let the others run as they are: such a block may stay in a training loop. ``first=5`` makes one recording
-    of the first five steps. ``every=100`` records the first and then each hundredth step. ``after_bad_gradient=True``
-    looks at the gradients that a tape gives, in each tenth step; where one is None, all zeros, NaN or infinite, it
-    records a step after it and warns with the cause and the line. The last recording answers. A step that is compiled
+    of the first five steps. ``every=100`` records the first and then each hundredth step. The last
+    recording answers. A step that is compiled
     as a whole, as in ``fit``, is one for ``first`` and ``every``.
 
     A call of a ``tf.function`` is one row, which pictures open. With ``open_functions`` functions run eagerly in the
@@ -155,7 +149,7 @@ def record(
     ['x', 'y']
     """
     steps = lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty, _gives_gradients
-    some = some_steps(every, first, after_bad_gradient and _watch_steps, *steps)
+    some = some_steps(every, first, *steps)
     recording = TensorFlowRecording()
     return some or Block(recording, TensorFlowWatcher(recording, open_functions))
 
@@ -175,34 +169,3 @@ def why(loss: Any, model: Any = None) -> Any:
             target = loss()
         tape.gradient(target, [*(tape.watched_variables() if model is None else recording._parts_of(model).values())])
     return recording.explain(target=target, source=model)
-
-
-def _watch_steps(block: AfterBadGradient) -> None:
-    """Looks at the gradients that each tape gives."""
-
-    def around(function: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-        found = function(tape, target, sources, *args, **kwargs)
-        if block.looks and tensorflow.executing_eagerly():
-            latest: Any = block.latest  # a recording of this bridge
-            with unrecorded(), nullcontext() if latest is None else latest.asleep():
-                block.look(
-                    tensorflow.nest.flatten(sources),
-                    tensorflow.nest.flatten(found),
-                    lambda given: list(map(bad, given)),
-                )
-        return found
-
-    block._changes.wrap(tensorflow.GradientTape, "gradient", around)
-
-
-def bad(gradient: Any) -> str:
-    """What is bad about a gradient; its length tells quickly whether to look closely.
-
-    >>> [bad(tensorflow.constant(value)) for value in ([0.0, 0.0], [1.0, float("nan")], [1e-30])]
-    ['a gradient of zeros only', 'a gradient with NaN or infinity', '']
-    """
-    values = gradient.values if isinstance(gradient, tensorflow.IndexedSlices) else gradient
-    if not values.dtype.is_floating or 0.0 < float(tensorflow.nn.l2_loss(values)) < float("inf"):
-        return ""
-    array = values.numpy()
-    return NOT_FINITE if not numpy.isfinite(array).all() else "" if array.any() else ZERO

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.ops import gen_resource_variable_ops, resource_variable_ops
 
 from ...engine.recording.block import TemporaryAttributes
 from ...recording.sites import Site
@@ -30,13 +32,15 @@ from .operations import (
 )
 from .tensor_rows import TensorRows
 from .value import (
+    Call,
     Made,
     OptimizerStep,
     TapeTimes,
     TensorFlowExtra,
-    TensorFlowValue,
-    TracedValue,
+    TooLong,
     VariableValue,
+    some,
+    unrecorded,
 )
 
 
@@ -53,26 +57,18 @@ class TensorFlowLog:
         # (a variable's handle, the row that was stored in it, where, at which row)
         self.stores: list[tuple] = []
         self.copied: Noted[tuple[Any, Site]] = Noted()  # tensors that were used for nothing but to fill a variable
-        self.steps: dict[Any, list] = {}  # by graph: what Python did while it was made
-        self.traced: list[TracedValue] = []
-        self.given: dict[Any, Sequence[TensorFlowValue]] = {}  # to the last call of each graph
-        self.reruns: dict = {}  # what those computed when they ran again, by the identity of their step
+        self.calls: list[Call] = []  # of tf.functions
+        self.reruns: dict[Call, Any] = {}  # what the compiled steps among them computed when they ran again
+        self.before: dict[int, tuple] = {}  # in a call that runs again, variables before they change, by their handles
         self.failed: tuple[int, int] | None = None  # (after how many backward passes, from which row) one was refused
         self.captured: list = []  # the variables that the functions of a dataset read, while its iterator is made
-        self.idle: list[tuple[Any, Site]] = []  # what a branch that did not run would have used, and where
-        self.changes = Changes()  # asleep while explain computes something
+        self.seen = Changes()  # asleep while explain computes something
         self.optimizer_steps: list[OptimizerStep] = []
         self.applied: dict[int, int] = {}  # a variable's handle -> the gradient that an optimizer changes it with
 
     def spanned(self, word: str, tape: Any) -> None:
         """A tape begins, ends, pauses, goes on, or is reset."""
         self.tapes.note(word, tape, len(self.entries), self.line.way())
-
-    def settle(self, tape: Any = None) -> None:
-        """What is known by now: which results are on a tape, and which variables this one watched."""
-        self.tensors.settle()
-        if tape is not None:
-            self.tensors.adopt(tape.watched_variables())
 
     def gave(self, gradients: Sequence, targets: list[int]) -> None:
         """A tape gave these gradients back."""
@@ -99,7 +95,7 @@ class TensorFlowLog:
                     "nondifferentiable",
                     "MapDataset",
                 )
-            self.tensors.is_now(inputs[1], row)
+            self.tensors.current[id(inputs[1])] = row
             self.tensors.remember(inputs[1], row)
             return
         if changes_variable(op):
@@ -109,6 +105,8 @@ class TensorFlowLog:
             return  # constants enter when they are used
         if len(self.entries) >= MOST:
             self.recording.left_out += 1
+            if self.recording.is_rerun:
+                raise TooLong
             return
         with TemporaryAttributes(self.tensors, later=op.startswith("__")):
             how = [
@@ -165,8 +163,14 @@ class TensorFlowLog:
         with TemporaryAttributes(self.tensors, later=True):  # the tape hears of it at its end
             self._write(op, rows, outputs)
 
-    def enters(self, variables: Sequence, inputs: Sequence) -> None:
-        """A ``tf.function`` is about to run: its variables may have changed when it has."""
+    def called(self, function: Any, given: tuple) -> Call:
+        """The program calls a ``tf.function``."""
+        kept = tf.nest.map_structure(lambda one: self.tensors.keep(one) if tf.is_tensor(one) else one, given)
+        self.calls.append(Call(function, kept, self.line.way(), len(self.recording.sweeps)))
+        return self.calls[-1]
+
+    def enters(self, variables: Sequence, inputs: Sequence) -> list[tuple[Any, int]]:
+        """A ``tf.function`` is about to run: its variables, which may have changed when it has, and their rows."""
         for variable in variables:
             self.tensors.variables.setdefault(id(variable.handle), VariableValue(variable.handle, variable))
         self.tensors.later = True
@@ -174,6 +178,25 @@ class TensorFlowLog:
             if handle.dtype == tf.resource and id(handle) in self.tensors.variables:
                 self.tensors.state_of(handle)
         self.tensors.later = False
+        return [(one, row) for one in variables for row in self.tensors.rows_of(one)[-1:]]
+
+    def fill(self, variable: Any) -> None:
+        """A variable of a call that runs again may have no value yet: it was made while the call was traced, and that
+        raised.
+        """
+        with unrecorded():
+            value = gen_resource_variable_ops.read_variable_op(variable.handle, variable.dtype)
+            if value.shape != variable.shape:
+                variable.assign(some(variable))
+                self.recording.made_up = True
+
+    def changes(self, handle: Any) -> None:
+        """A variable is about to change, in a call that runs again."""
+        data = resource_variable_ops.get_eager_safe_handle_data(handle)
+        if id(handle) not in self.before:
+            with suppress(tf.errors.OpError), unrecorded():  # it may be new
+                dtype = tf.as_dtype(data.shape_and_type[0].dtype)
+                self.before[id(handle)] = handle, gen_resource_variable_ops.read_variable_op(handle, dtype)
 
     def applies(self, pairs: Sequence[tuple]) -> None:
         """An optimizer is about to change variables with gradients."""
@@ -191,7 +214,7 @@ class TensorFlowLog:
             known = self.tensors.variables.get(id(inputs[place]))
             if site[1] is None and known is not None and not getattr(known.variable, "trainable", True):
                 continue  # what an optimizer keeps for itself
-            self.tensors.changed(inputs[place])
+            self.tensors.current.pop(id(inputs[place]), None)
             if site[1] is not None:
                 self.stores += [(id(inputs[place]), row, site, len(self.entries)) for row in rows]
 
@@ -200,9 +223,8 @@ class TensorFlowLog:
         handle = inputs[0]
         value = inputs[-1] if len(inputs) > 1 else None
         stored = self.tensors.rows_of(value)[-1:] if value is not None and value.dtype != tf.resource else []
-        self.tensors.stores(handle, value, next(iter(stored), None))
         known = self.tensors.variables.get(id(handle))
-        row = self.tensors.changed(handle)
+        row = self.tensors.current.pop(id(handle), None)
         site = self.line.here()
         self.stores.append((id(handle), stored[0] if stored else self.applied.get(id(handle)), site, len(self.entries)))
         if not stored and isinstance(value, tf.Tensor):

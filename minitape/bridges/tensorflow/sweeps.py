@@ -58,8 +58,8 @@ class SweepWatcher:
     ) -> Any:
         """TensorFlow's sweep, asked for the adjoints of what lies between, too."""
         raw = sources if sources_raw is None else sources_raw
-        self.guard.safely(self.log.settle, tape)
-        between = self.guard.safely(self._between, target) if not tf.inside_function() else None
+        self.guard.safely(self.log.tensors.settle)
+        between = self.guard.safely(self._between, target)
         passed: list = []
         if not between:
             with TemporaryAttributes(self, passed=passed):  # no code asks for it
@@ -85,7 +85,7 @@ class SweepWatcher:
 
     def _between(self, target: Sequence) -> list[tuple[int, Any]]:
         """The rows behind the targets, with what a sweep is asked for."""
-        stack = [self.log.tensors.row_of(t, is_target=True) for t in target]
+        stack = [self.log.tensors.row_of(t) for t in target]
         seen: set[int] = set()
         while stack:
             row = stack.pop()

@@ -66,7 +66,7 @@ class TensorFlowExtra:
         self.of, self.why, self.op = of, why, op
         self.came: Sequence[int] = ()
         self.late = False  # watched after it was used
-        self.function: Any = None  # of a call of a tf.function
+        self.function: Call | None = None  # of a call of a tf.function
         self.way: Sequence[Site] = ()  # of what no tape recorded: its line, and the calls that led there
         self.at: int | None = None  # how many rows were there, where that is not the row's own number
 
@@ -147,11 +147,26 @@ class Made(NamedTuple):
     before: int
 
 
-class TracedValue(NamedTuple):
-    """A gradient that a tape was asked for while a function was traced."""
+class Call:
+    """A call of a ``tf.function``: what it takes to run it again."""
 
-    graph: Any
-    step: Any
-    target: Any
-    sources: Any
-    before: int  # so many eager backward passes had run
+    __slots__ = "function given way before graph states".split()
+
+    def __init__(self, function: Any, given: Any, way: Sequence[Site], before: int) -> None:
+        self.function, self.given, self.way = function, given, way
+        self.before = before  # so many eager backward passes had run
+        self.graph: Any = None  # there is none where it raised while it was traced
+        self.states: list[tuple[Any, int]] = []  # its variables, and the rows of their values
+
+
+class TooLong(BaseException):
+    """A call that runs again has more rows than a recording takes; programs do not catch it."""
+
+
+def some(like: Any) -> Any:
+    """Numbers of a shape and dtype; of whole numbers, which may be classes, words or a mask, zeros and ones."""
+    shape = [] if like.shape.rank is None else [2 if size is None else size for size in like.shape]
+    numbers = (
+        np.random.default_rng(0).uniform(0.2, 0.8, shape) if like.dtype.is_floating else np.indices(shape).sum(0) % 2
+    )
+    return tf.constant(numbers, like.dtype)

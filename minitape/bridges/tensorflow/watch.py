@@ -7,28 +7,31 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python import pywrap_tfe
 from tensorflow.python.data.ops import iterator_ops
 from tensorflow.python.eager import context, execute
 from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
+from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.framework import op_callbacks, ops
 from tensorflow.python.framework.tensor_util import constant_value  # by which TensorFlow looks at a value itself
 from tensorflow.python.ops import custom_gradient, resource_variable_ops, script_ops
 
 from ...engine.recording.block import TemporaryAttributes
 from ...engine.recording.frames import own_file
+from .graphs import changes_in, has_tapes
 from .guard import Guard
-from .inside import changes_in
 from .operations import changes_variable, handle_of
 from .rows import TensorFlowLog
 from .sweeps import SweepWatcher, register
-from .traces import TraceWatcher
-from .value import VariableValue
+from .value import Call, VariableValue
 
+STEP = "_minitape_step"  # an attribute of a tf.function in which tapes compute gradients
+WORDS = {"__enter__": "begins", "__exit__": "ends", "reset": "resets"}
 LEAVES = "numpy __array__ __float__ __int__ __bool__ __index__ __complex__".split()
 
 
@@ -40,26 +43,28 @@ class TensorFlowWatcher:
         self.open_functions = open_functions
         self.log: TensorFlowLog = recording.log
         self.guard = Guard(recording)
-        self.traces, self.sweeps = TraceWatcher(self.guard, open_functions), SweepWatcher(self.guard)
+        self.sweeps = SweepWatcher(self.guard)
         self._custom_calls = 0
         self._accessed: dict = {}  # the variables that were read inside of a tf.custom_gradient
         self._applying = 0  # more than 0 in the step of an optimizer
-        self._calls: list = []  # the tf.functions that run
+        self._called: Call | None = None  # the program's call of a tf.function, and the graph that runs
+        self._running: Any = None
 
     # -- the block ---------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """From now on everything is seen."""
-        changes = self.log.changes
+        changes = self.log.seen
         changes.begin()
         changes.note(self._stop)
         op_callbacks.add_op_callback(self._ran)
         changes.note(register)
         tape = tf.GradientTape
         for owner, name, around in (
-            *self.traces.wraps,
             *self.sweeps.wraps,
+            (pywrap_tfe, "TFE_Py_FastPathExecute", self._execute),
             (resource_variable_ops, "variable_accessed", self._read),
+            (Function, "__call__", self._function),
             (ConcreteFunction, "_call_flat", self._call),
             (tape, "jacobian", self._jacobian),
             (tape, "batch_jacobian", self._jacobian),
@@ -67,7 +72,7 @@ class TensorFlowWatcher:
             (tape, "__enter__", self._border),
             (tape, "__exit__", self._border),
             (tape, "stop_recording", self._paused),
-            (tape, "reset", self._reset),
+            (tape, "reset", self._border),
             (custom_gradient, "_eager_mode_decorator", self._custom),
             (iterator_ops.OwnedIterator, "_create_iterator", self._iterator),
             (script_ops, "py_func_common", self._numpy_function),
@@ -77,7 +82,7 @@ class TensorFlowWatcher:
         register()
         # where no one imported Keras, there is none
         if optimizers := sys.modules.get("keras.src.optimizers.base_optimizer"):
-            self._wrap(optimizers.BaseOptimizer, "apply", self._apply)
+            self.log.seen.wrap(optimizers.BaseOptimizer, "apply", self._apply)
             self._wrap(sys.modules["keras.src.backend"], "convert_to_numpy", self._left("__array__"))
         if self.open_functions and not tf.config.functions_run_eagerly():
             changes.note(partial(tf.config.run_functions_eagerly, False))
@@ -85,7 +90,7 @@ class TensorFlowWatcher:
 
     def end(self) -> None:
         """TensorFlow is as it was."""
-        self.log.changes.undo()
+        self.log.seen.undo()
         self.log.tapes.forget()
 
     def _stop(self) -> None:
@@ -96,36 +101,46 @@ class TensorFlowWatcher:
             execute.execute = execute.quick_execute
 
     def _wrap(self, owner: Any, name: str, around: Any) -> None:
-        """Until the block ends, ``around(function, ...)`` runs in place of a function of TensorFlow's."""
+        """Until the block ends, ``around(function, ...)`` runs in place of a function of TensorFlow's, but not while a
+        ``tf.function`` is traced.
+        """
         if name in vars(owner):
-            self.log.changes.wrap(owner, name, around)
+            self.log.seen.wrap(owner, name, around, tf.inside_function)
 
     # -- what is seen ------------------------------------------------------------------------------
 
     def _ran(self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
-        if graph is None and self.log.changes.here:  # not while a tf.function is traced
+        if graph is None and self.log.seen.here:  # not while a tf.function is traced
             op = op_type.decode() if isinstance(op_type, bytes) else op_type
             if self._applying and not changes_variable(op):
                 return
-            if op.startswith("__") and self._calls:  # what it keeps for its gradient comes behind its results
-                outputs = outputs[: len(self._calls[-1].function_type.flat_outputs)]
-            elif not self._calls:  # inside of one no tape is open
-                self.guard.safely(self.log.settle)
-            self.guard.safely(
-                self.log.wrote, op, inputs, outputs, self._calls[-1] if op.startswith("__") and self._calls else None
-            )
+            running = self._running if op.startswith("__") else None
+            if running is not None:  # what it keeps for its gradient comes behind its results
+                outputs = outputs[: len(running.function_type.flat_outputs)]
+            elif self._running is None:  # inside of one no tape is open
+                self.guard.safely(self.log.tensors.settle)
+            self.guard.safely(self.log.wrote, op, inputs, outputs, running and self._called)
+
+    def _function(self, function: Any, called: Any, *args: Any, **kwargs: Any) -> Any:
+        """A ``tf.function`` is called."""
+        if self.open_functions:
+            with TemporaryAttributes(self.log.line, opened=[*self.log.line.opened, called._name]):
+                return function(called, *args, **kwargs)
+        with TemporaryAttributes(self, _called=self.guard.safely(self.log.called, called, (args, kwargs))):
+            return function(called, *args, **kwargs)
 
     def _call(self, function: Any, concrete: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
-        if not tf.executing_eagerly():
-            return function(concrete, tensor_inputs, captured_inputs)
-        self.guard.safely(self.log.enters, concrete.graph.variables, [*tensor_inputs, *captured_inputs])
-        self.guard.safely(self.traces.remembered, concrete.graph, tensor_inputs)
-        self._calls.append(concrete)
-        try:
-            return function(concrete, tensor_inputs, captured_inputs)
-        finally:
-            self._calls.pop()
-            self.guard.safely(self._ran_through, concrete.graph, [*tensor_inputs, *captured_inputs])
+        """The graph of a ``tf.function`` runs."""
+        graph, inputs = concrete.graph, [*tensor_inputs, *captured_inputs]
+        call = self._called or Call(None, None, [], 0)
+        call.states, call.graph = self.guard.safely(self.log.enters, graph.variables, inputs) or [], graph
+        if call.function is not None and has_tapes(graph):
+            setattr(call.function, STEP, True)
+        with TemporaryAttributes(self, _called=call, _running=concrete):
+            try:
+                return function(concrete, tensor_inputs, captured_inputs)
+            finally:
+                self.guard.safely(self._ran_through, graph, inputs)
 
     def _ran_through(self, graph: Any, inputs: Sequence) -> None:
         self.log.ran(inputs, changes_in(graph))
@@ -191,13 +206,12 @@ class TensorFlowWatcher:
         """
         if not kwargs.get("experimental_use_pfor", True):
             return function(tape, target, sources, *args, **kwargs)
-        self.guard.safely(self.log.settle)
+        self.guard.safely(self.log.tensors.settle)
         with self.guard.quietly():
             results = function(tape, target, sources, *args, **kwargs)
-        if not tf.inside_function():
-            self.guard.safely(
-                self.log.jacobian, function.__name__, target, tf.nest.flatten(sources), tf.nest.flatten(results)
-            )
+        self.guard.safely(
+            self.log.jacobian, function.__name__, target, tf.nest.flatten(sources), tf.nest.flatten(results)
+        )
         return results
 
     def _apply(self, function: Any, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
@@ -215,10 +229,10 @@ class TensorFlowWatcher:
             self.guard.safely(self.log.applies, pairs)
         self._applying += eager
         try:
-            with nullcontext() if eager else self.traces.step("applies", optimizer, pairs):
-                return function(optimizer, grads, trainable_variables)
+            return function(optimizer, grads, trainable_variables)
         except ValueError as error:
-            self._add_reason(error, pairs)
+            if not self.recording.is_rerun:
+                self._add_reason(error, pairs)
             raise
         finally:
             self._applying -= eager
@@ -228,24 +242,28 @@ class TensorFlowWatcher:
         """Add to an error of Keras's optimizer why it got no gradient."""
         if hasattr(error, "add_note") and pairs and all(gradient is None for gradient, _ in pairs):
             # out of the function that is traced: tf.init_scope() would say that it is still inside of one
-            with tf.Graph().as_default(), context.eager_mode(), TemporaryAttributes(self.log.changes, thread=None):
+            with tf.Graph().as_default(), context.eager_mode(), TemporaryAttributes(self.log.seen, thread=None):
                 if (reason := self.guard.safely(self.recording.explain, pairs[0][1])) is not None:
                     error.add_note(f"minitape: {reason}")
 
+    def _execute(self, function: Any, context: Any, op: str, name: Any, *given: Any) -> Any:
+        """An operation that runs eagerly. Variables among what it is given TensorFlow would read unseen."""
+        if self.recording.is_rerun and changes_variable(op):
+            self.log.changes(given[0])
+        return function(context, op, name, *map(_read_first, given))
+
     def _read(self, function: Any, variable: Any) -> Any:
-        if tf.executing_eagerly() or tf.inside_function():
-            handle = handle_of(variable)
-            known = self.log.tensors.variables.get(id(handle))
-            if known is None or known.variable is None:
-                self.log.tensors.variables[id(handle)] = VariableValue(handle, variable)
-            self._accessed[id(handle)] = handle
+        handle = handle_of(variable)
+        known = self.log.tensors.variables.get(id(handle))
+        if known is None and self.recording.is_rerun:
+            self.guard.safely(self.log.fill, variable)
+        if known is None or known.variable is None:
+            self.log.tensors.variables[id(handle)] = VariableValue(handle, variable)
+        self._accessed[id(handle)] = handle
         return function(variable)
 
     def _watch(self, function: Any, tape: Any, tensor: Any) -> Any:
-        if tf.inside_function():
-            with self.traces.step("watches", tape, tensor):
-                return function(tape, tensor)
-        self.guard.safely(self.log.settle)
+        self.guard.safely(self.log.tensors.settle)
         for value in tf.nest.flatten(tensor, expand_composites=False):
             self.guard.safely(self._before_watch, value)
         result = function(tape, tensor)
@@ -258,47 +276,27 @@ class TensorFlowWatcher:
             self.log.tensors.variables.setdefault(id(value.handle), VariableValue(value.handle, value))
 
     def _border(self, function: Any, tape: Any, *args: Any) -> Any:
-        """A tape's block begins or ends."""
-        word = "begins" if function.__name__ == "__enter__" else "ends"
-        if tf.inside_function():  # a tape of a graph that is traced
-            with self.traces.step(word, tape):
-                return function(tape, *args)
-        self.guard.safely(self.log.settle, tape._tape if word == "ends" else None)
-        self.log.spanned(word, tape)
+        """A tape's block begins or ends, or the tape is reset."""
+        self.guard.safely(self.log.tensors.settle)
+        self.log.spanned(WORDS[function.__name__], tape)
         return function(tape, *args)
 
     def _paused(self, function: Any, tape: Any) -> Any:
-        self.guard.safely(self.log.settle)
+        self.guard.safely(self.log.tensors.settle)
         return self._pause(tape, function(tape))
 
     @contextmanager
     def _pause(self, tape: Any, paused: Any) -> Iterator[None]:
-        if tf.inside_function():
-            with paused:
-                with self.traces.step("pauses", tape):
-                    pass
-                yield
-                with self.traces.step("resumes", tape):
-                    pass
-            return
         self.log.spanned("pauses", tape)
         with paused:
             yield
         self.log.spanned("goes on", tape)
 
-    def _reset(self, function: Any, tape: Any) -> Any:
-        if tf.inside_function():
-            with self.traces.step("resets", tape):
-                return function(tape)
-        self.guard.safely(self.log.settle)
-        self.log.spanned("resets", tape)
-        return function(tape)
-
     def _left(self, name: str) -> Callable:
         def around(function: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
             caller = sys._getframe(2).f_code
             asked_by_library = caller is constant_value.__code__ or (
-                name == "__bool__" and self.log.line.rerun is None and own_file(caller.co_filename)
+                name == "__bool__" and own_file(caller.co_filename)
             )
             if not self.guard.quiet and not asked_by_library and isinstance(tensor, ops.EagerTensor):
                 self.guard.safely(self.log.leave, tensor, name)
@@ -315,11 +313,18 @@ class TensorFlowWatcher:
             return function(iterator, dataset)
 
     def _numpy_function(self, function: Any, called: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        if tf.executing_eagerly():
-            for tensor in tf.nest.flatten(inputs):
-                if isinstance(tensor, ops.EagerTensor):
-                    self.guard.safely(self.log.leave, tensor, "numpy_function")
+        for tensor in tf.nest.flatten(inputs):
+            if isinstance(tensor, ops.EagerTensor):
+                self.guard.safely(self.log.leave, tensor, "numpy_function")
         return function(called, inputs, *args, **kwargs)
+
+
+def _read_first(given: Any) -> Any:
+    """What an operation is given, with the values of variables in their place."""
+    if isinstance(given, tf.Variable):
+        return tf.convert_to_tensor(given)
+    is_list = isinstance(given, (list, tuple)) and any(isinstance(one, tf.Variable) for one in given)
+    return [*map(_read_first, given)] if is_list else given
 
 
 def captured_by(dataset: Any, known: dict[int, VariableValue]) -> list:

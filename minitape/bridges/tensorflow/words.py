@@ -203,10 +203,6 @@ TEXT: Texts = {
         "{x} goes into {what}{line}, and the target does not depend on that.",
         "Use what it gives for the target, or leave {x} out of the sources.",
     ),
-    "independent branch": (
-        "{x} was not used: the branch{line} that uses it did not run.",
-        "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
-    ),
     "target_not_tensor": (
         "The target is a plain {what}: only a tensor knows how it was computed.",
         "Leave out .numpy() and float() where the target is made.",

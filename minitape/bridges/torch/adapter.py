@@ -10,14 +10,12 @@ from ...explain.caller import asking_frame
 from ...explain.fixes.dialects import TORCH
 from ...explain.reasons.question import Question, RecordedRow
 from ...picture.reading import spaces
-from ...recording.sites import NOWHERE, Site
+from ...recording.sites import Site
 from ..rows import exits_of, rows_of
 from .words import CLASSES, FUNCTIONS, ZEROS
 
 CAUSES = {
-    "opaque": "unknown",
     "wrapped": "copied",
-    "inside": "no_grad",
     "integer": "integer_cast",
     "not_differentiable": "no_derivative",
 }
@@ -57,14 +55,9 @@ class TorchAdapter:
         return value
 
     def birth(self, thing: Any) -> tuple[int, list[Site]]:
-        """When and where a parameter was made."""
-        when, way = self.log.history.born_at(thing)
-        return when, [site for site in way if site is not NOWHERE]
-
-    def birth_of(self, row: RecordedRow) -> tuple[int, list[Site]]:
-        """The same of a leaf: the statements that its birth does not share with its use."""
-        when, way = self.log.births.get(row.row, (-1, [row.site]))
-        return when, list(way)
+        """When and where a tensor was made."""
+        site = self.log.born.get(thing)
+        return 0, [] if site is None else [site]
 
     def is_number(self, row: RecordedRow) -> bool:
         """Whether it is a number that the program wrote."""

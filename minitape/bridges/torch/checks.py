@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 import math
 import re
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 
-from ...explain.owners import living
 from ...explain.reasons import checks, text, words, zero_nan
 from ...explain.reasons.question import Exit, Finding, Question, RecordedRow
 from ...explain.reasons.zero_nan import at_row
@@ -21,8 +19,7 @@ from ...recording.sites import NOWHERE, Site, last_return, text_of
 from ..recording import Number
 from .adapter import CAUSES, read
 from .rows import PAUSES
-from .value import array_of
-from .words import HIDES, SAMPLES, TEXT
+from .words import SAMPLES, TEXT
 
 # -- errors ----------------------------------------------------------------------------------------
 
@@ -66,10 +63,9 @@ def plain_target(q: Question) -> Finding | None:
     """The target is a number, or there was no backward pass."""
     if isinstance(q.target, (torch.Tensor, Number)):
         return None
-    found = [exit for exit in q.exits if exit.row in q.after and exit.how != "__bool__"]
     if q.target is None:
-        calls = [s for exit in found if (at := text.at(exit.site)) for s in text.flow(at, []) if s.call_of("backward")]
-        return left(found[-1]) if calls else Finding("no_backward", kind="none")
+        return Finding("no_backward", kind="none")
+    found = [exit for exit in q.exits if exit.row in q.after and exit.how != "__bool__"]
     return left(found[-1]) if found else Finding("not_tensor", what=type(q.target).__name__)
 
 
@@ -81,40 +77,12 @@ def not_required(q: Question) -> Finding | None:
         if first is None or first.extra.requires or first.kind == "operation":
             return None
         use = next((row for row in q.first_uses()), first)
-        at = text.at(log.history.required.get(source, NOWHERE))
-        name = "" if at is None else ast.unparse(at.node).partition(".requires_grad")[0]
-        same = (
-            []
-            if at is None
-            else [
-                s
-                for s in text.statements(at.file)
-                if s.function == at.function and s.order < at.order and name in s.reads
-            ]
-        )
-        return Finding("requires_grad", same[0].site if same else use.site, use.row, kind="late", intended=False)
+        return Finding("requires_grad", use.site, use.row, kind="late", intended=False)
     made = next((q.rows[row] for row in q.own if q.rows[row].kind == "operation"), None)
     if made is not None and made.extra.why and any(q.rows[row].tracked for row in made.inputs):
         cause = CAUSES.get(made.extra.why, made.extra.why)
         return at_row(q, cause, made.row, "source" if cause == "no_grad" else "")
-    holders = [
-        m
-        for root in log.history.roots()
-        for m in root.modules()
-        if vars(m).get("requires_grad") and any(p is source for p in m.parameters())
-    ]
-    files = {row.site[0] for row in q.rows}
-    sets = [
-        s
-        for file in files
-        for s in text.statements(file)
-        if any(name.endswith(".requires_grad") for name in s.binds) and ast.unparse(s.node).endswith("True")
-    ]
-    if holders and len(sets) == 1:
-        return Finding(
-            "requires_grad", sets[0].site, kind="attribute", other=sets[0].binds[0].rpartition(".")[0], intended=False
-        )
-    site = log.history.frozen_at(source)
+    site = log.history.frozen.get(source) or log.born.get(source) or NOWHERE
     if site is NOWHERE and first is not None:
         frozen = [
             s
@@ -128,27 +96,12 @@ def not_required(q: Question) -> Finding | None:
 def made_at(q: Question, row: RecordedRow) -> Site:
     """The line that made a tensor; what ran before the block was not seen, and the text tells."""
     use, name = text.at(row.site), words.path_to(q, row.thing())
-    if use is None or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
+    if use is None or not name or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
         return row.site
-    holder, _, part = name.rpartition(".")
-    earlier = [s for s in text.statements(use.file) if s is not use and s.order < use.order and name]
-    for bound in (
-        {name, name.partition("[")[0] if name.endswith("]") else name},
-        {f"self.{part}"},
-        {f"self.{holder.rpartition('.')[2]}"},
-    ):
-        made = [
-            s for s in earlier if not bound.isdisjoint(s.binds) or (f"self.{part}" in bound and _registers(s, part))
-        ]
-        if made:
-            return made[-1].site
-    return row.site
-
-
-def _registers(s: text.Statement, name: str) -> bool:
-    """Whether a statement registers a buffer or a parameter under a name."""
-    call = s.call_of("register_buffer", "register_parameter")
-    return call is not None and any(isinstance(n, ast.Constant) and n.value == name for n in call.args)
+    part, element = name.rpartition(".")[2], name.partition("[")[0] if name.endswith("]") else name
+    earlier = [s for s in text.statements(use.file) if s is not use and s.order < use.order]
+    made = [s for bound in (f"self.{part}", element, name) for s in earlier if bound in s.binds]
+    return made[-1].site if made else row.site
 
 
 # -- the way ---------------------------------------------------------------------------------------
@@ -164,45 +117,24 @@ def broken(q: Question) -> Finding | None:
     new = q.adapter.log.history.replaced_at(q.source)[1]
     if isinstance(new, torch.Tensor) and found.row in q.adapter.log.rows_of(new):
         return replaced(q)
-    return (copied(q) if found.kind == "hidden" else None) or found
+    through_leaf = any(q.rows[row].kind != "operation" for row, _ in q.way)
+    return (copied(q) if through_leaf else None) or found
 
 
 MADE_BY = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}  # what a leaf got its values from
 
 
 def in_torch(q: Question, one: Finding) -> None:
-    """Says a break as PyTorch calls it: hidden in a function, of a draw, switched off by a condition."""
+    """Says a break as PyTorch calls it: of a leaf, of a draw, in a function without gradients."""
     if one.row is None:
         return
     at, row = text.at(one.site), q.rows[one.row]
     if row.kind != "operation":
         one.what = fill(MADE_BY[one.cause]) if one.cause in MADE_BY else one.what
-    if row.extra.why in ("wrapped", "inside"):
-        one.kind = row.extra.why
-    if at is None:
-        return
-    hides = next((name for name in HIDES if at.call_of(name)), "")
-    if hides:
-        one.cause, one.kind, one.what = one.cause if one.cause in ("detach", "data") else "no_grad", "hidden", hides
-    elif one.cause in PAUSES:
-        if not at.within(*PAUSES):
-            at = paused_by(one, row) or at
-        if at.call_of("sample") and not at.within(*PAUSES):
-            one.kind = "drawn"
-        switches = [(s, call.args) for s in at.around if (call := s.call_of("set_grad_enabled")) is not None]
-        for switch, given in switches[-1:]:
-            if given and not isinstance(given[0], ast.Constant):
-                one.site, one.kind, one.other = switch.site, "switched", text.unparse(given[0])
-
-
-def paused_by(one: Finding, row: RecordedRow) -> text.Statement | None:
-    """Blames the call on the way to a row that stands in a block without gradients, or in a function so decorated."""
-    way = [at for site in row.extra.way if (at := text.at(site)) is not None]
-    for at, inner in reversed([*pairwise(way)]):
-        if at.within(*PAUSES):
-            one.site, one.what = at.site, ".".join(filter(None, (inner.in_class, inner.function)))
-            return at
-    return None
+    if row.extra.why == "wrapped":
+        one.kind = "wrapped"
+    if at is not None and one.cause in PAUSES and at.call_of("sample") and not at.within(*PAUSES):
+        one.kind = "drawn"
 
 
 def left(exit: Exit) -> Finding:
@@ -214,37 +146,33 @@ def left(exit: Exit) -> Finding:
 
 def outside(q: Question) -> Finding | None:
     """What left and came back; else what chose."""
-    back = (
-        [e for e in q.exits if e.row in q.after and e.how != "__bool__" and checks.flows_back(q, e)]
-        if not q.used and q.ends
-        else []
-    )
+    exits = [e for e in q.exits if e.row in q.after] if q.ends and not q.used else []
+    back = [e for e in exits if e.how != "__bool__" and checks.flows_back(q, e)]
     real = [e for e in back if not q.rows[e.row].dtype.startswith(checks.WHOLE)]  # what a gradient could pass
-    chose = [e for e in q.exits if e.row in q.after and e.how == "__bool__"] if not q.used and q.ends else []
-    found = list({e.site: left(e) for e in reversed(real or back or chose[:1])}.values())[::-1]
-    for one in found[:1]:
-        again = None if one.cause == "branch" else made_again(q, one)
-        for other in found[1:]:
-            other.beside = True
-        one.others = ([] if again is None else [again]) + found[1:]
-    return next(iter(found), None)
-
-
-def made_again(q: Question, left: Finding) -> Finding | None:
-    """The line that makes a tensor of the values that left, which is a break, too; rather one that has them."""
-    start, taken = text.at(left.site), [q.rows[e.row] for e in q.exits if e.site == left.site]
-    real = [row.array for row in taken if not row.dtype.startswith(checks.WHOLE)]
-    numbers = [one.reshape(-1) for one in real if one is not None]
-    found = list[tuple[bool, Finding]]()
-    if start is None:
+    chose = [e for e in exits if e.how == "__bool__"][:1]
+    found = list({e.site: left(e) for e in reversed(real or back or chose)}.values())[::-1]
+    if not found:
         return None
+    for other in found[1:]:
+        other.beside = True
+    found[0].others = [*made_again(q, found[0]), *found[1:]]
+    return found[0]
+
+
+def made_again(q: Question, left: Finding) -> list[Finding]:
+    """The line that makes a tensor of the values that left, which is a break, too; rather one that has them."""
+    rows = [q.rows[e.row] for e in q.exits if e.site == left.site]
+    taken = [row.array for row in rows if row.array is not None and not row.dtype.startswith(checks.WHOLE)]
+    start, found = text.at(left.site), list[tuple[bool, Finding]]()
+    if start is None or left.cause == "branch":
+        return []
     for row in q.leaves():
         at = text.at(row.site)
-        call = None if at is None else at.call_of("tensor", "as_tensor", "from_numpy", "FloatTensor")
-        if call is not None and at is not start and at in text.flow(start, [row.site[0]]):
-            has = bool(numbers) and row.array is not None and bool(np.isin(row.array, np.concatenate(numbers)).any())
+        call = None if at is None or at is start else at.call_of("tensor", "as_tensor", "from_numpy", "FloatTensor")
+        if call is not None and at in text.flow(start, [row.site[0]]):
+            has = row.array is not None and any(np.isin(row.array, one).any() for one in taken)
             found.append((not has, Finding("copied", row.site, row.row, text.last_name(call.func))))
-    return min(found, key=lambda one: one[0])[1] if found else None
+    return [min(found, key=lambda one: one[0])[1]] if found else []
 
 
 # -- another object --------------------------------------------------------------------------------
@@ -255,35 +183,12 @@ def replaced(q: Question) -> Finding | None:
     log, source = q.adapter.log, q.source
     if q.used:
         return None
-    made_of = [] if q.own or source.is_leaf else leaves_of(source)
-    if any(not q.behind.isdisjoint(log.rows_of(leaf)) for leaf in made_of):
-        known = filter(None, (words.path_to(q, leaf) for leaf in made_of))
-        return Finding("non_leaf", kind="anew", other=fill(" and ").join(known) or fill("its leaves"))
+    if not (q.own or source.is_leaf):
+        return Finding("non_leaf", kind="anew")
     unseen = not q.own and any(row in log.unseen for row in q.behind)
-    found = another(q) if unseen or isinstance(source, torch.nn.Parameter) else None
-    return found or (Finding("unknown", kind="before") if unseen else None)
-
-
-def another(q: Question) -> Finding | None:
-    """The parameter that was used instead of the source: a layer that is only unused is alive."""
-    log, source = q.adapter.log, q.source
     site, _ = log.history.replaced_at(source)
-    if site is not NOWHERE:
-        return Finding("rebound", site, kind="replaced")
-    if (copy := copied(q)) is not None:
-        return copy
-    held = log.history.path_of(source)[0] is not None
-    gone = not (held or any(ref() is source for ref in log.history.alone)) and _lost(source)
-    leaves = [row for row in q.leaves() if row.tracked]
-    alike = next((row for row in leaves if tuple(row.shape) == tuple(source.shape)), None)
-    if alike is not None and (gone or (not held and bool(np.all(alike.array == array_of(source))))):
-        return rebound(q, alike)
-    before = None if alike is None else alike.thing()
-    if before is not None and log.history.names.get(before) and _lost(before):
-        return Finding("rebound", q.adapter.birth(source)[1][-1], kind="after")
-    variables = [row for row in leaves if row.kind == "variable"]
-    last = max(variables, key=lambda row: q.adapter.birth_of(row)[0], default=None)
-    return rebound(q, last, "gone") if gone and last is not None and log.history.name_of(source) == "tensor" else None
+    found = copied(q) if site is NOWHERE else Finding("rebound", site, kind="replaced")
+    return found or (Finding("unknown", kind="before") if unseen else None)
 
 
 def copied(q: Question) -> Finding | None:
@@ -293,37 +198,15 @@ def copied(q: Question) -> Finding | None:
     return None if site is None else Finding("rebound", site, kind="copied")
 
 
-def rebound(q: Question, row: RecordedRow, kind: str = "") -> Finding:
-    """Another parameter was used: where the program keeps what made it; a helper's own line, where the call of the
-    helper keeps nothing.
-    """
-    way = q.adapter.birth_of(row)[1]
-    kept = (site for site in way if (at := text.at(site)) is None or not isinstance(at.node, ast.Expr))
-    other = words.path_to(q, row.thing()) or row.name or fill("a parameter")
-    return Finding("rebound", next(kept, way[-1]), row.row, kind=kind, other=other)
-
-
-def _lost(parameter: torch.Tensor) -> bool:
-    """Whether no module that is alive has a parameter."""
-    return not any(p is parameter for m in living(torch.nn.Module) for p in m._parameters.values())
-
-
-def leaves_of(tensor: torch.Tensor) -> list[torch.Tensor]:
-    """The leaves with which autograd knows a tensor to be computed."""
-    found, seen, stack = list[torch.Tensor](), set(), [tensor.grad_fn]
-    while stack:
-        node = stack.pop()
-        if node is not None and node not in seen:
-            seen.add(node)
-            found += [node.variable] if hasattr(node, "variable") else []
-            stack += [one for one, _ in node.next_functions]
-    return found
-
-
 def unused(q: Question) -> Finding | None:
     """What came of the source was dropped, or its layer was not called."""
     if q.used:
         return None
+    log = q.adapter.log
+    held = [q.source, *(tensor for row in q.after if (tensor := q.rows[row].thing()) is not None)]
+    inside = next((site for tensor in held if (site := log.inside.get(tensor)) is not None), None)
+    if inside is not None and q.after.isdisjoint(log.unseen):
+        return Finding("unknown", inside)
     made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
     return at_row(q, "unused", max(made), "dropped") if made else uncalled(q) or Finding("unused")
 
@@ -357,23 +240,18 @@ def grad(q: Question) -> Finding | None:
         stopped = zero_nan.stopped(q)
         return Finding("unused") if stopped is None else own_rule(q, stopped)
     asked, when = sweep.asked, q.adapter.recording.sweeps.index(sweep)
-    if asked == "grad" and source.is_leaf and source.grad is None and (call := text.at(sweep.site)) is not None:
-        others = [s for s in text.statements(call.file) if s is not call]
-        read = (
-            any({*call.binds} & s.reads for s in others)
-            if isinstance(call.node, ast.Assign)
-            else not isinstance(call.node, ast.Expr)
-        )
-        if not read or log.steps_without.get(source, -1) > when:
-            return Finding("grad_returned", sweep.site)
+    call = text.at(sweep.site)
+    steps = (step for step in log.training.steps_of(source) if step.sweep >= when)
+    without = any(step.samples.get(id(source)) is None for step in steps)
+    dropped = without or (call is not None and isinstance(call.node, ast.Expr))
+    if asked == "grad" and source.is_leaf and source.grad is None and dropped:
+        return Finding("grad_returned", sweep.site)
     if not source.is_leaf and not source.retains_grad and asked != "grad":
         return Finding("non_leaf", made_at(q, q.rows[row]), row)
     if source.is_leaf and source.grad is None:
         site, after = log.clearings.get(source, (NOWHERE, -1))
         if after > when:
             return Finding("grad_cleared", site, row)
-        if row in log.hooks and asked != "grad":
-            return Finding("grad_cleared", log.hooks[row], row)
     filled = log.rows_of(source.grad) if source.is_leaf and source.grad is not None and asked != "grad" else []
     if filled and not source.grad.is_sparse and not bool(source.grad.any()) and not sweep.adjoints[row].facts()[0]:
         return Finding("grad_cleared", q.rows[filled[-1]].site, row, kind="zeros")
@@ -403,12 +281,9 @@ def zero(q: Question) -> Finding | None:
     found = zero_nan.zero(q)
     if found is None or found.row is None:
         return found
-    hooks = q.adapter.log.hooks
-    near = [*(row for row in hooks if found.row in q.rows[row].inputs), *q.used]  # a module's hook stands behind it
-    own = [found.row, *near] if found.cause in ("hook", "zero_sum") else [found.row]
-    row = q.rows[next((at for at in own if at in hooks), found.row)]
-    if row.row in hooks or found.cause == "hook":
-        return Finding("hook", hooks.get(row.row, row.site), row.row, _hooked(q, row))
+    row = q.rows[found.row]
+    if found.cause == "hook" or row.op == "BackwardHookFunction":
+        return at_row(q, "hook", row.row, what=_hooked(q, row))
     if row.extra.custom:
         return own_rule(q, found.row, "zeros")
     if row.op in SAMPLES or (row.op == "grid_sample" and "nearest" in text_of(row.site)):

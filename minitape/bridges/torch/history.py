@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from itertools import count
 from typing import Any
 
 import torch
 
-from ...recording.sites import NOWHERE, Site, here, way_here
+from ...recording.sites import NOWHERE, Site, here
 from ..kept_values import Noted
 
 
@@ -18,36 +17,20 @@ class TorchHistory:
     def __init__(self) -> None:
         self.modules: list[weakref.ref[torch.nn.Module]] = []  # that the program called, and no other module
         self.names: Noted[str] = Noted()  # of parameters and buffers
-        self.alone: list[weakref.ref[torch.Tensor]] = []  # parameters that no module was made with
-        # the how many-th parameter one is, with all statements that ran then
-        self.births: Noted[tuple] = Noted()
-        self._count = count()
-        self.copies: Noted[weakref.ref[torch.Tensor]] = Noted()  # parameters that copy.deepcopy made, and of which
+        # parameters that copy.deepcopy made, of which, and where
+        self.copies: Noted[tuple[weakref.ref[torch.Tensor], Site]] = Noted()
         # where a module was given another parameter for it, or another layer
         self._replaced: Noted[tuple[Site, Any]] = Noted()
         self._replacements: list[tuple] = []
-        self.required: Noted[Site] = Noted()  # where requires_grad was set to True
         self.frozen: Noted[Site] = Noted()  # where requires_grad was set to False
 
-    def parameter(self, tensor: torch.Tensor, for_module: bool) -> None:
-        """A parameter was made, for a module or alone."""
-        if not for_module:
-            self.alone.append(weakref.ref(tensor))
-        self.births[tensor] = next(self._count), way_here()
-
-    def frozen_at(self, tensor: torch.Tensor) -> Site:
-        """Where requires_grad was set to False, or where the program made the parameter."""
-        made = NOWHERE if tensor.requires_grad else self.born_at(tensor)[1][-1]
-        return self.frozen.get(tensor, made)
-
-    def born_at(self, tensor: torch.Tensor | None) -> tuple[int, list[Site]]:
-        """The how many-th parameter a tensor is, and the statements that ran when it was made."""
-        return self.births.get(tensor, (-1, [NOWHERE]))
-
     def copied_at(self, tensor: torch.Tensor | None, source: torch.Tensor) -> Site:
-        """Where a leaf was made, if it is a deep copy of a parameter."""
-        copied = self.copies.get(tensor)
-        return self.born_at(tensor)[1][-1] if copied is not None and copied() is source else NOWHERE
+        """Where a leaf was made, if it is a deep copy of a parameter, or of a copy of it."""
+        sites = []
+        while tensor is not source and (copy := self.copies.get(tensor)) is not None:
+            tensor = copy[0]()
+            sites.append(copy[1])
+        return sites[0] if sites and tensor is source else NOWHERE
 
     def replaced(self, old: Any, new: Any) -> None:
         """A module has another parameter or layer where this one was."""

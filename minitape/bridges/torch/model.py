@@ -39,45 +39,34 @@ def listed(root: torch.nn.Module) -> Iterator[tuple[torch.nn.Module, str, str, t
     its attribute, and the path to the parameter.
     """
     for path, owner in root.named_modules():
-        for attribute, value in vars(owner).items():
-            if not attribute.startswith("_") and isinstance(value, (list, tuple, dict)):
-                for at, parameter in _inside(value):
-                    yield owner, attribute, f"{path}.{attribute}{at}".lstrip("."), parameter
-
-
-def _inside(value: list | tuple | dict) -> Iterator[tuple[str, torch.Tensor]]:
-    for key, part in islice(value.items() if isinstance(value, dict) else enumerate(value), 1000):
-        if isinstance(part, torch.nn.Module):
-            yield from ((f"[{key!r}].{name}", parameter) for name, parameter in part.named_parameters())
-        elif isinstance(part, torch.nn.Parameter):
-            yield f"[{key!r}]", part
-        elif isinstance(part, (list, tuple, dict)):
-            yield from ((f"[{key!r}]{at}", parameter) for at, parameter in _inside(part))
+        kept = {name: value for name, value in vars(owner).items() if isinstance(value, (list, tuple, dict))}
+        for attribute, value in kept.items():
+            pairs = value.items() if isinstance(value, dict) else enumerate(value)
+            for key, part in () if attribute.startswith("_") else islice(pairs, 1000):
+                at = f"{path}.{attribute}[{key!r}]".lstrip(".")
+                if isinstance(part, torch.nn.Module):
+                    yield from ((owner, attribute, f"{at}.{name}", p) for name, p in part.named_parameters())
+                elif isinstance(part, torch.nn.Parameter):
+                    yield owner, attribute, at, part
 
 
 def trained(recording: Any) -> dict:
     """What the modules that the block called have as parameters, what optimizers stepped over, and other leaves."""
     log, found = recording.log, dict[str, Any]()
-    optimizers = [optimizer for step in log.training.steps if (optimizer := step.optimizer()) is not None]
-    held = [p for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]]
-    leaves = [tensor for e in recording.entries if e.kind == "variable" and (tensor := e.extra.ref()) is not None]
-    seen = set[int]()
-
-    def take(name: str, tensor: Any) -> None:
-        if id(tensor) not in seen:
-            seen.add(id(tensor))
-            found[name if name not in found else f"{name} ({len(found)})"] = tensor
-
-    for module in log.history.roots():
-        root = name_of(module) or type(module).__name__
-        for path, parameter in module.named_parameters():
-            take(f"{root}.{path}", parameter)
-    if not (found or held or leaves):
-        leaves = [e.extra.ref() for e in recording.entries if e.kind == "source" and e.extra.requires]
-    # of a parameter that a module lost, the one in its place tells
-    kept = (tensor for tensor in held if log.history.replaced_at(tensor)[0] is NOWHERE)
-    for tensor in [*kept, *(leaf for leaf in leaves if leaf is not None)]:
-        take(name_of(tensor) or log.history.name_of(tensor), tensor)
+    named = [pair for root in log.history.roots() for pair in parts_of(root).items()]
+    stepping = [optimizer for step in log.training.steps if (optimizer := step.optimizer()) is not None]
+    others = [p for optimizer in stepping for group in optimizer.param_groups for p in group["params"]]
+    others += [e.extra.ref() for e in recording.entries if e.kind == "variable"]
+    if not (named or others):
+        others = [e.extra.ref() for e in recording.entries if e.kind == "source" and e.extra.requires]
+    for tensor in others:
+        if tensor is not None and log.history.replaced_at(tensor)[0] is NOWHERE:  # else the one in its place tells
+            named.append((name_of(tensor) or log.history.name_of(tensor), tensor))
+    first = dict[int, tuple[str, Any]]()
+    for name, tensor in named:
+        first.setdefault(id(tensor), (name, tensor))
+    for name, tensor in first.values():
+        found[name if name not in found else f"{name} ({len(found)})"] = tensor
     return found
 
 

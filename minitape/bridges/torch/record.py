@@ -8,17 +8,14 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.optim import optimizer as optimizers
 from torch.optim.optimizer import register_optimizer_step_pre_hook
-from torch.utils.hooks import RemovableHandle
 
 from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ..changes import Block
 from ..checkup import Checkup, FrameworkRecording
 from ..recording import Number
-from ..sampling import AfterBadGradient, some_steps
-from ..texts import NOT_FINITE, ZERO
+from ..sampling import some_steps
 from .rows import TorchLog
 from .watch import TorchWatcher
 
@@ -107,16 +104,12 @@ class TorchRecording(FrameworkRecording):
 ENDS = [(torch.Tensor, "backward"), (torch.autograd, "backward"), (torch.autograd, "grad")]  # of a step
 
 
-def record(
-    *, every: int | None = None, first: int | None = None, after_bad_gradient: bool = False
-) -> AbstractContextManager:
+def record(*, every: int | None = None, first: int | None = None) -> AbstractContextManager:
     """Watches the PyTorch program in the block: its operations, and the backward passes that run in it.
 
-    Recorded, a training step takes two to three times as long. Three options record a few steps only, from one backward
+    Recorded, a training step takes two to three times as long. Two options record a few steps only, from one backward
     pass to the next, and let the others run as they are: such a block may stay in a training loop. ``first=5`` makes
-    one recording of the first five steps. ``every=100`` records the first and then each hundredth step.
-    ``after_bad_gradient=True`` looks at the gradients that an optimizer is given, in each tenth step; where one is
-    None, all zeros, NaN or infinite, it records a step after it and warns with the cause and the line. The last
+    one recording of the first five steps. ``every=100`` records the first and then each hundredth step. The last
     recording answers.
 
     At most 20,000 rows are written; ``recording.left_out`` counts what came after them. Small tensors are copied, large
@@ -129,7 +122,7 @@ def record(
     >>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
     ['x', 'sin', 'y']
     """
-    some = some_steps(every, first, after_bad_gradient and _watch_steps, record, ENDS)
+    some = some_steps(every, first, record, ENDS)
     recording = TorchRecording()
     return some or Block(recording, TorchWatcher(recording))
 
@@ -172,33 +165,3 @@ def why(loss: Any, model: Any = None) -> Any:
         if trained and target.requires_grad:
             torch.autograd.grad(target, trained, retain_graph=True, allow_unused=True)
     return Checkup(recording, target).page(parts)
-
-
-def _watch_steps(block: AfterBadGradient) -> None:
-    """Looks at the gradients that each optimizer is given."""
-    handle = RemovableHandle(optimizers._global_optimizer_pre_hooks)
-
-    def look(optimizer: Any, *_: Any) -> None:
-        if block.looks and not torch.compiler.is_dynamo_compiling():
-            with torch._C.DisableTorchFunction():
-                trained = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
-                block.look(trained, [p.grad for p in trained], bad_ones)
-
-    block._changes.note(handle.remove)
-    optimizers._global_optimizer_pre_hooks[handle.id] = look
-
-
-def bad_ones(gradients: list) -> list[str]:
-    """What is bad about each gradient; its norm tells quickly whether to look at it.
-
-    >>> bad_ones([torch.zeros(2), torch.tensor([1.0, torch.nan]), torch.ones(2), torch.tensor([1e-30])])
-    ['a gradient of zeros only', 'a gradient with NaN or infinity', '', '']
-    """
-    found = []
-    for gradient in gradients:
-        value = gradient._values() if gradient.is_sparse else gradient.detach()
-        if 0.0 < float(torch.linalg.vector_norm(value)) < float("inf"):
-            found.append("")
-        else:  # of finite numbers the norm may still be that, which are very large or small
-            found.append(NOT_FINITE if not value.isfinite().all() else "" if value.any() else ZERO)
-    return found

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.autograd.function import BackwardCFunction
 
-from ...recording.sites import NOWHERE, Site, here, last_return, way_here
+from ...recording.sites import NOWHERE, Site, here
 from ..kept_values import Noted
 from ..recording import MOST
 from .graph import TorchGraph, node_of
@@ -52,7 +52,7 @@ LABELS = {
 class TorchExtra:
     """What explain asks about a row of PyTorch."""
 
-    __slots__ = "ref why node came requires custom way".split()
+    __slots__ = "ref why node came requires custom".split()
 
     def __init__(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> None:
         self.ref = weakref.ref(tensor)
@@ -61,7 +61,6 @@ class TorchExtra:
         node = node_of(tensor)
         self.node = "" if node is None else node.name()
         self.requires = tensor.requires_grad
-        self.way: Sequence[Site] = ()  # the statements that ran, where gradients are off
         # of a Function with a backward() of its own
         self.custom = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None
 
@@ -81,18 +80,13 @@ class TorchLog:
         self.unseen: set[int] = set()
         self.changes: list[tuple[int, int]] = []  # rows before and after a change in place
         self.clearings: Noted[tuple[Site, int]] = Noted()  # where .grad was set to None, and after how many sweeps
-        # after how many sweeps an optimizer took a step in which a parameter had no .grad
-        self.steps_without: Noted[int] = Noted()
-        self.hooks: dict[int, Site] = {}  # where the program put a hook on what a row is for
-        self._hooked: Noted[Site] = Noted()  # the same for a tensor or a module
+        self.inside: Noted[Site] = Noted()  # where what is not recorded, as under torch.func, used a tensor
         self.gradients: Noted[tuple] = Noted()  # .grad that the program read, and the targets
         self._known: Noted[tuple[int, int]] = Noted()  # which row stands for a tensor, in which version of it
         self._rows: Noted[list[int]] = Noted()  # all rows that stood for a tensor
         self._made: Noted[tuple] = Noted()  # leaves whose values were computed
-        # the how many-th parameter a row is, and the statements that made it or its module
-        self.births: dict[int, tuple] = {}
-        # where a function that takes no tensors made one: its line is known when it is used
-        self._born: Noted[Site] = Noted()
+        # where a function that takes no tensors made one, or a parameter was made: its line is known when it is used
+        self.born: Noted[Site] = Noted()
 
     # -- which row ---------------------------------------------------------------------------------
 
@@ -130,30 +124,21 @@ class TorchLog:
         self._rows.setdefault(tensor, []).append(row)
 
     def note_created(self, tensor: torch.Tensor) -> None:
-        """Notes that a function without tensor arguments created this tensor."""
-        self._born[tensor] = here()
+        """Notes that a function without tensor arguments, or a parameter's class, created this tensor."""
+        self.born[tensor] = here()
 
     def is_from_before(self, row: int) -> bool:
         """Whether a leaf was made before the block."""
         tensor = self.entries[row].extra.ref()
-        return (
-            tensor is not None
-            and self.entries[row].kind != "operation"
-            and self._born.get(tensor, self.history.births.get(tensor)) is None
-        )
+        return tensor is not None and self.entries[row].kind != "operation" and self.born.get(tensor) is None
 
-    def hooked(self, owner: Any) -> None:
-        """The program put a hook on a tensor or a module."""
-        self._hooked[owner] = here()
-        row = self.row_now(owner) if isinstance(owner, torch.Tensor) else None
-        if row is not None:
-            self.has_hook(row, owner)
-
-    def has_hook(self, row: int, owner: Any) -> None:
-        """A hook on a tensor or a module concerns a row."""
-        site = self._hooked.get(owner) or _hook_from_before(owner)
-        if site is not None:
-            self.hooks[row] = site
+    def note_inside(self, tensors: Iterable[torch.Tensor]) -> None:
+        """A function that torch.func transforms, or a Function of the program's own, used these: what happens there is
+        not recorded.
+        """
+        for tensor in tensors:
+            if tensor.requires_grad and (tensor.is_leaf or self.rows_of(tensor)):
+                self.inside[tensor] = here()
 
     def note_leaf_values(self, tensor: torch.Tensor, given: Iterable[torch.Tensor], why: str) -> None:
         """Notes that the values of a leaf came from other tensors: ``nn.Parameter(t)``, ``w.data = t``, ``w.copy_(t)``
@@ -213,7 +198,7 @@ class TorchLog:
     # -- new rows ----------------------------------------------------------------------------------
 
     def _leaf(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> int:
-        site = self._born.get(tensor) or here()
+        site = self.born.get(tensor) or here()
         kind = (
             "variable" if isinstance(tensor, torch.nn.Parameter) else "source" if tensor.requires_grad else "constant"
         )
@@ -234,13 +219,6 @@ class TorchLog:
             extra=TorchExtra(tensor, why, came),
         )
         self.remember(tensor, row)
-        self.has_hook(row, tensor)
-        number, way = self.history.born_at(tensor)
-        if number >= 0:  # where the ways to its birth and to its use part
-            parted = next(
-                (at for at, (made, used) in enumerate(zip(way, way_here(), strict=False)) if made != used), len(way) - 1
-            )
-            self.births[row] = number, way[parted:]
         if tensor.requires_grad and not any(self.entries[r].differentiable for r in earlier):
             self.graph.watch_leaf(tensor)
         return row
@@ -291,23 +269,14 @@ class TorchLog:
                 differentiable=differs,
                 extra=TorchExtra(tensor, reason),
             )
-            if on_way and reason in PAUSES:
-                self.entries[row].extra.way = way_here()
             self.remember(tensor, row)
             rows.append(row)
         self.graph.connect(rows, outputs)
         return rows
 
-    def used_inside(self, rows: list[int], leaves: Iterable[torch.Tensor]) -> None:
-        """A function with a ``backward()`` of its own used leaves that are no arguments of it, without autograd."""
-        came = list(dict.fromkeys(self.row_of(leaf) for leaf in leaves))
-        for row in rows if came else ():
-            extra = self.entries[row].extra
-            extra.came, extra.why = came, extra.why if extra.requires else "inside"
-
     def _reason(self, tensor: torch.Tensor, why: str, on_way: bool) -> str:
         """Why a result has no gradient; empty for what is computed from constants, and would have one otherwise."""
-        if why and why != "opaque":
+        if why:
             return why
         if tensor.is_inference():
             return "inference_mode"
@@ -315,7 +284,7 @@ class TorchLog:
             return "no_grad"
         if not differentiable(tensor.dtype):
             return "no_derivative"
-        return (why or "not_differentiable") if on_way else ""
+        return "not_differentiable" if on_way else ""
 
     def leave(self, tensor: torch.Tensor, how: str) -> None:
         """A value leaves PyTorch."""
@@ -331,28 +300,16 @@ class TorchLog:
 
 PAUSES = ("no_grad", "inference_mode")  # blocks, or functions, in which autograd writes nothing
 CUTS = {
-    "opaque": "nondifferentiable",
     "detach": "stop_gradient",
     "data": "stop_gradient",
     "copied": "stop_gradient",
     "no_grad": "paused",
     "inference_mode": "paused",
-    "inside": "paused",
     "create_graph": "paused",
     "integer": "integer",
     "no_derivative": "nondifferentiable",
     "not_differentiable": "nondifferentiable",
 }
-
-
-def _hook_from_before(owner: Any) -> Site | None:
-    """Where a function returns that the program put as a hook on a tensor or a module before the block."""
-    held = (
-        getattr(owner, name, None) or {}
-        for name in ("_backward_hooks", "_backward_pre_hooks", "_post_accumulate_grad_hooks")
-    )
-    sites = [last_return(hook) for hooks in held for hook in hooks.values()]
-    return next((site for site in sites if site is not NOWHERE), None)
 
 
 def differentiable(dtype: torch.dtype) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...explain.caller import asking_frame, in_brackets
+from ...explain.caller import in_brackets
 from ...explain.families import OperationNames
 from ...explain.owners import living
 from ...explain.reasons import text
@@ -20,7 +20,6 @@ from ...explain.reasons.question import RecordedRow
 from ...explain.reasons.suspects import CheckedRun, Suspicion, steps_said
 from ...explain.reasons.words import left_by
 from ...explain.sentences import fill
-from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site, text_of
 from ...recording.values import numbers_of
 from ..rows import exits_of
@@ -63,15 +62,10 @@ def run_of(recording: Any) -> CheckedRun:
     reached = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind == "variable"}
     alive = (rows[row].thing() for row in reached)
     with_gradient = {id(tensor): tensor for tensor in alive if tensor is not None and tensor.requires_grad}
-    tools = [*living(torch.optim.Optimizer, torch.amp.GradScaler)]  # it goes through all objects: once
+    optimizers = living(torch.optim.Optimizer)  # it goes through all objects: once
     held = {key for step in training.steps for key in step.rates or ()} | {
-        id(p)
-        for one in tools
-        if isinstance(one, torch.optim.Optimizer)
-        for group in one.param_groups
-        for p in group["params"]
+        id(p) for one in optimizers for group in one.param_groups for p in group["params"]
     }
-    scales = [one.get_scale() for one in tools if isinstance(one, torch.amp.GradScaler) and one.is_enabled()]
     return CheckedRun(
         rows,
         sweeps,
@@ -80,7 +74,6 @@ def run_of(recording: Any) -> CheckedRun:
         left_by,
         recording=recording,
         checks=(
-            partial(scaled, scales=scales),
             accumulated,
             partial(not_applied, held=held),
             partial(not_optimized, held=held),
@@ -97,7 +90,7 @@ def run_of(recording: Any) -> CheckedRun:
 # -- optimizers ------------------------------------------------------------------------------------
 
 
-def _samples(run: CheckedRun, key: int, parameter: Any) -> Iterator[tuple[TrainingEvent, bool, Any]]:
+def _samples(run: CheckedRun, key: int) -> Iterator[tuple[TrainingEvent, bool, Any]]:
     """The events that concern a parameter: each, whether it is a step of its own, and ``.grad`` then."""
     for event in run.recording.log.training.events:
         held = event.kind == "step" and key in (event.rates or ())
@@ -123,7 +116,7 @@ def accumulated(run: CheckedRun) -> Iterator[Suspicion]:
     bad: dict[Site, tuple[set[int], int]] = {}
     for key, parameter in run.with_gradient.items():
         last, used, stale, count = None, False, False, 0
-        for event, held, now in _samples(run, key, parameter):
+        for event, held, now in _samples(run, key):
             if event.kind == "pass":
                 came = _arrived(run, event, parameter)
                 used = used and not equal_samples(now, came)  # a new beginning
@@ -145,7 +138,7 @@ def not_applied(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
     training = log.training
     for key, parameter in run.with_gradient.items():
         steps, passes = training.steps_of(parameter), list(training.passes_of(parameter))
-        lost = _lost(run, key, parameter)
+        lost = _lost(run, key)
         if not steps and len(passes) > 1 and key in held and not _is_changed(run, parameter):
             found.setdefault((training.passes[-1].site, "", NOWHERE, len(training.passes)), set()).add(key)
         if lost is not None:
@@ -158,16 +151,15 @@ def not_applied(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
         yield Suspicion("not_applied", site, {"n": n, "other": in_brackets(*step)}, sources=keys, kind=kind)
 
 
-def _lost(run: CheckedRun, key: int, parameter: Any) -> TrainingEvent | None:
+def _lost(run: CheckedRun, key: int) -> TrainingEvent | None:
     """The last step that found no gradient, although a backward pass had come since the step before."""
     had, clipped, lost = None, False, None
-    for event in run.recording.log.training.events:
-        held, sample = key in (event.rates or ()), numbers(event.samples.get(key))
+    for event, held, now in _samples(run, key):
         if event.kind == "pass":
-            had, clipped = sample, False
+            had, clipped = now, False
         clipped |= event.kind == "norm"  # a gradient of infinite norm is clipped to zeros
         if held:
-            nothing = sample is None or not (sample.any() or clipped)
+            nothing = now is None or not (now.any() or clipped)
             lost = event if had is not None and had.any() and key in event.samples and nothing else lost
             had = None
     return lost
@@ -181,7 +173,7 @@ def not_optimized(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
     for key, parameter in run.with_gradient.items() if training.steps else ():
         beside = of_another or any(taken & event.samples.keys() for event in training.passes_of(parameter))
         if key not in held and beside and not _is_changed(run, parameter):
-            site, kind = _why_not_held(run, parameter, training.steps[-1])
+            site, kind = _why_not_held(run, parameter)
             site, kind = (NOWHERE, "another") if of_another and not kind else (site, kind)
             missing.setdefault((site, kind), set()).add(key)
     for (site, kind), keys in missing.items():
@@ -198,66 +190,17 @@ def made_at(step: TrainingEvent) -> Site:
     return made[-1].site if made else step.site
 
 
-def _why_not_held(run: CheckedRun, parameter: Any, step: TrainingEvent) -> tuple[Site, str]:
-    """The line that left a parameter out."""
-    log = run.recording.log
-    site, roots = log.history.replacement_of(parameter), log.history.roots()
+def _why_not_held(run: CheckedRun, parameter: Any) -> tuple[Site, str]:
+    """The line that left a parameter out, where it is known."""
+    history = run.recording.log.history
+    site, roots = history.replacement_of(parameter), history.roots()
     if site is not NOWHERE:
         return site, "replaced"
-    root, path = log.history.path_of(parameter)
-    if path or not roots:
-        site = _given_later(root, path, made_at(step))
-        return site, "" if site is NOWHERE else "replaced"
-    for owner, name, _, listed_one in (one for root in roots for one in listed(root)):
+    lists = (one for root in roots for one in listed(root)) if not history.path_of(parameter)[1] else ()
+    for owner, name, _, listed_one in lists:
         if listed_one is parameter:
             return text.attribute_site(owner, name), "model"
     return NOWHERE, ""
-
-
-def _given_later(root: torch.nn.Module | None, path: str, made: Site) -> Site:
-    """The line below the one that made an optimizer that gives a model a parameter, or the layer that has it:
-    ``model.head = ...`` for ``head.weight``.
-    """
-    optimizer = text.at(made)
-    if optimizer is None:
-        return NOWHERE
-    known = {name: value for space in reversed(spaces(asking_frame())) for name, value in list(space.items())}
-    parts = path.split(".")
-    attributes = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
-    for s in text.statements(optimizer.file):
-        if s.functions[:1] == optimizer.functions[:1] and s.order > optimizer.order:
-            for holder, _, attribute in (bound.partition(".") for bound in s.binds):
-                if attribute in attributes and known.get(holder, root) is root:
-                    return s.site
-    return NOWHERE
-
-
-def scaled(run: CheckedRun, scales: list[float]) -> Iterator[Suspicion]:
-    """A step, or the clipping before it, used the gradient of a loss that a scaler had made larger."""
-    found = Found()
-    for key, parameter in run.with_gradient.items() if scales else ():
-        came, scale, clipped = None, 1.0, NOWHERE
-        for event, held, now in _samples(run, key, parameter):
-            if event.kind == "pass":
-                came, scale, clipped = now, _scale(run, event, scales), NOWHERE
-            elif event.kind == "norm" and scale > 1 and equal_samples(now, came):
-                clipped = event.site
-            elif held and scale > 1 and (clipped is not NOWHERE or equal_samples(now, came)):
-                where = (event.site, "") if clipped is NOWHERE else (clipped, "clip")
-                found.setdefault((*where, scale), set()).add(key)
-    for (site, kind, scale), keys in found.items():
-        yield Suspicion("scaled", site, {"ratio": scale}, sources=keys, kind=kind)
-
-
-def _scale(run: CheckedRun, event: TrainingEvent, scales: list[float]) -> float:
-    """By how much the target of a backward pass was scaled."""
-    target = [row for sweep in run.recording.sweeps[event.sweep :][:1] for row in sweep.target]
-    row = run.rows[target[-1]] if target else None
-    if row is None or row.op not in NAMES.factors or len(row.inputs) != 2 or run.rows[row.inputs[1]].tracked:
-        return 1.0
-    factor = run.numbers(row.inputs[1])
-    ratio = float(factor.reshape(-1)[0]) if factor is not None and factor.size == 1 else 1.0
-    return ratio if any(ratio in (scale, 2 * scale, scale / 2) for scale in scales) else 1.0
 
 
 # -- draws -----------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import ml_dtypes
 import numpy as np
 import torch
 
@@ -92,8 +91,6 @@ def array_of(tensor: torch.Tensor) -> np.ndarray:
     if plain.layout is not torch.strided:
         plain = plain.to_dense()
     plain = plain.cpu().resolve_conj().resolve_neg()
-    if plain.dtype is torch.bfloat16:
-        return plain.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-    if plain.is_floating_point() and plain.element_size() == 1:  # the kinds of float8
+    if plain.dtype is torch.bfloat16 or (plain.is_floating_point() and plain.element_size() == 1):  # NumPy has none
         plain = plain.to(torch.float32)
     return plain.numpy()[()]

@@ -14,9 +14,7 @@ from types import GeneratorType
 from typing import Any
 
 import torch
-from torch._functorch import apis, eager_transforms
 from torch.nn.modules import module as modules
-from torch.nn.modules._functions import BackwardHookFunction
 from torch.nn.parameter import UninitializedTensorMixin
 from torch.optim import optimizer as optimizers
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
@@ -40,7 +38,10 @@ SILENT = set(
 HOOKS = {"register_hook", "register_post_accumulate_grad_hook"}
 COPIES = {"tensor", "Tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor"}
 NORMS = {"_foreach_norm", "clip_grad_norm_"}  # of gradients, to clip them
-TRANSFORMS = ((apis, "vmap_impl"), (eager_transforms, "grad_impl"), (eager_transforms, "grad_and_value_impl"))
+IN_PLACE = set(
+    "__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __idiv__ __ifloordiv__ __imod__ __ipow__ "
+    "__iand__ __ior__ __ixor__ __ilshift__ __irshift__ __imatmul__".split()
+)
 HIDDEN = {"batch_norm", "instance_norm"}  # change arguments although their name does not say so
 
 
@@ -95,8 +96,7 @@ class TorchWatcher:
         self.recording = recording
         self.log: TorchLog = recording.log
         self.quiet = 0  # more than 0 while a call is one row whose inner calls are not to be seen
-        # tensors that such a call uses, arguments or not
-        self.inside: list[torch.Tensor] | None = None
+        self.inside = False  # whether such a call is a Function of the program's own
         self._mode = Mode(self)
         self._path: list[tuple] = []  # the modules that run
         self._children: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
@@ -120,10 +120,7 @@ class TorchWatcher:
         changes.wrap(torch.autograd.Variable, "__new__", self._new_leaf)
         self._hook(self._set, modules._global_parameter_registration_hooks)
         self._hook(self._set, modules._global_module_registration_hooks)
-        changes.wrap(modules, "RemovableHandle", self._new_hook)
         changes.wrap(warnings, "showwarning", _shown_at_call)
-        for owner, name in TRANSFORMS:
-            changes.wrap(owner, name, self.transform, torch.compiler.is_dynamo_compiling)
         changes.note(self._mode.leave)
         self._mode.__enter__()
 
@@ -153,10 +150,9 @@ class TorchWatcher:
         frame = sys._getframe(2)
         by_user = not own_file(frame.f_code.co_filename)  # and not by a module that is built or copied
         if isinstance(result, torch.Tensor):
-            owner = frame.f_locals.get("self")
-            self._safely(self.log.history.parameter, result, not by_user or isinstance(owner, torch.nn.Module))
+            self._safely(self.log.note_created, result)
             if frame.f_code.co_name == "__deepcopy__":
-                self.log.history.copies[result] = weakref.ref(owner)
+                self.log.history.copies[result] = weakref.ref(frame.f_locals["self"]), here()
         if by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet:
             self._safely(self.log.note_leaf_values, result, [data], "wrapped")
         return result
@@ -167,30 +163,21 @@ class TorchWatcher:
         if old is not None and old is not value:
             self._safely(self.log.history.replaced, old, value)
 
-    def _new_hook(self, handle: Callable, *args: Any, **kwargs: Any) -> Any:
-        """A hook on a module, perhaps on its backward pass. The class ``Module`` stays as it is: where a method of it
-        changes, Python forgets what it knows of 300 classes, and steps are slower for a while."""
-        frame = sys._getframe(2)
-        if frame.f_code.co_name in ("register_full_backward_hook", "register_full_backward_pre_hook"):
-            self._safely(self.log.hooked, frame.f_locals["self"])
-        return handle(*args, **kwargs)
-
     # -- calls -------------------------------------------------------------------------------------
 
     def call(self, func: Any, args: tuple, kwargs: dict) -> Any:
         """Runs a call of the program's, and writes down what it was."""
-        if self.quiet and self.inside is None:  # such as the hundred small calls of an optimizer's step
+        if self.quiet and not self.inside:  # such as the hundred small calls of an optimizer's step
             return func(*args, **kwargs)
         name = getattr(func, "__name__", "")
-        if self.inside is not None:
-            used = (t for t in tensors_in((args, kwargs)) if t.requires_grad)
-            self.inside += [t for t in used if t.is_leaf or self.log.rows_of(t)]
+        transformed = torch._C._are_functorch_transforms_active()
+        if transformed or self.inside:
+            self._safely(self.log.note_inside, tensors_in((args, kwargs)))
         # torch.jit.trace writes down what we would do
-        unseen = torch._C._are_functorch_transforms_active() or torch._C._is_tracing()
+        unseen = transformed or torch._C._is_tracing()
         if self.quiet or name in SILENT or self.recording.failure is not None or unseen:
             return func(*args, **kwargs)
         if name in HOOKS:
-            self._safely(self.log.hooked, args[0])
             handle = func(*args, **kwargs)
             self._safely(self.log.graph.read_last, args[0])
             return handle
@@ -204,7 +191,7 @@ class TorchWatcher:
         if name in NORMS:
             self._safely(self.log.training.norm, len(self.recording.sweeps) - 1, here())
         if name == "requires_grad_":
-            self._safely(self._required, args[0], all(args[1:]) and kwargs.get("requires_grad", True))
+            self._required(args[0], all(args[1:]) and kwargs.get("requires_grad", True))
             return func(*args, **kwargs)
         return self._operation(func, name, args, kwargs)
 
@@ -240,14 +227,13 @@ class TorchWatcher:
     def _required(self, tensor: torch.Tensor, requires: bool) -> None:
         """requires_grad was set."""
         self.log.forget(tensor)
-        (self.log.history.required if requires else self.log.history.frozen)[tensor] = here()
+        if not requires:
+            self.log.history.frozen[tensor] = here()
 
     def _operation(self, func: Any, name: str, args: tuple, kwargs: dict) -> Any:
         if self.log.full:
             self.recording.left_out += 1
             return func(*args, **kwargs)
-        if kwargs.get("rounding_mode"):
-            name = "floor_divide"
         inputs = [] if of_shapes(name) else list(tensors_in((args, kwargs)))
         if any(isinstance(t, UninitializedTensorMixin) for t in inputs):  # of a lazy module, before its first use
             return func(*args, **kwargs)
@@ -291,8 +277,6 @@ class TorchWatcher:
             if earlier:  # what it is a view of has changed with it
                 self.log.changes.append((earlier[0], self.log.row_of(base)))
         written = self.log.write(name, rows, outputs, _why(name, inputs, outputs))
-        if self.inside:
-            self.log.used_inside(written, [t for t in self.inside if not any(t is given for given in inputs)])
         for tensor, row in zip(outputs, written, strict=True) if changed else ():
             self.log.changes += [(rows[k], row) for k, given in enumerate(inputs) if given is tensor]
 
@@ -311,33 +295,12 @@ class TorchWatcher:
         if self.quiet:
             return apply(*args, **kwargs)
         self.quiet += 1
-        outer, self.inside = self.inside, []
+        self.inside = True
         try:
-            result = self._operation(apply, cls.__name__, args, kwargs)
-            if cls is BackwardHookFunction:  # which PyTorch puts around a module that has hooks
-                self.log.has_hook(len(self.log.entries) - 1, sys._getframe(2).f_locals["self"].module)
-            return result
+            return self._operation(apply, cls.__name__, args, kwargs)
         finally:
             self.quiet -= 1
-            self.inside = outer
-
-    def transform(self, function: Callable, *args: Any, **kwargs: Any) -> Any:
-        """A call of ``vmap`` or ``grad`` of torch.func: one row, computed from its arguments and from the leaves that
-        it used. What happens inside it is not recorded.
-        """
-        if self.quiet or torch._C._are_functorch_transforms_active():
-            return function(*args, **kwargs)
-        self.quiet += 1
-        inside = self.inside = list[torch.Tensor]()
-        try:
-            result = function(*args, **kwargs)
-        finally:
-            self.quiet -= 1
-            self.inside = None
-        if self.recording.failure is None and not self.log.full:
-            name = function.__name__.removesuffix("_impl")
-            self._safely(_transformed, self.log, name, [*tensors_in((args, kwargs)), *inside], result)
-        return result
+            self.inside = False
 
     def _backward(self, func: Any, name: str, args: tuple, kwargs: dict) -> Any:
         """Autograd's own backward pass: the hooks see what passes through it."""
@@ -409,14 +372,9 @@ class TorchWatcher:
         self.quiet += 1
         if known:
             self._safely(self.log.training.step, optimizer, len(self.recording.sweeps) - 1, here())
-        self._safely(self._steps, [p for group in optimizer.param_groups for p in group["params"]])
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        self._safely(self.log.keeper.before_change, parameters)
         self._mode.rest()
-
-    def _steps(self, parameters: list[torch.Tensor]) -> None:
-        self.log.keeper.before_change(parameters)
-        for tensor in parameters:
-            if tensor.grad is None:
-                self.log.steps_without[tensor] = len(self.recording.sweeps)
 
     def _step_ends(self, optimizer: Any) -> None:
         self._mode.go_on()
@@ -458,19 +416,8 @@ def changed_by(name: str, args: tuple, kwargs: dict) -> list[torch.Tensor]:
     """The arguments that a call changes in place."""
     if kwargs.get("out") is not None:
         return list(tensors_in((kwargs["out"],)))
-    inplace = kwargs.get("inplace") is True
-    if (
-        inplace
-        or name == "__setitem__"
-        or (name.endswith("_") and not name.endswith("__"))
-        or (
-            name.startswith("__i")
-            and name.endswith("__")
-            and name not in ("__invert__", "__int__", "__iter__", "__index__", "__init__")
-        )
-    ):
-        return list(tensors_in(args[:1]))
-    return []
+    in_place = name in IN_PLACE or (name.endswith("_") and not name.endswith("__")) or kwargs.get("inplace") is True
+    return list(tensors_in(args[:1])) if in_place else []
 
 
 def _last_targets(log: TorchLog) -> list[int]:
@@ -488,13 +435,6 @@ def _why(name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> 
     if not differentiable(outputs[0].dtype) and name in "to long int short char byte bool type".split():
         return "integer"
     return ""
-
-
-def _transformed(log: TorchLog, name: str, inputs: list[torch.Tensor], result: Any) -> None:
-    given = {id(tensor): tensor for tensor in inputs}
-    made = [tensor for tensor in tensors_in((result,)) if id(tensor) not in given]
-    if given and made:
-        log.write(name, [log.row_of(tensor) for tensor in given.values()], made, "opaque")
 
 
 def _note_backward(log: TorchLog) -> None:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import itemgetter
-from sys import _getframe
 from typing import TYPE_CHECKING, Any
 
-from ..recording.frames import user_frame
 from ..recording.record import CONTINUOUS
 from ..recording.rows import REALS
-from ..recording.state import appended, state
+from ..recording.state import state
 from ..tensor.tensor import EagerTensor, Tensor, from_array
-from .endpoints import ONE, as_target, first_adjoint, no_tensor
-from .reach import differentiable, reachable_rows
+from .endpoints import ONE, as_target, first_adjoint, rows_of
+from .marks import differentiable
+from .reach import reachable_rows
+from .recorded import record_sweep
 from .sweep import run_sweep
 
 if TYPE_CHECKING:
     from ..recording.record import Record
-    from ..types import Adjoint, End, Function, Object, Result
+    from ..types import Adjoint, End, Function, Result
     from .tape import GradientTape
 
 NOTHING: Any = {}.get  # of a sweep that gets nowhere
@@ -35,14 +35,17 @@ def gradients_of(
     starts: dict[int, Adjoint] = {}
     rows: Sequence[int]
     for target, given in zip(targets, output_gradients):  # noqa: B905 - slow
-        if type(target) is EagerTensor and target._record is record and target._value.dtype.kind in CONTINUOUS:
+        if type(target) is EagerTensor and target._record is record:
             row = target._row
-        elif not (rows := rows_of(tape, target)) or target.dtype.kind == "s":
+        elif rows := rows_of(tape, target):
+            row = rows[-1]
+        else:
+            continue
+        if given is None and not recorded and type(target) is EagerTensor and type(target._value) in ONE:  # mostly
+            one = ONE[type(target._value)]
+        elif target.dtype.kind == "s":
             continue
         else:  # integers pass: the operation that made them says what passes
-            row = rows[-1]
-        one = ONE.get(type(getattr(target, "_value", None))) if given is None and not recorded else None
-        if one is None:
             one = first_adjoint(target, given, recorded)
         starts[row] = starts[row] + one if row in starts else one
     ends: list[Sequence[int]] = []
@@ -60,7 +63,7 @@ def gradients_of(
     gradients: list[Result] = []
     for source, rows in zip(sources, ends):  # noqa: B905 - slow
         g = adjoint(rows[0]) if len(rows) == 1 else None
-        if type(g) in REALS:  # mostly: from_array, written out
+        if type(g) in REALS:  # mostly: what from_array does, without its call
             made = EagerTensor()
             made._value, made._record, made._origin = g, None, None
             gradients.append(made)
@@ -70,19 +73,6 @@ def gradients_of(
             g = sum(parts[1:], parts[0]) if parts else as_target(source, targets, output_gradients)
         gradients.append(g if g is None or isinstance(g, Tensor) else from_array(g))
     return gradients
-
-
-def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
-    """The rows that hold a tensor, or the states of a variable, in a recording; TensorFlow's error for others."""
-    if type(value) is EagerTensor:
-        if (record := tape._record) is None or (row := record.find(value)) is None:
-            return ()
-        leaf = record.leaf_of.get(id(value), row)  # also where it was used before the tape that made it came here
-        return (row,) if leaf == row or record.leaves[leaf].tensor is not value else (leaf, row)
-    if not hasattr(value, "_tape_rows"):
-        raise no_tensor(value)
-    found: tuple[int, ...] = value._tape_rows(tape)
-    return found
 
 
 def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], recorded: bool) -> Function:
@@ -95,47 +85,28 @@ def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], reco
         wanted = wanted | _mandatory_inputs(record)
     if not wanted:
         return NOTHING
-    # whether all that depends on something watched is on the tape, and all that is watched, by any tape, is asked for
-    if (
+    reachable: bytearray | None
+    if not (  # all that any tape watches is asked for, and all that depends on it is on this tape
         watched.keys() == wanted
-        and not (tape.late or tape._recording or record.trace is not None)
+        and not (tape.late or tape._recording or record.trace)
         and len(spans) == 1
         and max(starts) < spans[0][1]
         and (len(record.members) == 1 or all(map(wanted.issuperset, map(_WATCHED, record.members))))
     ):
-        reachable = None  # numbers and small arrays: shares for constants cost less than to find them
-        if record.called or record.large or (recorded and len(record.members) > 1):
-            reachable = bytearray(b"\1") * len(record)
-            for row in record.untracked:  # noted when they were written
-                reachable[row] = 0
-    else:
         reachable = reachable_rows(tape, wanted)
+    elif record.called or record.large or (recorded and len(record.members) > 1):
+        reachable = bytearray(b"\1") * len(record)
+        for row in record.untracked:  # noted when they were written
+            reachable[row] = 0
+    else:
+        reachable = None  # numbers and small arrays: shares for constants cost less than to find them
     if reachable is not None and 0 in map(reachable.__getitem__, (*wanted, *starts)):
         wanted = {row for row in wanted if reachable[row]}
         starts = {row: given for row, given in starts.items() if reachable[row]}
         if not starts or not wanted:
             return NOTHING
     given = record, starts, wanted, reachable, recorded
-    return _record_sweep(tape, *given) if recorded else run_sweep(*given)
-
-
-def _record_sweep(
-    tape: GradientTape, record: Record, starts: dict[int, Adjoint], wanted: set[int], *how: Object
-) -> Function:
-    """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
-    outer, site = state.record, state.site
-    assert outer is not None
-    fixed, writer = outer.fixed, outer.writers[-1][1] if outer.writers else None
-    try:
-        if site is None:
-            frame = user_frame(_getframe(1))
-            state.site = None if frame is None else (frame.f_code, frame.f_lasti)
-        outer.writers = appended(outer.writers, (len(outer), outer.member(tape), tuple(starts), tuple(wanted)))
-        outer.pin(state.site)
-        return run_sweep(record, starts, wanted, *how)
-    finally:
-        state.site, outer.fixed = site, fixed
-        outer.writers = appended(outer.writers, (len(outer), writer, (), ()))
+    return record_sweep(tape, *given) if recorded else run_sweep(*given)
 
 
 def _mandatory_inputs(record: Record) -> set[int]:

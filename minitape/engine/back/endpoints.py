@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from enum import Enum
 from operator import is_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,13 +16,16 @@ from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import check_broadcast, check_same_dtype
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
+from ..tensor.variable import ResourceVariable
 from ..values import nest
 from ..values.invalid import invalid
 from .values import unbroadcast
 
 if TYPE_CHECKING:
     from ..types import Adjoint, End, Object, Result, Structure
+    from .tape import GradientTape
 
+ALONE = {EagerTensor, ResourceVariable}  # sources that are no structure
 ONE: dict[Object, Adjoint] = {kind: kind(1) for kind in (np.float32, np.float64)}
 
 
@@ -39,6 +42,7 @@ class UnconnectedGradients(Enum):
 
 
 NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
+Unconnected: TypeAlias = UnconnectedGradients | str
 
 
 class GradientQuestion(NamedTuple):
@@ -73,6 +77,19 @@ def output_adjoints(output_gradients: Structure, count: int) -> list[Adjoint]:
     return [*map(leaf_of, made)] + [None] * (count - len(given))
 
 
+def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
+    """The rows that hold a tensor, or the states of a variable, in a recording; TensorFlow's error for others."""
+    if type(value) is EagerTensor:
+        if (record := tape._record) is None or (row := record.find(value)) is None:
+            return ()
+        leaf = record.leaf_of.get(id(value), row)  # also where it was used before the tape that made it came here
+        return (row,) if leaf == row or record.leaves[leaf].tensor is not value else (leaf, row)
+    if not hasattr(value, "_tape_rows"):
+        raise no_tensor(value)
+    found: tuple[int, ...] = value._tape_rows(tape)
+    return found
+
+
 def leaf_of(value: End) -> End:
     """The variable inside of a variable of Keras; else ``value``."""
     return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
@@ -82,7 +99,7 @@ def ends_of(structure: Structure) -> tuple[list[End], list[End]]:
     """The values in a structure of targets or sources, and those that carry their gradients: mostly one list."""
     values = nest.flatten(structure)
     for value in values:
-        if type(value) is not EagerTensor and hasattr(value, "_gradient_leaf"):
+        if type(value) not in ALONE and hasattr(value, "_gradient_leaf"):
             return values, [leaf_of(v) for v in values]
     return values, values
 
@@ -150,6 +167,12 @@ def unconnected_zeros(source: End) -> Tensor:
     if state.tapes and type(value) is EagerTensor:
         return TABLE["zeros_like"](value)
     return zeros_of(source)
+
+
+def results_of(gradients: list[Result], flat: list[End], given: list[End], zero: bool) -> list[Result]:
+    """The gradients as the user gets them: with zeros for None where that is asked, composite as their sources are."""
+    found = [unconnected_zeros(s) if g is None and zero else g for g, s in zip(gradients, flat, strict=True)]
+    return [g if f is s or g is None else s._like_gradient(g) for g, f, s in zip(found, flat, given, strict=True)]
 
 
 def zeros_of(source: End) -> Tensor:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import compress
+from collections import deque
 from typing import TYPE_CHECKING
 
-from ..recording.record import CONTINUOUS
-from ..recording.rows import CHUNK, LEAF
-from ..table.primitives.elementwise import STOP_CODE
+from ..recording.rows import LEAF
+from .marks import propagate
 
 if TYPE_CHECKING:
-    from ..recording.record import Record
-    from ..recording.rows import Call
     from .tape import GradientTape
 
 # a mark of a reachable row beside 1: a source whose own operation is not on the tape hands nothing on
@@ -27,38 +24,28 @@ def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
     n = len(record)
     on = bytearray(n)
     spans = [*tape.spans, (tape._start, n)] if tape._recording else tape.spans
-    starts = sorted((since, row) for row, since in tape.watched.items())
-    at = 0
-    for first, last in spans:
-        while at < len(starts) and starts[at][0] < last:  # rows from `since` on see the watched row
-            since, row = starts[at]
-            if since > first:
+    watches = deque(sorted((since, row) for row, since in tape.watched.items()))
+    for first, last in (*spans, (n, n + 1)):  # at the end what is watched since then
+        while watches and watches[0][0] < last:
+            since, row = watches.popleft()
+            if since > first:  # rows from there on see the watched row
                 propagate(record, on, first, since)
                 first = since
-            _see(record, on, row, foreign)
-            at += 1
-        propagate(record, on, first, last)
-    for _, row in starts[at:]:
-        _see(record, on, row, foreign)
+            if not on[row]:
+                on[row] = 1
+                if foreign is not None and record.cell(row)[0] != LEAF:
+                    foreign.add(row)
+        propagate(record, on, first, min(last, n))
     return on
-
-
-def _see(record: Record, on: bytearray, row: int, foreign: set[int] | None) -> None:
-    if not on[row]:
-        on[row] = 1
-        if foreign is not None and record.cell(row)[0] != LEAF:
-            foreign.add(row)
 
 
 def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
     """For each row, 1 when it is on the tape and depends on one of the source rows."""
     record, foreign, on = tape._record, set[int](), None
     assert record is not None
-    # watched before their first use: all that depends on them is on the tape
-    at_once = sources <= tape.watched.keys() and len(tape.spans) == 1
     start, end = 0, len(record)
-    if at_once and not (tape.late or tape._recording or record.trace is not None):
-        start, end = tape.spans[0]
+    if sources <= tape.watched.keys() and len(tape.spans) == 1 and not (tape.late or tape._recording or record.trace):
+        start, end = tape.spans[0]  # watched before their first use: all that depends on them is on the tape
     else:
         on = on_tape(tape, foreign)
     reachable = bytearray(len(record))
@@ -71,28 +58,3 @@ def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
     for row in foreign & sources:
         reachable[row] = ENDS_HERE
     return reachable
-
-
-def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
-    """Marks each row in [low, high) that has a marked input (and passes the gate)."""
-    for first in range(low, high, CHUNK):
-        rows = range(first, min(first + CHUNK, high))
-        ops, left, right, calls, _, _ = record.columns(first, rows.stop)
-        for row, op, a, b, call in compress(zip(rows, ops, left, right, calls, strict=True), ops):  # without leaves
-            if (gate is None or gate[row]) and (
-                depends(record, marks, call) if call else (marks[a] or marks[b]) and op != STOP_CODE
-            ):
-                marks[row] = 1
-
-
-def depends(record: Record, marks: bytearray, call: Call) -> bool:
-    """True when an input of the call is marked and of a dtype through which gradients flow."""
-    for row in call.inputs if call.primitive.code != STOP_CODE else ():
-        if marks[row] and record.shape_dtype(row)[1].kind in CONTINUOUS:
-            return True
-    return False
-
-
-def differentiable(record: Record, row: int) -> bool:
-    """True for a row of a dtype through which gradients flow."""
-    return record.shape_dtype(row)[1].kind in CONTINUOUS

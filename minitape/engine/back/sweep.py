@@ -6,7 +6,6 @@ picture's stepper advances it row by row.
 
 from __future__ import annotations
 
-from collections import ChainMap, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from ..recording.record import Record
     from ..recording.rows import Call
     from ..table.primitives import Primitive, Rules
-    from ..types import Adjoint, Array, ArrayValues, Function, Object
+    from ..types import Adjoint, ArrayValues, Function
     from .values import Cells
 
 
@@ -35,7 +34,7 @@ class Sweep:
 
     ``starts`` are the targets' adjoints by row, ``reachable[row]`` is true where a source can be reached through
     ``row`` (None: everywhere), ``sources`` are the rows whose ``adjoint(row)`` is wanted at the end. ``recorded`` makes
-    the sweep itself a sequence of recorded operations. ``held`` are arrays by row in place of those of the recording.
+    the sweep itself a sequence of recorded operations.
     """
 
     values: ArrayValues  # of each row: as NumPy holds it, or as the tensor that an outer tape knows
@@ -48,7 +47,6 @@ class Sweep:
         reachable: bytearray | None = None,
         *,
         recorded: bool = False,
-        held: dict[int, Array] | None = None,
     ) -> None:
         self.record, self.reachable, self.sources, self.recorded = record, reachable, sources, recorded
         self.adjoints = starts.copy()
@@ -57,15 +55,13 @@ class Sweep:
         self.high = max(starts, default=-1)
         self.low = min(sources, default=self.high + 1)
         self.values = Tensors(record, column(record)) if recorded else column(record)
-        if held:
-            values: Object = self.values
-            self.values = ChainMap(held, values)  # looks into the first one first
 
     def run(self) -> None:
         """Runs the sweep to its end."""
         before = WARNINGS[OFF]
         try:
-            deque(self.steps(), 0)  # takes them all, and keeps none
+            for _ in self.steps():
+                pass
         finally:
             restore_fp_errors(before)
 
@@ -101,8 +97,8 @@ class Sweep:
         return True
 
     def shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], wanted: list[int]) -> dict[int, Adjoint]:
-        """The shares of an adjoint that go to the wanted inputs of its call. ``values`` are the output and the
-        inputs.
+        """The shares of an adjoint that go to the ``wanted`` inputs of its call, by their number. ``values`` are the
+        output and then the inputs: a rule gets g, z, x, y.
         """
         primitive = call.primitive
         rules = self.rules(primitive, values[0])
@@ -145,6 +141,7 @@ class Sweep:
         return new_tensor(zeros) if self.recorded else zeros
 
 
+@fast.run_sweep
 def run_sweep(
     record: Record,
     starts: dict[int, Adjoint],
@@ -156,6 +153,3 @@ def run_sweep(
     found = Sweep(record, starts, sources, reachable, recorded=recorded)
     found.run()
     return found.adjoint
-
-
-run_sweep = fast.run_sweep(run_sweep)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from _thread import interrupt_main, start_new_thread
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from itertools import repeat
-from operator import attrgetter, is_
+from operator import attrgetter
 from sys import _getframe
 from typing import TYPE_CHECKING, overload
 from weakref import ref
@@ -19,46 +17,40 @@ from weakref import ref
 from ..hooks import hooks
 from ..recording.arrays import free, release
 from ..recording.block import InterruptSafeExit, leave_ended
-from ..recording.evidence import clock, note_gradients, stack, weak, with_first_use
+from ..recording.evidence import clock, frames, note_gradients, weak
 from ..recording.frames import _OWN, user_frame
-from ..recording.logs import log_first_n, warn_not_watchable
-from ..recording.pause import Pause
-from ..recording.record import Record, new_tuple
-from ..recording.rows import FLOATS, WIDTH
+from ..recording.logs import warn_not_watchable
+from ..recording.record import Record
+from ..recording.rows import FLOATS, WIDTH, new_tuple
 from ..recording.state import appended, state
 from ..tensor.tensor import EagerTensor, Tensor
 from ..tensor.variable import ResourceVariable
 from ..values import nest
+from . import refusals, tape_methods
 from .backward import gradients_of
 from .endpoints import (
+    ALONE,
     NONE,
     GradientQuestion,
-    UnconnectedGradients,
+    Unconnected,
     ends_of,
     output_adjoints,
     pack_like,
+    results_of,
+    rows_of,
     targets_of,
-    unconnected_zeros,
     wants_zeros,
 )
-from .tape_methods import TapeMethods
 
 if TYPE_CHECKING:
     from ..recording.evidence import Stack, TapeNote
     from ..types import AnySource, GradientSource, Key, Leaving, Structure
 
-ALONE = {EagerTensor, ResourceVariable}  # sources that are no structure
-_NONES = repeat(None)  # one for each gradient, which is compared with it
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 ASKED = 64  # gradients of one tape that a picture can show
-_NEVER = (
-    "The tape recorded nothing, as it was never entered: compute inside of its block, with tf.GradientTape() as "
-    "tape: ..."
-)
-NOTES = 1000  # what one tape remembers of watch calls and the like
 
 
-class GradientTape(TapeMethods):
+class GradientTape:
     """Records operations, so that gradients can be computed afterwards.
 
     Trainable variables are watched when they are read inside the ``with`` block; tensors with ``watch``. A tape gives
@@ -77,10 +69,8 @@ class GradientTape(TapeMethods):
     _record: Record | None = None
     _start = 0  # the first row of the open span
     number: int | None = None  # among the recording's members
-    # of its block, which Ctrl-C may interrupt anywhere, see InterruptSafeExit
-    _held: Callable[[], object] | None = None
-    _entered = False  # whether it is still to be left
-    _paused = _within = False  # _within: entered again in its own pause
+    _held: Callable[[], object] | None = None  # of its block, see InterruptSafeExit
+    _paused = False  # whether it is in a block of stop_recording()
     late = False  # whether something was watched after its first use, or outside of the block
     last: GradientQuestion | None = None  # the last one that was answered
     questions: Sequence[GradientQuestion] = ()  # each of them, where the tape gives several gradients
@@ -99,38 +89,30 @@ class GradientTape(TapeMethods):
     # -- recording ---------------------------------------------------------------------------------
 
     def __enter__(self) -> GradientTape:
-        if self._recording:
-            raise with_first_use(
-                ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
-                "The tape was entered",
-                self.notes,
-                "enter",
-            )
+        if self._recording or self._paused:
+            raise refusals.entered_twice(self)
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
         if state.tapes:
             leave_ended()  # tapes that a recursion without end left open
-        record, frame = state.record, _getframe(1)
+        frame = _getframe(1)
         if _OWN[frame.f_code.co_filename]:
             frame = user_frame(frame) or frame
-        self._entered = True  # from here on the block is left, also where Ctrl-C comes before it begins
-        if self._record is None:
-            new = Record() if record is None else record
-            new.tapes += 1
-            self._record = record = state.record = new
-        elif record is None:
-            state.record = record = self._record
-            record.open = True
-        elif record is not self._record:
-            self._entered = False
+        record, now_open = self._record, state.record
+        if record is None:
+            record = Record() if now_open is None else now_open
+            record.tapes += 1
+            self._record = record
+        elif now_open is not None and record is not now_open:
             raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
         if self.number is None:
             record.members.append((ref(self), self.spans, self.watched))
             self.number = len(record.members) - 1
-        self._within = self._paused
         self._start = now = record.base + len(record.rows) // WIDTH
         self.notes.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
-        self._recording = True
+        self._recording = True  # from here on the block is left, wherever Ctrl-C comes
+        if now_open is None:
+            state.record, record.open = record, True
         state.tapes.append(self)
         record.token = object()
         if self.watchers:
@@ -142,16 +124,14 @@ class GradientTape(TapeMethods):
         called again where it was interrupted.
         """
         record, tapes = self._record, state.tapes
-        if record is None:  # interrupted before it began
-            self._entered, self._held = False, None
-            return
-        if self._paused and not self._within and error:  # Ctrl-C came between the end of a pause and what it does then
+        assert record is not None
+        if error and self._paused:  # the block ends in a pause, whose end Ctrl-C has prevented
             record.paused, self._paused = record.paused - 1, False
         if self in tapes:
             tapes.remove(self)
         if tapes and error:
             leave_ended()
-        if not tapes and not record.paused and state.record is record and record.trace is None:
+        if not (tapes or record.paused or record.trace) and state.record is record:
             record.open, record.frame, state.record = False, None, None
         record.token = object()
         if self._recording:
@@ -160,16 +140,14 @@ class GradientTape(TapeMethods):
             if record.watchers:
                 record.notify()
         if error:
-            self._within, self._entered, self._held = False, self._paused, None
+            self._held = None
 
-    __exit__: Leaving = InterruptSafeExit(_leave, attrgetter("_entered"))
+    __exit__: Leaving = InterruptSafeExit(_leave, attrgetter("_recording"))
 
     def __del__(self) -> None:
         try:
             record = self._record
             if record is not None:
-                if self._recording and self in state.tapes:
-                    state.tapes.remove(self)
                 record.tapes = tapes = record.tapes - 1
                 if tapes <= 0 and record.trace is None:
                     release(record)
@@ -179,45 +157,8 @@ class GradientTape(TapeMethods):
     def __copy__(self) -> GradientTape:
         return self  # a recording is of one tape, and released with it
 
-    def reset(self) -> None:
-        """Forgets everything recorded so far and continues to record; ValueError outside the block.
-
-        >>> import minitape as tf
-        >>> x = tf.Variable(3.0)
-        >>> with tf.GradientTape() as tape:
-        ...     y = x * x
-        ...     tape.reset()
-        ...     z = x + y
-        >>> print(tape.gradient(z, x))
-        tf.Tensor(1.0, shape=(), dtype=float32)
-        """
-        if not self._recording:
-            raise ValueError("Tape is not recording.")
-        assert self._record is not None
-        self._start = now = len(self._record)
-        if len(self.notes) < NOTES:
-            self.notes.append(("reset", now, None, stack(most=1)))
-        self._forget()
-        self._record.token = object()  # variables are watched anew when they are read
-
     def _forget(self) -> None:
         self.spans, self.watched, self.variables, self._used, self.late = [], {}, {}, False, False
-
-    def stop_recording(self) -> AbstractContextManager[None]:
-        """Operations in this block are not recorded on this tape.
-
-        Raises RuntimeError for a tape that has not recorded yet, ValueError for one that is not recording now.
-
-        >>> import minitape as tf
-        >>> x = tf.Variable(3.0)
-        >>> with tf.GradientTape() as tape:
-        ...     with tape.stop_recording():
-        ...         y = x * x
-        ...     z = x + y
-        >>> print(tape.gradient(z, x))
-        tf.Tensor(1.0, shape=(), dtype=float32)
-        """
-        return Pause(self)
 
     def watch(self, tensor: Structure) -> None:
         """Watches a tensor, a variable or a structure of them: from now on operations on it are recorded.
@@ -235,12 +176,12 @@ class GradientTape(TapeMethods):
         frame = _getframe(1)
         if _OWN[frame.f_code.co_filename]:
             frame = user_frame(frame) or frame
-        frames = ((frame.f_code, frame.f_lasti),)
+        here = ((frame.f_code, frame.f_lasti),)
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             record = self._record  # another one, perhaps, once a tensor was watched
-            if len(self.notes) < NOTES:
+            if len(self.notes) < tape_methods.NOTES:
                 row = 0 if record is None else record.base + len(record.rows) // WIDTH
-                self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else weak(t), frames))
+                self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else weak(t), here))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables
                     t._watch_on(self)
@@ -251,14 +192,10 @@ class GradientTape(TapeMethods):
                         "ExtensionType."
                     )
                     raise hooks.why_no_tensor(error, t)
-            if t._value.dtype not in FLOATS and not t.dtype.differentiable:
-                warn_not_watchable(t.dtype)
-                self._watches()
-                continue
             watches = self._recording or self._watches()
             assert record is not None
-            if self._recording and record.trace is None:
-                record.row_or_new_leaf(t, None, record.current_site(frame), (self,))
+            if t._value.dtype not in FLOATS and not t.dtype.differentiable:
+                warn_not_watchable(t.dtype)
             elif watches:
                 self._watch_row(record.row_or_new_leaf(t, None, record.current_site(frame)))
             else:
@@ -269,42 +206,27 @@ class GradientTape(TapeMethods):
         for a tape that was never entered or is used up.
         """
         if self._record is None or self._used:
-            error = AttributeError("'NoneType' object has no attribute '_tape'")
-            error.add_note(
-                _NEVER
-                if self._record is None
-                else "The tape was used up by its gradient: watch inside of its with block."
-            )
-            raise error
-        return self._record is state.record and (self in state.tapes or any(t.backward for t in state.tapes))
+            raise refusals.watches_nothing(self)
+        return self._record is state.record and any(t.backward for t in state.tapes)
 
     def _watch_row(self, row: int) -> None:
-        if row not in self.watched:
-            record = self._record
-            assert record is not None
-            self.watched[row] = now = len(record)
-            record.untracked.discard(row)
-            if row != now - 1:
-                record.note("watch", (self, row))
-            if row != now - 1 or not self._recording or row not in record.leaves:
-                self.late = True
+        """Watches a row from now on; ``late`` if that row is not the leaf that was written just now."""
+        if row in self.watched:
+            return
+        record = self._record
+        assert record is not None
+        self.watched[row] = now = record.base + len(record.rows) // WIDTH
+        record.untracked.discard(row)
+        if row != now - 1:
+            record.note("watch", (self, row))
+        if row != now - 1 or not self._recording or row not in record.leaves:
+            self.late = True
 
-    def watched_variables(self) -> tuple[ResourceVariable, ...]:
-        """The variables that are watched, in the order of their creation.
-
-        >>> import minitape as tf
-        >>> v, w = tf.Variable(1.0, name="v"), tf.Variable(2.0, name="w")
-        >>> with tf.GradientTape() as tape:
-        ...     y = v * 2.0
-        >>> [variable.name for variable in tape.watched_variables()]
-        ['v:0']
-        """
-        return tuple(sorted(self.variables.values(), key=lambda v: v._number))
-
-    def __repr__(self) -> str:
-        open_rows = len(self._record or ()) - self._start if self._recording else 0
-        rows = sum(end - start for start, end in self.spans) + open_rows
-        return f"<GradientTape: {rows:,} rows, {len(self.watched):,} watched>"
+    _rows_of = rows_of
+    reset, stop_recording = tape_methods.reset, tape_methods.stop_recording
+    watched_variables, explain = tape_methods.watched_variables, tape_methods.explain
+    jacobian, batch_jacobian = tape_methods.jacobian, tape_methods.batch_jacobian
+    __repr__, _repr_mimebundle_ = tape_methods.describe, tape_methods.picture
 
     # -- gradients ---------------------------------------------------------------------------------
 
@@ -314,7 +236,7 @@ class GradientTape(TapeMethods):
         target: Structure,
         sources: GradientSource,
         output_gradients: Structure = None,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        unconnected_gradients: Unconnected = NONE,
     ) -> Tensor | None: ...
     @overload
     def gradient(
@@ -322,7 +244,7 @@ class GradientTape(TapeMethods):
         target: Structure,
         sources: list[AnySource],
         output_gradients: Structure = None,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        unconnected_gradients: Unconnected = NONE,
     ) -> list[Tensor | None]: ...
     @overload
     def gradient(
@@ -330,7 +252,7 @@ class GradientTape(TapeMethods):
         target: Structure,
         sources: dict[Key, AnySource],
         output_gradients: Structure = None,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        unconnected_gradients: Unconnected = NONE,
     ) -> dict[Key, Tensor | None]: ...
     @overload
     def gradient(
@@ -338,14 +260,14 @@ class GradientTape(TapeMethods):
         target: Structure,
         sources: Structure,
         output_gradients: Structure = None,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        unconnected_gradients: Unconnected = NONE,
     ) -> Structure: ...
     def gradient(
         self,
         target: Structure,
         sources: Structure,
         output_gradients: Structure = None,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        unconnected_gradients: Unconnected = NONE,
     ) -> Structure:
         """The gradient of ``target`` (or of the sum of several) with respect to ``sources``.
 
@@ -378,49 +300,29 @@ class GradientTape(TapeMethods):
             gradients = gradients_of(self, targets, flat, adjoints)
         except LookupError as error:
             raise hooks.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
-        frames = note_gradients(gradients, targets, flat, bool(state.tapes))
-        nones = [*map(is_, gradients, _NONES)]
+        place = frames(_getframe(1))
+        note_gradients(gradients, targets, flat, place, bool(state.tapes))
+        nones: list[bool] = []  # which of them are None
+        for g in gradients:
+            nones.append(g is None)
         self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
-        if True in nones:
-            if _WARNS:  # one warning, with its reason, for each
-                hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
-            if zero:
-                gradients = [unconnected_zeros(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
-        if flat is not given:
-            gradients = [
-                g if f is s or g is None else s._like_gradient(g)
-                for g, f, s in zip(gradients, flat, given, strict=True)
-            ]
-        self._end(frames)
+        if True in nones and _WARNS:  # one warning, with its reason, for each
+            hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
+        if (zero and True in nones) or flat is not given:
+            gradients = results_of(gradients, flat, given, zero)
+        self._end((place[:2],) if place else ())
         return gradients[0] if type(sources) in ALONE else pack_like(sources, given, gradients)
 
     def _begin(self) -> None:
         if self._used or self._record is None:  # also of a tape that never recorded, as in TensorFlow
-            error = RuntimeError(
-                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
-            )
-            if self._record is None:
-                error.add_note(_NEVER)
-            raise with_first_use(
-                error,
-                "The tape was used up",
-                self.notes,
-                "gradient",
-                " For several, use GradientTape(persistent=True).",
-            )
+            raise refusals.used_up(self)
         if self._recording:
-            if not self._persistent:
-                self._leave()
+            if self._persistent:
+                refusals.warn_of_gradient_inside()
             else:
-                log_first_n(
-                    "gradient_inside_context",
-                    "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
-                    "efficient than calling it outside the context (it causes the gradient ops to be recorded on the "
-                    "tape, leading to increased CPU and memory usage). Only call GradientTape.gradient inside the "
-                    "context if you actually want to trace the gradient in order to compute higher order derivatives.",
-                )
+                self._leave()
 
-    def _end(self, frames: Stack) -> None:
+    def _end(self, stack: Stack) -> None:
         """After a gradient: a tape that is not persistent is used up, and its large arrays are released."""
         record, question = self._record, self.last
         assert record is not None and question is not None
@@ -433,6 +335,6 @@ class GradientTape(TapeMethods):
                 self.questions = appended(self.questions, question)
         else:
             self._used = True
-            self.notes.append(("gradient", record.base + len(record.rows) // WIDTH, None, frames))
+            self.notes.append(("gradient", record.base + len(record.rows) // WIDTH, None, stack))
             if record.large and (record.tapes == 1 or all(t is None or t._used for t in record.tapes_now())):
                 free(record)

@@ -1,131 +1,194 @@
-"""The methods of a tape besides gradients: Jacobians, explanations, its picture."""
+"""The methods of a tape besides its block, ``watch`` and ``gradient``: Jacobians, explanations, its picture."""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, overload
 
 from ..hooks import hooks
-from .backward import rows_of
-from .endpoints import UnconnectedGradients
+from ..recording.evidence import stack
+from ..recording.pause import Pause
+from .endpoints import NONE, Unconnected
 
 if TYPE_CHECKING:
     from ..tensor.tensor import Tensor
+    from ..tensor.variable import ResourceVariable
     from ..types import AnySource, End, GradientSource, Reason, Result, Structure
+    from .tape import GradientTape
+
+NOTES = 1000  # what one tape remembers of watch calls and the like
 
 
-class TapeMethods:
-    """The methods of a tape that other modules answer."""
+def reset(self: GradientTape) -> None:
+    """Forgets everything recorded so far and continues to record; ValueError outside the block.
 
-    _rows_of = rows_of
+    >>> import minitape as tf
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * x
+    ...     tape.reset()
+    ...     z = x + y
+    >>> print(tape.gradient(z, x))
+    tf.Tensor(1.0, shape=(), dtype=float32)
+    """
+    if not self._recording:
+        raise ValueError("Tape is not recording.")
+    assert self._record is not None
+    self._start = now = len(self._record)
+    if len(self.notes) < NOTES:
+        self.notes.append(("reset", now, None, stack(most=1)))
+    self._forget()
+    self._record.token = object()  # variables are watched anew when they are read
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """The picture that a notebook shows of a tape."""
-        picture = hooks.draw(self)
-        return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}
 
-    @overload
-    def explain(self, target: Structure, sources: GradientSource) -> Reason: ...
-    @overload
-    def explain(self, target: Structure, sources: list[AnySource]) -> list[Reason]: ...
-    @overload
-    def explain(self, target: Structure, sources: Structure) -> Structure: ...
-    def explain(self, target: Structure, sources: Structure) -> Structure:
-        """Why the gradient of ``target`` with respect to each of ``sources`` is None, or that it is not.
+def stop_recording(self: GradientTape) -> AbstractContextManager[None]:
+    """Operations in this block are not recorded on this tape.
 
-        Returns one :class:`minitape.explain.Explanation` for each source, in the structure of ``sources``: whether it
-        is ``connected``, the ``cause``, the ``line`` and ``filename`` of the statement that broke the chain, and a
-        ``message`` and ``fix`` in words. It may be called before or after ``gradient``, also on a tape that was used.
+    Raises RuntimeError for a tape that has not recorded yet, ValueError for one that is not recording now.
 
-        >>> import minitape as tf
-        >>> x = tf.constant(3.0)
-        >>> with tf.GradientTape() as tape:
-        ...     y = x * x
-        >>> tape.explain(y, x).cause
-        'not_watched'
-        """
-        return hooks.explain(self, target, sources)
+    >>> import minitape as tf
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     with tape.stop_recording():
+    ...         y = x * x
+    ...     z = x + y
+    >>> print(tape.gradient(z, x))
+    tf.Tensor(1.0, shape=(), dtype=float32)
+    """
+    return Pause(self)
 
-    @overload
-    def jacobian(
+
+def watched_variables(self: GradientTape) -> tuple[ResourceVariable, ...]:
+    """The variables that are watched, in the order of their creation.
+
+    >>> import minitape as tf
+    >>> v, w = tf.Variable(1.0, name="v"), tf.Variable(2.0, name="w")
+    >>> with tf.GradientTape() as tape:
+    ...     y = v * 2.0
+    >>> [variable.name for variable in tape.watched_variables()]
+    ['v:0']
+    """
+    return tuple(sorted(self.variables.values(), key=lambda v: v._number))
+
+
+def describe(self: GradientTape) -> str:
+    """The tape as Python prints it: how many rows, and how many of them are watched."""
+    open_rows = len(self._record or ()) - self._start if self._recording else 0
+    rows = sum(end - start for start, end in self.spans) + open_rows
+    return f"<GradientTape: {rows:,} rows, {len(self.watched):,} watched>"
+
+
+def picture(self: GradientTape, include: object = None, exclude: object = None) -> dict[str, str]:
+    """The picture that a notebook shows of a tape."""
+    picture = hooks.draw(self)
+    return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}
+
+
+@overload
+def explain(self: GradientTape, target: Structure, sources: GradientSource) -> Reason: ...
+@overload
+def explain(self: GradientTape, target: Structure, sources: list[AnySource]) -> list[Reason]: ...
+@overload
+def explain(self: GradientTape, target: Structure, sources: Structure) -> Structure: ...
+def explain(self: GradientTape, target: Structure, sources: Structure) -> Structure:
+    """Why the gradient of ``target`` with respect to each of ``sources`` is None, or that it is not.
+
+    Returns one :class:`minitape.explain.Explanation` for each source, in the structure of ``sources``: whether it
+    is ``connected``, the ``cause``, the ``line`` and ``filename`` of the statement that broke the chain, and a
+    ``message`` and ``fix`` in words. It may be called before or after ``gradient``, also on a tape that was used.
+
+    >>> import minitape as tf
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * x
+    >>> tape.explain(y, x).cause
+    'not_watched'
+    """
+    return hooks.explain(self, target, sources)
+
+
+@overload
+def jacobian(
+    self: GradientTape,
+    target: Structure,
+    sources: GradientSource,
+    unconnected_gradients: Unconnected = NONE,
+    parallel_iterations: int | None = None,
+    experimental_use_pfor: bool = True,
+) -> Tensor | None: ...
+@overload
+def jacobian(
+    self: GradientTape,
+    target: Structure,
+    sources: Structure,
+    unconnected_gradients: Unconnected = NONE,
+    parallel_iterations: int | None = None,
+    experimental_use_pfor: bool = True,
+) -> Structure: ...
+def jacobian(
+    self: GradientTape,
+    target: Structure,
+    sources: Structure,
+    unconnected_gradients: Unconnected = NONE,
+    parallel_iterations: int | None = None,
+    experimental_use_pfor: bool = True,
+) -> Structure:
+    """The Jacobian of ``target`` with respect to each source, of shape target.shape + source.shape.
+
+    Computed in one sweep: ``parallel_iterations`` has nothing to do, though 1 is refused as in TensorFlow. Raises
+    RuntimeError on the second call for a tape that is not persistent, ValueError for one inside a gradient.
+
+    >>> import minitape as tf
+    >>> x = tf.Variable([1.0, 2.0])
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * x
+    >>> tape.jacobian(y, x).numpy()
+    array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
+    from ..derivatives.jacobian import jacobian
+
+    return jacobian(
         self,
-        target: Structure,
-        sources: GradientSource,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Tensor | None: ...
-    @overload
-    def jacobian(
+        target,
+        sources,
+        unconnected_gradients,
+        parallel_iterations,
+        experimental_use_pfor,
+    )
+
+
+def batch_jacobian(
+    self: GradientTape,
+    target: End,
+    source: End,
+    unconnected_gradients: Unconnected = NONE,
+    parallel_iterations: int | None = None,
+    experimental_use_pfor: bool = True,
+) -> Result:
+    """The Jacobian of each example: of shape [batch] + target.shape[1:] + source.shape[1:].
+
+    Zeros when nothing connects them, as in TensorFlow. Raises ValueError when the first axes differ.
+
+    >>> import minitape as tf
+    >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.batch_jacobian(y, x).shape
+    TensorShape([2, 2, 2])
+    """
+    from ..derivatives.jacobian import batch_jacobian
+
+    return batch_jacobian(
         self,
-        target: Structure,
-        sources: Structure,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Structure: ...
-    def jacobian(
-        self,
-        target: Structure,
-        sources: Structure,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Structure:
-        """The Jacobian of ``target`` with respect to each source, of shape target.shape + source.shape.
-
-        Computed in one sweep: ``parallel_iterations`` has nothing to do, though 1 is refused as in TensorFlow. Raises
-        RuntimeError on the second call for a tape that is not persistent, ValueError for one inside a gradient.
-
-        >>> import minitape as tf
-        >>> x = tf.Variable([1.0, 2.0])
-        >>> with tf.GradientTape() as tape:
-        ...     y = x * x
-        >>> tape.jacobian(y, x).numpy()
-        array([[2., 0.],
-               [0., 4.]], dtype=float32)
-        """
-        from ..derivatives.jacobian import jacobian
-
-        return jacobian(
-            self,  # type: ignore[arg-type]  # a tape
-            target,
-            sources,
-            unconnected_gradients,
-            parallel_iterations,
-            experimental_use_pfor,
-        )
-
-    def batch_jacobian(
-        self,
-        target: End,
-        source: End,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Result:
-        """The Jacobian of each example: of shape [batch] + target.shape[1:] + source.shape[1:].
-
-        Zeros when nothing connects them, as in TensorFlow. Raises ValueError when the first axes differ.
-
-        >>> import minitape as tf
-        >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
-        >>> with tf.GradientTape() as tape:
-        ...     tape.watch(x)
-        ...     y = x * x
-        >>> tape.batch_jacobian(y, x).shape
-        TensorShape([2, 2, 2])
-        """
-        from ..derivatives.jacobian import batch_jacobian
-
-        return batch_jacobian(
-            self,  # type: ignore[arg-type]  # a tape
-            target,
-            source,
-            unconnected_gradients,
-            parallel_iterations,
-            experimental_use_pfor,
-        )
+        target,
+        source,
+        unconnected_gradients,
+        parallel_iterations,
+        experimental_use_pfor,
+    )
 
 
-for _method in (TapeMethods.explain, TapeMethods.jacobian, TapeMethods.batch_jacobian):
+for _method in (reset, stop_recording, watched_variables, explain, jacobian, batch_jacobian):
     _method.__qualname__ = f"GradientTape.{_method.__name__}"  # what Python's own errors call it, as in TensorFlow

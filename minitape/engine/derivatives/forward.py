@@ -20,7 +20,7 @@ from ..back.endpoints import UnconnectedGradients, unconnected_zeros, wants_zero
 from ..back.reach import ENDS_HERE, reachable_rows
 from ..back.sweep import Sweep
 from ..back.tape import GradientTape
-from ..recording.block import InterruptSafeExit, block
+from ..recording.block import InterruptSafeExit, TemporaryAttributes, block
 from ..recording.state import state
 from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor
@@ -71,8 +71,8 @@ class ForwardAccumulator:
         if self._tape._recording:
             raise ValueError("Accumulator is already recording.")
         self._outer = list(state.tapes)
+        self._tape.__enter__()
         try:
-            self._tape.__enter__()
             self._tape.watch([p for p in self._primals if p.dtype.differentiable])
             return self
         except BaseException:  # Ctrl-C, say
@@ -83,7 +83,7 @@ class ForwardAccumulator:
         self._tape._leave(*error)
         self._held = None
 
-    __exit__: Leaving = InterruptSafeExit(_leave, attrgetter("_tape._entered"))
+    __exit__: Leaving = InterruptSafeExit(_leave, attrgetter("_tape._recording"))
 
     def jvp(self, primals: Structure, unconnected_gradients: object = UnconnectedGradients.NONE) -> Structure:
         """The derivative of each of ``primals`` in the direction of the tangents; None where they make no difference.
@@ -114,6 +114,7 @@ class ForwardAccumulator:
                 stack.enter_context(tape.stop_recording())
             for tape in self._outer:
                 if not tape._recording and not tape._used:
+                    stack.enter_context(TemporaryAttributes(tape, _paused=False))
                     stack.enter_context(tape)
             yield
 

@@ -4,7 +4,7 @@ stays of a recording that no tape can ask any more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +33,19 @@ def hold_inputs(record: Record, primitive: Primitive, rows: Sequence[int], input
             if (
                 t._value.size > record.small
                 and type(record.stored(rows[i])) is ArraySpec
-                and i in record.read_inputs(primitive, rows)
+                and i in read_inputs(record, primitive, rows)
             ):
                 record.store(rows[i], t._value)
+
+
+def read_inputs(record: Record, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
+    """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other one
+    reads.
+    """
+    for row, read in zip(rows, primitive.kept_with_scalar, strict=False):
+        if record.is_number(row):
+            return read
+    return range(len(rows)) if primitive.keeps is None else primitive.keeps
 
 
 def held_value(record: Record, primitive: Primitive, value: Array, tracked: bool) -> Array:
@@ -73,7 +83,7 @@ def release(record: Record) -> None:
         elif record.large:
             for row, value in large_arrays(record).items():
                 record.store(row, _spec_of(value))
-        for call in record.calls if record.called else ():
+        for call in filter(None, record.column(3)) if record.called else ():
             call.attrs = _GONE
         memory = state.memory
         memory.retained.append(record)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .frames import _OWN, own_file
-from .record import new_tuple
+from .rows import new_tuple
 from .state import state
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ EXITS = 256  # values that left, remembered per thread
 SITES = 512  # places at which values left before: of each the last one is remembered as well
 _ENOUGH = 2 * EXITS + SITES
 STACK = 3  # user frames noted of constants and variables
-OFTEN = 2  # ... and of what happens often: operations, gradients, values that leave
 
 Stack = tuple[tuple[CodeType, int], ...]
 # code and offset of a statement, then those of the call around it, where there is one
@@ -48,8 +47,10 @@ ref = weakref.ref
 
 def frames(frame: FrameType) -> Place:
     """The user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
-    if _OWN[(code := frame.f_code).co_filename]:
-        return sum(stack(frame, OFTEN), ())
+    while _OWN[(code := frame.f_code).co_filename]:
+        if frame.f_back is None:
+            return ()
+        frame = frame.f_back
     outer = None if code.co_name == "<module>" else frame.f_back
     if outer is None or _OWN[(around := outer.f_code).co_filename]:
         return code, frame.f_lasti
@@ -166,22 +167,20 @@ def _state_of(value: End) -> End:
     return getattr(value, "_state", value)
 
 
-def note_gradients(gradients: list[Result], targets: list[End], sources: list[End], recorded: bool) -> Stack:
-    """Notes on gradients what they came from and whose they are, but where that is ``recorded``. Returns the user's
-    statement.
-    """
-    place = frames(_getframe(2))
-    target = targets[0] if len(targets) == 1 else None
+def note_gradients(
+    gradients: list[Result], targets: list[End], sources: list[End], place: Place, recorded: bool
+) -> None:
+    """Notes on gradients what they came from, whose they are and the user's statement; not where rows say it."""
     if recorded:
-        pass
-    elif target is not None and (known := getattr(target, "_record", None)) is not None:
+        return
+    target = targets[0] if len(targets) == 1 else None
+    if target is not None and (known := getattr(target, "_record", None)) is not None:
         when, values, depth = clock(), (ref(target), (known, target._row)), 0
     else:
         when, _, _, values, _, depth = origin_of_new("gradient", map(_state_of, targets), place=place)
     for g, source in zip(gradients, sources):  # noqa: B905 - slow
-        if not recorded and g is not None:
+        if g is not None:
             g._origin = when, "gradient", place, values, ref(source), depth
-    return (place[:2],) if place else ()
 
 
 def note_used_as_size(tensor: Object) -> None:

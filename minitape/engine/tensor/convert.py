@@ -29,6 +29,8 @@ _RAGGED = "Can't convert non-rectangular Python sequence to Tensor."
 _TOO_LARGE = "Can't convert Python sequence with out-of-range integer to Tensor."
 _NOT_A_DOUBLE = "Can't convert Python sequence with a value out of range for a double-precision float."
 
+_LARGEST = float(np.finfo(np.float32).max)
+
 _BOOLS = (bool, np.bool_)
 _INTEGERS = (int, np.integer)
 _REALS = (float, np.floating, *_INTEGERS)
@@ -80,17 +82,9 @@ def convert_to_tensor(
     if wanted is None and dtype_hint is not None:
         with suppress(TypeError, ValueError):
             return convert_to_tensor(value, dtype_hint)
-    if isinstance(value, (list, tuple)):
-        plain = not value or (type(value[0]) in _PYTHON and type(value[-1]) in _PYTHON)
-        if not plain and _tensor_within(value) is not None:
-            return _pack(value, wanted)
-    try:
-        made = from_array(to_array(value, wanted))
-    except (TypeError, ValueError):
-        if not isinstance(value, (list, tuple)) or _tensor_within(value) is None:
-            raise
-        made = None  # tensors between numbers, that were not looked at
-    return _pack(value, wanted) if made is None else _enter(made, value)
+    if isinstance(value, (list, tuple)) and not _PYTHON.issuperset(map(type, value)) and _tensor_within(value):
+        return _pack(value, wanted)
+    return _enter(from_array(to_array(value, wanted)), value)
 
 
 def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:
@@ -153,7 +147,8 @@ def _enter(tensor: EagerTensor, value: Value) -> EagerTensor:
 def to_array(value: Value, dtype: DType | None = None) -> Array:
     """``value`` as a NumPy array or scalar of its own (a copy), with TensorFlow's default dtypes."""
     if type(value) in _PYTHON:  # the usual cases first: a number, and a list of numbers
-        return _convert([value], dtype)[0]
+        usual = dtype is None and type(value) is float and -_LARGEST <= value <= _LARGEST
+        return np.float32(value) if usual else _convert([value], dtype)[0]
     if type(value) is list and value and type(value[0]) in _PYTHON:
         return _convert(value, dtype)
     if isinstance(value, (list, tuple)) and value and {*map(type, value)} == {np.ndarray}:
@@ -267,22 +262,22 @@ def _strings(leaves: list[Object]) -> np.ndarray:
 # -- sequences that hold tensors -------------------------------------------------------------------
 
 
-def _tensor_within(value: Value) -> Value:
-    """The first tensor, or what holds one, in a nested sequence; None where there is none."""
+def _tensor_within(value: Value) -> list:
+    """The first tensor, or what holds one, in a nested sequence, in a list; empty where there is none."""
     for item in value:
         if isinstance(item, Tensor) or hasattr(item, "_to_tensor"):
-            return item
-        if isinstance(item, (list, tuple)) and (found := _tensor_within(item)) is not None:
+            return [item]
+        if isinstance(item, (list, tuple)) and (found := _tensor_within(item)):
             return found
-    return None
+    return []
 
 
 def _pack(value: Value, dtype: DType | None) -> Tensor:
     """A sequence with tensors in it: stacked, as ``tf.stack`` does."""
-    found = _tensor_within(value).dtype if dtype is None else dtype
+    found = _tensor_within(value)[0].dtype if dtype is None else dtype
 
     def part(item: Value) -> Tensor:
-        if isinstance(item, (list, tuple)) and _tensor_within(item) is not None:
+        if isinstance(item, (list, tuple)) and _tensor_within(item):
             return pack([part(i) for i in item], 0)
         if not (isinstance(item, Tensor) or hasattr(item, "_to_tensor")):
             return convert_to_tensor(item, found)

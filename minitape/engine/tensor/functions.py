@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from ..recording.rows import REALS
+from ..recording.rows import LEAF, REALS, number_leaf
 from ..recording.state import state
 from ..table.accelerator import fast
 from ..table.code import compile_text, names_in
@@ -79,7 +79,9 @@ def number(x: Tensor, y: float, frame: FrameType | None = None, site: int | None
 
 
 def real(number: float, kind: type, record: Record | None, site: int | None) -> EagerTensor:
-    """A Python number as a tensor of a kind of floats, which becomes a leaf of a recording at a site."""
+    """A Python number as a tensor of a kind of floats, which becomes a leaf of a recording at a site: met again, the
+    number is the same tensor.
+    """
     try:
         value = _convert(number, kind) if number != 0 else kind(number)  # 0.0 and -0.0 are one key
     except OverflowError:
@@ -87,7 +89,12 @@ def real(number: float, kind: type, record: Record | None, site: int | None) -> 
     made = EagerTensor()
     made._value, made._record, made._origin = value, None, None
     if record is not None and site is not None:
-        record.enter_number(made, number, site)
+        made._record, made._row = record, record.append(LEAF, 0, 0, None, site, value)
+        record.leaves[made._row] = number_leaf(number)
+        record.untracked.add(made._row)
+        if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
+            record.numbers[number, type(value)] = made
+            record.numbers.setdefault(number, made)
     return made
 
 

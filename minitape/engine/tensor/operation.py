@@ -78,13 +78,15 @@ def operand_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
 
 
 def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attrs: Attributes) -> Result:
-    """Runs a primitive that is called with a tensor."""
+    """Runs a primitive that is called with a tensor: a method of tensors, which the table asks for and which needs this
+    module.
+    """
     if set(map(type, inputs)) != {EagerTensor}:
         inputs = operand_tensors(inputs)
     return apply(primitive, inputs, attrs)
 
 
-setattr(Tensor, _apply.__name__, _apply)  # of the table, which comes before the tensors and knows none
+setattr(Tensor, _apply.__name__, _apply)
 
 
 def check_same_dtype(op: str, x: Tensor, y: Tensor) -> None:
@@ -115,18 +117,33 @@ def binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
     return apply(primitive, (x, y), {})
 
 
+def _numbers(primitive: Primitive, x: Tensor, y: Tensor) -> None:
+    if x.dtype.kind == "b":
+        raise invalid("Bools are no numbers: cast them with tf.cast", primitive.op)
+
+
+def _in_order(primitive: Primitive, x: Tensor, y: Tensor) -> None:
+    _numbers(primitive, x, y)
+    if x.dtype.is_complex:
+        raise invalid("Complex numbers have no order: compare tf.abs or tf.math.real of them", primitive.op)
+
+
 def _no_zero_division(primitive: Primitive, x: Tensor, y: Tensor) -> None:
+    _in_order(primitive, x, y)
     if x.dtype.is_integer and not np.all(y._value):
         raise invalid("Integer division by zero", primitive.op)
 
 
 def _no_negative_power(primitive: Primitive, x: Tensor, y: Tensor) -> None:
+    _numbers(primitive, x, y)
     if x.dtype.is_integer and np.any(y._value < 0):
         raise invalid("Integers to negative integer powers are not allowed", primitive.op)
 
 
 # what an operation must refuse before it runs, by TensorFlow's kernel name; the modules of operations add theirs
 CHECKS: dict[str, Callable[[Primitive, Tensor, Tensor], None]] = {
+    **dict.fromkeys(["AddV2", "Sub", "Mul"], _numbers),
+    **dict.fromkeys(["Less", "LessEqual", "Greater", "GreaterEqual"], _in_order),
     "FloorDiv": _no_zero_division,
     "FloorMod": _no_zero_division,
     "Pow": _no_negative_power,

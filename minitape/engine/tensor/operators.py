@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..hooks import hooks
 from ..table.accelerator import fast
 from ..table.primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
-from ..values import dtypes
 from ..values.errors import InvalidArgumentError
 from .convert import convert_operand, convert_to_tensor
 from .functions import number
 from .operation import apply, binary
+from .other_operators import RUN
 from .tensor import EagerTensor, Tensor, new_tensor
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def _operand(a: Tensor, b: Value, strict: bool = True) -> Tensor:
 
 def _pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
     """An operator and its reflection, for operands of any kind."""
-    run, strict = _RUN.get(name, binary), name not in ("add", "truediv", "matmul")
+    run, strict = RUN.get(name, binary), name not in ("add", "truediv", "matmul")
 
     def direct(a: Tensor, b: Value) -> Result:
         if type(b) is not EagerTensor:
@@ -72,46 +71,6 @@ def _pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
         return run(primitive, b if isinstance(b, Tensor) else convert_to_tensor(b, a.dtype), a)
 
     return direct, reflected
-
-
-def float_quotient(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tensor, Tensor]:
-    """The operands of ``/``: integers are divided as floats (float32 for 8 and 16 bits, else float64).
-
-    Raises TypeError when the dtypes differ or are no numbers.
-    """
-    if a.dtype is not b.dtype:
-        raise TypeError(f"`x` and `y` must have the same dtype, got {a.dtype!r} != {b.dtype!r}.")
-    if a.dtype.is_integer:
-        wide = dtypes.float32 if a.dtype.size <= 2 else dtypes.float64
-        cast = TABLE["cast"]
-        return cast(a, dtype=wide), cast(b, dtype=wide)
-    if a.dtype.kind in "bs":
-        raise TypeError(f"Invalid dtype {a.dtype!r} in {op}: expected numbers.")
-    return a, b
-
-
-def _divide(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
-    return binary(primitive, *float_quotient(a, b))
-
-
-def fit_matrices(a: Value, b: Value) -> bool:
-    """Whether two tensors are matrices of one native dtype that can be multiplied, so that no other check is needed."""
-    if type(a) is not EagerTensor or type(b) is not EagerTensor:
-        return False
-    x, y = a._value, b._value
-    return x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype
-
-
-def _matmul(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
-    return apply(primitive, (a, b), {}, _getframe(2)) if fit_matrices(a, b) else hooks.matmul(a, b)
-
-
-def _logical(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
-    """Bools are combined as truth values, integers bit by bit."""
-    return binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
-
-
-_RUN = {"truediv": _divide, "matmul": _matmul, "and": _logical, "or": _logical, "xor": _logical}
 
 
 def _comparison(primitive: Primitive) -> Function:
@@ -150,10 +109,10 @@ def install() -> None:
     for name, primitive in _COMPARISONS.items():
         made[name] = _comparison(TABLE[primitive])
     for name, primitive in (ARITHMETIC | _OTHERS).items():
-        for label, general in zip((name, f"r{name}"), _pair(name, TABLE[primitive]), strict=True):
+        p = TABLE[primitive]
+        for label, general in zip((name, f"r{name}"), _pair(name, p), strict=True):
             made[label] = general
             if name in ARITHMETIC:
-                p = TABLE[primitive]
                 made[label] = fast.function(general, p, f"__{label}__", reflected=label != name)
                 made[label].__doc__ = f"{p.texts[0]}, elementwise."
     for name, operator in made.items():

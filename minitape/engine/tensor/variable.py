@@ -31,6 +31,7 @@ from .variable_operators import VariableOperators
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
     from ..recording.evidence import Note
+    from ..recording.record import Record
     from ..types import Array, Assigned, DTypeLike, Function, Index, NumPyType, ShapeLike, Value
     from ..values.dtypes import DType
     from .tensor import Tensor
@@ -117,7 +118,31 @@ class ResourceVariable(VariableOperators, TensorOperators):
         if self._trainable:
             for found in state.readers:
                 found[id(self)] = self
-        return self._state if record is None else (record.trace or record).read(self)
+        return self._state if record is None else self._enter(record)
+
+    def _enter(self, record: Record, accessed: bool = True) -> Tensor:
+        """The current state, which has a row in this recording: watched by the tapes that watch the variable or, where
+        that is an access, what is accessed.
+        """
+        me, begins = id(self), accessed and self._trainable
+        if record.trace is not None:
+            tensor = record.trace.state_of(self)
+            row = tensor._row
+        else:
+            tensor = self._state
+            site = None if tensor._record is record else record.current_site(_getframe(2))
+            row = record.row_or_new_leaf(tensor, self, site)
+            states = record.variables.setdefault(me, (self, []))[1]
+            if row not in states:
+                states.append(row)
+            if accessed:
+                self._seen = record.token
+        for tape in state.tapes:
+            if begins and tape._watch_accessed_variables:
+                tape.variables[me] = self
+            if me in tape.variables and row not in tape.watched:
+                tape._watch_row(row)
+        return tensor
 
     def _watch_on(self, tape: GradientTape) -> None:
         """``tape.watch(variable)``: this state and all later ones."""
@@ -128,8 +153,11 @@ class ResourceVariable(VariableOperators, TensorOperators):
         tape.variables[id(self)] = self
         if not self.dtype.differentiable:
             return
-        assert tape._record is not None
-        tape._record.watch_variable(self, tape)
+        record = tape._record
+        assert record is not None
+        row = record.find(self._enter(record, accessed=False))
+        assert row is not None
+        tape._watch_row(row)
 
     def _tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
         known = None if tape._record is None else tape._record.variables.get(id(self))
@@ -355,7 +383,7 @@ class UnreadVariable(ResourceVariable):
 
     def _read(self) -> Tensor:
         record = state.record
-        return self._state if record is None else (record.trace or record).read(self._base, accessed=False)
+        return self._state if record is None else self._base._enter(record, accessed=False)
 
     def _tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
         return self._base._tape_rows(tape)

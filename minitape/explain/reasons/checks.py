@@ -236,28 +236,22 @@ def made_of_it(q: Question) -> Finding | None:
 
 
 def equal_values(q: Question) -> Finding | None:
-    """Another object with the same values was used."""
-    mine = q.adapter.numbers(q.source)
-    states = [q.rows[row].array for row in q.own] + [mine]
-    ops = {q.rows[row].op for row in q.own if q.rows[row].kind == "operation"}
+    """Another object with the same values was used; of a single number that tells only where a tape watches it."""
+    states = [
+        array.ravel()
+        for array in [q.adapter.numbers(q.source), *(q.rows[row].array for row in q.own)]
+        if array is not None
+    ]
     tensor = not q.adapter.is_variable(q.source)
     watched = tensor and any(q.adapter.watched(q.rows[row]) for row in q.own)
-    unknown = tensor and not q.own  # such as a slice that is made where it is asked for
-    again = [q.rows[row] for row in sorted(q.behind) if unknown or q.rows[row].op in ops]
-    for row in () if q.used else [*q.leaves(), *again]:
+    for row in [] if q.used else q.leaves():
         theirs = row.array
-        tells = theirs is not None and (
-            watched or (tensor and q.adapter.watched(row)) or (theirs.size > 1 and np.ptp(theirs) > 0)
-        )
-        alike = tells and not q.adapter.is_number(row)
-        if (
-            alike
-            and theirs is not None
-            and any(one is not None and np.array_equal(one.ravel(), theirs.ravel()) for one in states)
-        ):
-            _, later = max(
-                q.adapter.birth(q.adapter.handle(q.source)), q.adapter.birth_of(row), key=lambda born: born[0]
-            )
+        if theirs is None or q.adapter.is_number(row):
+            continue
+        tells = watched or (tensor and q.adapter.watched(row)) or (theirs.size > 1 and np.ptp(theirs) > 0)
+        if tells and any(np.array_equal(one, theirs.ravel()) for one in states):
+            born = [q.adapter.birth(q.adapter.handle(q.source)), q.adapter.birth_of(row)]
+            _, later = max(born, key=lambda one: one[0])
             return Finding("wrong_object", later[-1] if later else row.site, row.row)
     return None
 

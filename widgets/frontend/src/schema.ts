@@ -35,7 +35,6 @@ export interface Row {
   line: number | null;
   site: number; // which of the line's operations it is
   file: string | null;
-  cell: number | null;
   status: "recorded" | "ghost";
   watched: null | "automatic" | "explicit" | "requires_grad" | "argument";
   cut: string | null;
@@ -211,7 +210,6 @@ const DEFAULTS: Omit<Row, "row"> = {
   line: null,
   site: 0,
   file: null,
-  cell: null,
   status: "recorded",
   watched: null,
   cut: null,

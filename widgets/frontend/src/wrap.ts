@@ -1,6 +1,6 @@
 // A strip of columns that is longer than its room continues in the next line, like text. An edge that continues there, too,
 // leaves its line on the right, runs back between the two lines and enters the next one from the left; edges from one node
-// share that lane. minitape/picture/placement.py has the same rule, and tests/widgets/placements.json holds both to it.
+// share that lane.
 
 export type Extent = [number, number]; // the first half-slot of a line, and the first one below it
 

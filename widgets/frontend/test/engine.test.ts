@@ -87,18 +87,31 @@ describe("placement", () => {
 
   it("agrees with the static picture's", () => {
     const file = fileURLToPath(new URL("../../../tests/widgets/placements.json", import.meta.url));
-    const golden = JSON.parse(readFileSync(file, "utf8")) as { items: [number[], boolean, number, number?, number?][]; column: number[]; slot: number[]; lines: { per: number; extents: number[][]; lanes: number[][] }[] }[];
+    const golden = JSON.parse(readFileSync(file, "utf8")) as { items: [number[], boolean, number][]; column: number[]; slot: number[]; via: [number, number, [number, number][]][] }[];
     expect(golden.length).toBeGreaterThan(3);
-    for (const { items, column, slot, lines } of golden) {
-      const placement = place(items.map(([inputs, leaf, section, storey, below]) => ({ inputs, leaf, section, storey, below })));
+    for (const { items, column, slot, via } of golden) {
+      const placement = place(items.map(([inputs, leaf, section]) => ({ inputs, leaf, section })));
       expect(placement.column).toEqual(column);
       expect(placement.slot).toEqual(slot);
-      const near = placement.edges.flat().filter((edge) => !edge.far && !edge.down);
-      for (const { per, extents, lanes } of lines) {
-        expect(extentsOf(column, slot, near.flatMap((edge) => edge.via), per)).toEqual(extents);
-        expect(lanesOf(near.map((edge): [number, number] => [edge.from, edge.to]), column, slot, per)).toEqual(lanes);
-      }
+      const passing = placement.edges.flat().filter((edge) => edge.via.length);
+      expect(new Map(passing.map((edge) => [`${edge.from},${edge.to}`, edge.via]))).toEqual(new Map(via.map(([from, to, points]) => [`${from},${to}`, points])));
     }
+  });
+
+  it("puts what a gradient wrote below what it is the gradient of, from right to left", () => {
+    const upper = [{ inputs: [], leaf: true }, { inputs: [0, 0], leaf: false }, { inputs: [1, 0], leaf: false }]; // x * x * x
+    const lower: [number[], number][] = [[[], 2], [[3, 0], 1], [[3, 1], 0], [[4, 0], 0], [[5, 6], 0]]; // each is below the one whose adjoint it adds to
+    const written = lower.map(([inputs, below]) => ({ inputs, leaf: !inputs.length, section: 1, storey: 1, below }));
+    const { column, slot, edges } = place([...upper.map((item) => ({ ...item, section: 0 })), ...written, { inputs: [7, 4], leaf: false, section: 2 }]);
+    expect(column).toEqual([1, 2, 3, 3, 2, 1, 1, 0, 4]);
+    expect(slot).toEqual([0, 0, 0, 4, 4, 4, 6, 4, 0]);
+    expect(edges[4].map((edge) => [edge.from, !!edge.back, !!edge.down])).toEqual([[3, true, false], [0, false, true]]);
+  });
+
+  it("continues in the next line, where edges from one node share a lane", () => {
+    const [column, slot] = [[0, 0, 1, 1, 2, 3], [-1, 1, 0, 2, 0, 0]];
+    expect(extentsOf(column, slot, [[3, 4]], 2)).toEqual([[-1, 4], [0, 5]]);
+    expect(lanesOf([[0, 2], [1, 2], [2, 4], [3, 4]], column, slot, 2)).toEqual([[3, 2]]);
   });
 
   // a benchmark, for an idle machine: MINITAPE_BENCHMARK=1 npm test

@@ -44,7 +44,6 @@ class Primitive:
         "keeps_output",
         "missing",
         "mandatory",
-        "each",
         "code",
         "texts",
     )
@@ -71,7 +70,6 @@ class Primitive:
         self.keeps_output = keep == "all" or "z" in keep
         self.op = op or "".join(part.capitalize() for part in name.split("_"))
         self.label = label or name
-        self.each = type(self.rules) is tuple  # for the fast sweep: whether a call has one rule for each input
         self.code = 0  # its number among the scalar rows, 0 for none
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
 

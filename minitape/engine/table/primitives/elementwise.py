@@ -126,7 +126,7 @@ def _declare_line(line: str) -> None:
     others = rule_texts[::-1] if len(rule_texts) == 2 else []
     read = [set() if text == "-" else reads(text) for text in others]
     primitive.kept_with_scalar = tuple(tuple(i for i, n in enumerate("xy") if n in names) for names in read)
-    primitive.code, primitive.each = FIRST_CODE + len(BY_CODE), False
+    primitive.code = FIRST_CODE + len(BY_CODE)
     BY_CODE.append(primitive)
     ARRAY_FORMS.append(plain)
     LARGE_FORMS.append(large)
@@ -135,13 +135,13 @@ def _declare_line(line: str) -> None:
 BY_CODE: list[Primitive] = []
 _NO_FORM: Any = None  # in the places of leaves and calls
 ARRAY_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE  # by code
-LARGE_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE
+LARGE_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE  # in the plain engine, where no array is large, never asked for
 _numbers: dict[type, list[Form]] = {}  # the same for single numbers, by their type
 for _line in DERIVATIVES.strip().splitlines():
     _declare_line(_line)
 
 STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
-# rules that are lines of the table themselves: that of tanh, "g * (1 - z * z)", is tanh_share(z, g)
+# rules that are lines of the table themselves: "y * (1 - x * x)", with z for x and g for y, is the rule of tanh
 _WHOLE = {
     with_operands(p.texts[0], operands): f"{p.name}({', '.join(operands)})"
     for p in BY_CODE

@@ -1,0 +1,36 @@
+"""A gradient inside another tape: its sweep writes rows, through which that tape can go back."""
+
+from __future__ import annotations
+
+from sys import _getframe
+from typing import TYPE_CHECKING
+
+from ..recording.frames import user_frame
+from ..recording.state import appended, state
+from .sweep import run_sweep
+
+if TYPE_CHECKING:
+    from ..recording.record import Record
+    from ..types import Adjoint, Function, Object
+    from .tape import GradientTape
+
+
+def record_sweep(
+    tape: GradientTape, record: Record, starts: dict[int, Adjoint], wanted: set[int], *how: Object
+) -> Function:
+    """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
+    outer, site = state.record, state.site
+    assert outer is not None
+    fixed, writer = outer.fixed, outer.writers[-1][1] if outer.writers else None
+    try:
+        if site is None:
+            frame = user_frame(_getframe(1))
+            state.site = None if frame is None else (frame.f_code, frame.f_lasti)
+        number = tape.number if tape._record is outer else None
+        outer.writers = appended(outer.writers, (len(outer), number, tuple(starts), tuple(wanted)))
+        if outer.open and state.site is not None:
+            outer.fixed = outer.current_site()
+        return run_sweep(record, starts, wanted, *how)
+    finally:
+        state.site, outer.fixed = site, fixed
+        outer.writers = appended(outer.writers, (len(outer), writer, (), ()))

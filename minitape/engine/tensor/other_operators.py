@@ -1,0 +1,56 @@
+"""The operators that ask first what their operands are: quotients of integers, products of matrices, logic."""
+
+from __future__ import annotations
+
+from sys import _getframe
+from typing import TYPE_CHECKING
+
+from ..hooks import hooks
+from ..table.primitives import TABLE, Primitive
+from ..values import dtypes
+from .operation import apply, binary
+from .tensor import EagerTensor, Tensor
+
+if TYPE_CHECKING:
+    from ..types import Function, Value
+
+
+def float_quotient(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tensor, Tensor]:
+    """The operands of ``/``: integers are divided as floats (float32 for 8 and 16 bits, else float64).
+
+    Raises TypeError when the dtypes differ or are no numbers.
+    """
+    if a.dtype is not b.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {a.dtype!r} != {b.dtype!r}.")
+    if a.dtype.is_integer:
+        wide = dtypes.float32 if a.dtype.size <= 2 else dtypes.float64
+        cast = TABLE["cast"]
+        return cast(a, dtype=wide), cast(b, dtype=wide)
+    if a.dtype.kind in "bs":
+        raise TypeError(f"Invalid dtype {a.dtype!r} in {op}: expected numbers.")
+    return a, b
+
+
+def _divide(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
+    return binary(primitive, *float_quotient(a, b))
+
+
+def fit_matrices(a: Value, b: Value) -> bool:
+    """Whether two tensors are matrices of one native dtype that can be multiplied, so that no other check is needed."""
+    if type(a) is not EagerTensor or type(b) is not EagerTensor:
+        return False
+    x, y = a._value, b._value
+    return x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype
+
+
+def _matmul(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
+    return apply(primitive, (a, b), {}, _getframe(2)) if fit_matrices(a, b) else hooks.matmul(a, b)
+
+
+def _logical(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
+    """Bools are combined as truth values, integers bit by bit."""
+    return binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
+
+
+# Python's name -> what runs in place of `binary`
+RUN: dict[str, Function] = {"truediv": _divide, "matmul": _matmul, "and": _logical, "or": _logical, "xor": _logical}
