@@ -63,7 +63,6 @@ def with_exits(rules: TapeRules, left: list[ValueLeft]) -> TapeAdapter:
     """The same, with some of what left."""
     trace = rules.trace
     trace.look_for(*rules.sources)
-    left = [note for note in left if not _too_late(rules, note)]
     ends = [trace.of_ref(Ref(*note.known)) for note in left]
     trace.keep(node.row for node in ends if node.record is rules.record)
     found = walk(rules, [*rules.starts, *(node for source in rules.sources for node in trace.of(source)), *ends])
@@ -113,19 +112,6 @@ def question(asked: TapeAdapter, source: Any) -> Question:
     q.name = called(q)
     q.since = min((note[2] for note in asked.rules.begins), default=0)
     return q
-
-
-def _too_late(rules: TapeRules, note: Any) -> bool:
-    """Whether a value left after the targets had been computed."""
-    inside = all(node.record is rules.record for node in rules.starts)
-    if note.record is not None:
-        return inside and note.record() is rules.record and all(node.row < note.row for node in rules.starts)
-    begin = rules.begins[-1] if rules.begins else None
-    block = text.at(placed(CodePlace(begin[3]))) if begin is not None and begin[3] else None
-    if begin is None or block is None or not note.stack or not inside or note.when < begin[2]:
-        return False
-    own = note.stack[-1][0] is begin[3][-1][0]  # not of another thread
-    return own and not any(block.covers(site) for site in CodePlace(note.stack).outer())
 
 
 def _given(row: int, b: Break | None) -> Given:
@@ -216,7 +202,7 @@ class TapeAdapter:
     @cached_property
     def whole(self) -> TapeAdapter:
         """The same with all that left, under other tapes and outside of any."""
-        known = [note for note in self.rules.leaving if not _too_late(self.rules, note)]
+        known = self.rules.leaving
         return self if len(known) == len(self.exits) else with_exits(self.rules, known)
 
     @cached_property
