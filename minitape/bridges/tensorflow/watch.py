@@ -104,8 +104,12 @@ class TensorFlowWatcher:
         """Until the block ends, ``around(function, ...)`` runs in place of a function of TensorFlow's, but not while a
         ``tf.function`` is traced.
         """
+
+        def calling(function: Any, *args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs) if tf.inside_function() else around(function, *args, **kwargs)
+
         if name in vars(owner):
-            self.log.seen.wrap(owner, name, around, tf.inside_function)
+            self.log.seen.wrap(owner, name, calling)
 
     # -- what is seen ------------------------------------------------------------------------------
 
