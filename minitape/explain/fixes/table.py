@@ -35,8 +35,7 @@ EDITS: dict[str, list[Edit]] = {  # by cause
         edit.before("{x}.requires_grad_()"),
     ],
     # whole numbers
-    "integer_dtype": [edit.as_float, number.whole_numbers],
-    "integer_cast": [number.whole_numbers],
+    "integer_dtype": [edit.as_float],
     # cut, paused, outside, kept in a variable
     "stop_gradient": [edit.without("stop_gradient")],
     "detach": [edit.without("detach", "detach_")],
