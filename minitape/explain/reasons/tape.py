@@ -402,12 +402,7 @@ def broken(q: Question) -> Finding | None:
     given = next(one for row, one in q.way if row == found.row and one.why)
     node = q.rows[found.row].extra
     at = text.at(found.site)
-    if (
-        found.cause == "nondifferentiable"
-        and given.what in ("OnesLike", "ZerosLike")
-        and at is not None
-        and at.call_of("gradient")
-    ):
+    if given.what in ("OnesLike", "ZerosLike") and at is not None and at.call_of("gradient"):
         return Finding("independent")
     unwatched = not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own)
     if found.cause == "outside_tape" and unwatched:
@@ -416,11 +411,7 @@ def broken(q: Question) -> Finding | None:
     if found.cause == "outside_tape" and given.what != "reset":
         if node.record is None and _paused(found.site):
             found.cause = "recording_paused"
-        way, block = q.rows[found.row].way, text.at(q.adapter.block())
-        functions = [at.functions if at is not None else None for at in map(text.at, way)]
-        begin = functions.index(block.functions) if block is not None and block.functions in functions else 0
-        # of the block the calls that led there are not known
-        found.site = checks.apart(way[begin:], q.adapter.block_way()) or found.site
+        found.site = checks.apart(q.rows[found.row].way, q.adapter.block_way()) or found.site
     return found
 
 
