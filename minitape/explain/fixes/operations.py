@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..reasons.names import path_to
 from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
 from .leaving import FLAT, part_inside
@@ -28,6 +29,8 @@ _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may
     "small": lambda spot, node: "1e-12" if re.search("sqrt|norm", called(node)) else "1e-06",
     "root": lambda spot, node: under_root(spot, node),
     "below": lambda spot, node: _text(node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]),
+    "code": lambda spot, node: spot.path or spot.question.name,
+    "name": lambda spot, node: _looked_up(spot),
     "new": lambda spot, node: (found := part_inside(spot)) and (found[1] if found[0] is node else None),
 }
 
@@ -92,6 +95,17 @@ def soft(spot: Spot, node: Any) -> str | None:
     return unparse(parsed(f"{_path(spot, spot.dialect.sigmoid)}({height} / 0.1)"))
 
 
+def _looked_up(spot: Spot) -> str | None:
+    """The name of what an operation takes elements of, where the source tells which."""
+    q = spot.question
+    for entry in q.rows:
+        floats = [row for row in entry.inputs if "float" in q.rows[row].dtype]
+        chosen = re.search("(?i)gather|embedding|index_?select|take", entry.op)
+        if chosen and floats and not q.after.isdisjoint({*entry.inputs} - {*floats}):
+            return path_to(q, q.rows[floats[0]].thing()) or q.rows[floats[0]].name or None
+    return None
+
+
 def _places(spot: Spot, node: Any) -> bool:
     """Whether of two results the places are taken: ``max(x, 1)[1]``, ``max(x, 1).indices``, ``_, i = max(x, 1)``."""
     two = node is spot.statement.value and len(spot.statement.binds) == 2
@@ -117,6 +131,12 @@ _NONE = "no_derivative nondifferentiable zero_derivative no_gradient_registered"
 _INTEGER = "integer_cast integer_dtype"
 _LEFT = "left_torch left_through_numpy"
 TABLE = [
+    OperationFix(
+        "integer_dtype",
+        r"\w*",
+        "{code} is an index, which has no gradient. Ask about what it takes elements of: {name}.",
+        lambda spot, node: not _of_float(spot),
+    ),
     OperationFix(
         _LEFT,
         "joinedstr|str|format|dumps|mod",
