@@ -15,6 +15,7 @@ import numpy as np
 from ..reasons.names import path_to
 from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
+from .edits import looked_up
 from .leaving import FLAT, part_inside
 from .numbers import is_integer, least, rounded, through, under_root
 from .site import Spot, is_call, is_index, operand, spelled
@@ -97,13 +98,8 @@ def soft(spot: Spot, node: Any) -> str | None:
 
 def _looked_up(spot: Spot) -> str | None:
     """The name of what an operation takes elements of, where the source tells which."""
-    q = spot.question
-    for entry in q.rows:
-        floats = [row for row in entry.inputs if "float" in q.rows[row].dtype]
-        chosen = re.search("(?i)gather|embedding|index_?select|take", entry.op)
-        if chosen and floats and not q.after.isdisjoint({*entry.inputs} - {*floats}):
-            return path_to(q, q.rows[floats[0]].thing()) or q.rows[floats[0]].name or None
-    return None
+    q, row = spot.question, looked_up(spot)
+    return None if row is None else path_to(q, q.rows[row].thing()) or q.rows[row].name or None
 
 
 def _places(spot: Spot, node: Any) -> bool:

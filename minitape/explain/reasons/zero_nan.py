@@ -206,7 +206,7 @@ def zero_of(q: Question, row: int) -> Finding:
             return at_row(q, "zero_sum", row, "elements")
         # two masks may exclude each other: then the second
         later = (at for at, _ in q.way if at >= row and family(q, at) == cause and is_zero(q, at))
-        return dead_before(q, row) or at_row(q, cause, next(later, row))
+        return zero_before(q, row) or at_row(q, cause, next(later, row))
     if cause:
         alone = cause == "zero_cancels" and one.op.lower() == "softmax"
         ones = alone and one.array is not None and bool(np.all(one.array == 1))
@@ -229,7 +229,7 @@ def handed_on(q: Question, row: int) -> Finding:
     if one.op in MOVES:
         return at_row(q, "not_selected", row, "part")
     if any(is_zero(q, at) for at in one.inputs):
-        return dead_before(q, row) or at_row(q, "zero_factor", row)
+        return zero_before(q, row) or at_row(q, "zero_factor", row)
     others = numbers(q, [at for at in one.inputs if at not in q.after])
     took = one.array is not None and any(np.isin(one.array, other).all() for other in others)
     return at_row(q, "not_selected" if took else "saturated", row)
@@ -250,12 +250,12 @@ def underflows(q: Question, row: int, others: Iterable[np.ndarray]) -> bool:
     return any(0 < most * factor < np.finfo(known).smallest_subnormal for factor in factors)
 
 
-def dead_before(q: Question, row: int) -> Finding | None:
-    """The relu that gave the zeros which are a factor: ``relu(x) ** 2``."""
+def zero_before(q: Question, row: int) -> Finding | None:
+    """The relu or the step that gave the zeros which are a factor: ``relu(x) ** 2``."""
     first = row
     while zeros := [at for at in q.rows[first].inputs if is_zero(q, at)]:
         first = zeros[0]
-    return zero_of(q, first) if first != row and family(q, first) == "dead_relu" else None
+    return zero_of(q, first) if first != row and family(q, first) in ("dead_relu", "zero_derivative") else None
 
 
 def sums_to_zero(q: Question, row: int) -> bool:
