@@ -205,9 +205,9 @@ def test_many_threads_with_a_tape_each():
     assert len(set(map(float, got.values()))) == 1 and len(got) == 6
 
 
-def test_a_million_rows(long):
-    """So many with `--long`; a tenth of them show as well what one of them takes."""
-    rows = 1_000_000 if long else 100_000
+def test_a_million_rows(longest):
+    """So many with `--longest`; a tenth of them show as well what one of them takes."""
+    rows = 1_000_000 if longest else 100_000
     x = tf.constant(1.0)
     with tf.GradientTape() as tape:  # what long tapes need is loaded once
         tape.watch(x)
