@@ -78,7 +78,7 @@ if TYPE_CHECKING:
         @property
         def others(self) -> Sequence[Reason]: ...
 
-    class Trace(Protocol):
+    class TracedRun(Protocol):
         """The first run of a function, see minitape.functions.trace: what the engine tells it and asks it."""
 
         made: list  # weak references to its tensors

@@ -20,6 +20,7 @@ from ..back.sweep import Sweep
 from ..back.tape import GradientTape
 from ..recording.block import InterruptSafeExit, block
 from ..recording.state import state
+from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor
 from ..tensor.tensor import Tensor
 from ..values import nest
@@ -41,8 +42,8 @@ class ForwardTape(GradientTape):
 class ForwardAccumulator:
     """Computes Jacobian-vector products of what runs in its block: ``jvp(y)`` is the derivative in a direction.
 
-    ``tangents`` has the structure, dtypes and shapes of ``primals``; raises ValueError when a primal is given twice, or
-    a tangent does not fit. Accumulators nest, and work inside and around gradient
+    ``tangents`` has the structure and dtypes of ``primals``, and shapes that broadcast to theirs; raises ValueError
+    when a primal is given twice, or a tangent does not fit. Accumulators nest, and work inside and around gradient
     tapes. See https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator.
 
     >>> import minitape as tf
@@ -62,10 +63,9 @@ class ForwardAccumulator:
         given = nest.flatten(tangents)
         if len(given) != len(self._primals):
             raise ValueError(f"Expected a tangent for each of {len(self._primals)} primals, got {len(given)}.")
-        self._tangents = [convert_to_tensor(t, p.dtype) for p, t in zip(self._primals, given, strict=True)]
-        for p, t in zip(self._primals, self._tangents, strict=True):
-            if not p.shape.is_compatible_with(t.shape):
-                raise ValueError(f"The tangent has the shape {t.shape}, its primal {p.shape}: use tf.broadcast_to.")
+        self._tangents = [
+            _fit_tangent(p, convert_to_tensor(t, p.dtype)) for p, t in zip(self._primals, given, strict=True)
+        ]
 
     def __enter__(self) -> ForwardAccumulator:
         self._tape.__enter__()
@@ -131,3 +131,17 @@ class ForwardAccumulator:
         starts = [tangents[row] for row in ends]
         found = gradients_of(inner, list(ends.values()), list(adjoints.values()), starts)
         return {row: t for row, t in zip(adjoints, found, strict=True) if t is not None}
+
+
+def _fit_tangent(primal: End, tangent: Tensor) -> Tensor:
+    """The tangent in the shape of its primal; ValueError for one that does not broadcast to it."""
+    wanted = tuple(primal.shape)
+    if tangent._value.shape == wanted:
+        return tangent
+    try:
+        found: Tensor = TABLE["broadcast_to"](tangent, shape=wanted)
+        return found
+    except ValueError:
+        raise ValueError(
+            f"The tangent has the shape {tangent.shape}, which does not broadcast to its primal's, {wanted}."
+        ) from None

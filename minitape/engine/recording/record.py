@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Array, Attributes, Trace
+    from ..types import Array, Attributes, TracedRun
 
 CONTINUOUS = "fc"  # the kinds of dtypes through which gradients flow
 EVENTS = 10_000  # events kept by one recording
@@ -46,7 +46,7 @@ EVENTS = 10_000  # events kept by one recording
 class Record(RowTable):
     """The table: operations append to it, a sweep reads it backwards."""
 
-    trace: Trace | None = None  # the first run of a function whose rows these are, see minitape.functions.trace
+    trace: TracedRun | None = None  # the first run of a function whose rows these are, see minitape.functions.trace
     open = True
     small = SMALL
     blocks: Sequence[Any] = ()  # of rows that are packed, see minitape.speed.packed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
     from ..tensor.variable import ResourceVariable
-    from ..types import Made, Trace
+    from ..types import Made, TracedRun
     from .evidence import ValuesLeft
     from .record import Record
 
@@ -53,7 +53,7 @@ class State(threading.local):
 state = State()
 
 
-def first_run() -> Trace | None:
+def first_run() -> TracedRun | None:
     """The first run of a function that this thread is in."""
     record = state.record
     return None if record is None else record.trace

@@ -104,8 +104,6 @@ def map_structure(func: Function, *structure: Structure) -> Structure:
         raise TypeError(f"func must be callable, got: {func}")
     if not structure:
         raise ValueError("Must provide at least one structure")
-    if len(structure) == 1 and type(structure[0]) in _LEAVES:  # the usual case
-        return func(structure[0])
     form = _form(structure[0])
     for other in structure[1:]:
         if _form(other) != form:
