@@ -7,6 +7,7 @@ the sweep; a picture of one of its steps is in the menu "export" of a view.
 from __future__ import annotations
 
 import base64
+import json
 import sys
 from functools import cached_property
 from html import escape
@@ -18,7 +19,7 @@ from ..common.write_beside import write
 from .expressions import title_of
 from .figure import PORTS, Figure
 from .reading import followed, reader_of, spaces
-from .short import printable, some
+from .short import elide, printable, some
 from .snapshots import snapshot_of
 from .words import word
 
@@ -33,8 +34,8 @@ WHOLE = 2000  # rows that are read: of a longer recording the first and the last
 def draw(tape: GradientTape, target: Structure = None, sources: Structure = None) -> Picture:
     """The static picture of what ``tape`` recorded, with the adjoints of its last gradient or of ``target``.
 
-    As the last expression of a cell it is shown; ``save(path)`` writes it. Raises TypeError when
-    ``tape`` is no GradientTape.
+    As the last expression of a cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises TypeError
+    when ``tape`` is no GradientTape.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -46,6 +47,8 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
     Picture(2 rows, 1 tape)
     >>> picture.svg.startswith("<svg")
     True
+    >>> print(picture.source.splitlines()[-2])
+    0 -> 1
     """
     tape = followed(tape)
     reader = reader_of(tape, spaces(sys._getframe(1)), "draw() takes")
@@ -54,7 +57,7 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
 
 
 class Picture:
-    """A static picture of a snapshot: ``svg``, ``save(path)``; a notebook shows it."""
+    """A static picture of a snapshot: ``svg``, ``source`` (DOT), ``save(path)``; a notebook shows it."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -74,14 +77,25 @@ class Picture:
         """The picture as SVG text."""
         return self.figure.svg(repr(self), self.alt)
 
+    @property
+    def source(self) -> str:
+        """The graph as DOT text, for Graphviz: no gradient passes an edge that is dashed."""
+        lines = ["digraph tape {", "rankdir=LR", 'node [shape=box style=rounded fontname="Helvetica"]']
+        for row in self.snapshot["rows"]:
+            text = json.dumps(f"{title_of(row)}\n{elide(row['value']['text'], 30)}" if row["value"] else title_of(row))
+            dashed = " [style=dashed]" if row["cut"] else ""
+            lines += [f"{row['row']} [label={text}]", *(f"{one} -> {row['row']}{dashed}" for one in row["inputs"])]
+        return "\n".join([*lines, "}", ""])
+
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the picture as SVG. Raises ValueError for a file name with another ending."""
-        if Path(path).suffix.lower() != ".svg":
+        """Writes the picture as SVG, or to a ``.dot`` as the text for Graphviz. ValueError for another ending."""
+        ending = Path(path).suffix.lower()
+        if ending not in (".svg", ".dot"):
             raise ValueError(
-                "save() knows the ending .svg, and that of a TapeView also .html, but received "
+                "save() knows the endings .svg and .dot, and that of a TapeView also .html, but received "
                 f'{str(path)!r}. The menu "export" of a TapeView makes a .png.'
             )
-        write(Path(path), self.svg)
+        write(Path(path), self.svg if ending == ".svg" else self.source)
 
     def html(self) -> str:
         """An ``<img>`` that holds the whole picture; it needs no script and stays in a saved notebook."""

@@ -1,6 +1,7 @@
 """The static picture: the same everywhere, well-formed, and safe whatever the names are."""
 
 import base64
+import json
 import re
 import subprocess
 import sys
@@ -111,10 +112,23 @@ def test_save_by_ending(tmp_path):
     picture = tf.draw(tape)
     picture.save(tmp_path / "a.svg")
     assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture.svg
+    picture.save(tmp_path / "a.dot")
+    assert (tmp_path / "a.dot").read_text(encoding="utf-8") == picture.source
     with pytest.raises(
-        ValueError, match=r"knows the ending .svg, and that of a TapeView also .html, but received '.*a.bmp'"
+        ValueError, match=r"knows the endings .svg and .dot, and that of a TapeView also .html, but received '.*a.bmp'"
     ):
         picture.save(tmp_path / "a.bmp")
+
+
+def test_dot_text_has_each_row_and_each_input():
+    x = tf.Variable(3.0, name='a "quoted" name')
+    with tf.GradientTape() as tape:
+        tf.add_n([x, tf.stop_gradient(x), x])
+    lines = tf.draw(tape).source.splitlines()
+    assert lines[0] == "digraph tape {" and lines[-1] == "}"
+    assert [line for line in lines if "->" in line] == ["0 -> 1 [style=dashed]", "0 -> 2", "1 -> 2", "0 -> 2"]
+    labels = [json.loads(line[line.index("label=") + 6 : -1]) for line in lines if "label=" in line]
+    assert len(labels) == 3 and labels[1].endswith("\n3.0") and labels[2].endswith("\n9.0")
 
 
 def test_a_figure_has_what_went_over_each_edge_and_what_the_gradient_gave():
