@@ -7,15 +7,12 @@ from functools import partial, wraps
 from inspect import getattr_static
 from threading import get_ident
 from types import ClassMethodDescriptorType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ..engine.recording.block import InterruptSafeExit
 
 if TYPE_CHECKING:
     from ..engine.types import Leaving
-    from .recording import Recording
-
-Kind = TypeVar("Kind", bound="Recording")
 
 
 class Changes:
@@ -58,9 +55,8 @@ class Changes:
         of_class = isinstance(inherited, ClassMethodDescriptorType)  # of a class that is written in C: it is bound anew
         if of_class:
             function = lambda cls, *args, **kwargs: inherited.__get__(None, cls)(*args, **kwargs)  # noqa: E731
-        kind = (
-            staticmethod if name == "__new__" else classmethod if of_class or isinstance(before, classmethod) else None
-        )
+        bound = of_class or isinstance(before, classmethod)
+        kind: Any = staticmethod if name == "__new__" else classmethod if bound else lambda plain: plain
 
         @wraps(function)
         def calling(*args: Any, **kwargs: Any) -> Any:
@@ -72,7 +68,7 @@ class Changes:
         wrapped: Any = calling
         wrapped.under = before, function
         self.note(partial(_unwrap, owner, name, wrapped))
-        setattr(owner, name, wrapped if kind is None else kind(wrapped))
+        setattr(owner, name, kind(wrapped))
 
     def undo(self) -> None:
         """The framework is as it was. It may be called again where Ctrl-C came."""
@@ -102,13 +98,13 @@ def _unwrap(owner: Any, name: str, wrapped: Any) -> None:
         setattr(owner, name, wrapped.under[0])
 
 
-class Block(Generic[Kind]):
+class Block:
     """The block in which a watcher writes a recording; after it the framework is as it was, whatever happened."""
 
-    def __init__(self, recording: Kind, watcher: Any) -> None:
+    def __init__(self, recording: Any, watcher: Any) -> None:
         self._recording, self._watcher, self._entered = recording, watcher, False
 
-    def __enter__(self) -> Kind:
+    def __enter__(self) -> Any:
         if self._entered or not self._recording._recording:
             raise RuntimeError("A recording is of one block: call record() again for the next.")
         self._entered = True

@@ -102,10 +102,10 @@ class Bound:
     ([True, True, False], 0.0)
     """
 
-    def __init__(self, most: int | None = None) -> None:
-        self._most = most
+    def __init__(self, most: int = 0) -> None:
+        self._most = most or MOST_BYTES
         self._order: list[tuple[Any, int]] = []
-        self._bytes = self._freed = 0
+        self._bytes = 0
 
     def add(self, value: Any, count: int, size: int) -> None:
         """One more value, of ``count`` elements and ``size`` bytes; when it is too much, the older half becomes
@@ -115,16 +115,13 @@ class Bound:
             return
         self._order.append((value, size))
         self._bytes += size
-        if self._bytes > (MOST_BYTES if self._most is None else self._most):
+        if self._bytes > self._most:
             half = len(self._order) // 2 + 1
             for old, freed in self._order[:half]:
                 old.summarize()
                 self._bytes -= freed
-                self._freed += freed
             self._order = self._order[half:]
-            if self._freed > 2 * MOST_BYTES:  # it costs as much as recording some operations
-                self._freed = 0
-                give_back()
+            give_back()
 
 
 def give_back() -> None:

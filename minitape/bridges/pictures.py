@@ -179,8 +179,6 @@ def _name(recording: Any, row: int, names: Mapping[int, str]) -> str | None:
 
 
 def _arrived(recording: Any, row: int, gradient: Any, names: Mapping[int, str]) -> SourceFields:
-    after = recording.stepped(row) if row >= 0 else None
-    kind = np.float64 if row >= 0 and recording.entries[row].dtype == "float64" else np.float32
     return {
         "name": _name(recording, row, names),
         "rows": [row] if row >= 0 else [],
@@ -190,8 +188,8 @@ def _arrived(recording: Any, row: int, gradient: Any, names: Mapping[int, str]) 
         "reason": None,
         "why": None,
         "blame": None,
-        "now": None if after is None else show_value(after.astype(kind)[()]),
-        "assigned": int(after is not None),
+        "now": None,
+        "assigned": 0,
         "slices": 0,
     }
 

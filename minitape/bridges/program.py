@@ -15,7 +15,11 @@ from typing import Any, NamedTuple
 from ..explain.caller import warn_user
 from .model_page import ModelPage
 
-FRAMEWORKS = {"torch": "torch lightning pytorch_lightning transformers", "tensorflow": "tensorflow keras", "jax": "jax"}
+FRAMEWORKS = {
+    "torch": {"torch", "lightning", "pytorch_lightning", "transformers"},
+    "tensorflow": {"tensorflow", "keras"},
+    "jax": {"jax"},
+}
 
 
 class Examined(NamedTuple):
@@ -34,7 +38,7 @@ def framework_of(path: Path) -> str:
         seen.add(file)
         names = list(_imported(file))
         for framework, packages in FRAMEWORKS.items():
-            if any(name.partition(".")[0] in packages.split() for name in names):
+            if not packages.isdisjoint(name.partition(".")[0] for name in names):
                 return framework
         inner = [folder.joinpath(*name.split(".")) for folder in (path.parent, Path.cwd()) for name in names]
         files = [file for part in inner for file in (part.with_suffix(".py"), part / "__init__.py")]

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, cast
 
-import numpy as np
-
 from ..picture.diagnosis import wrong_with
 from ..picture.fields import Kind, ResultFields, SweepFields
 from ..picture.reading import Reader, spaces
@@ -201,10 +199,6 @@ class Recording:
     def result_names(self) -> Mapping[int, str]:
         """How results without a name are called, by row."""
         return {}
-
-    def stepped(self, row: int) -> np.ndarray | None:
-        """The numbers that an optimizer's step left in a parameter."""
-        return None
 
     def sources(self, sweep: BackwardPass) -> list[int]:
         """What a sweep was asked for, or the leaves at which it arrived."""

@@ -41,7 +41,7 @@ class SampledSteps:
         self,
         every: int | None,
         first: int | None,
-        block: Callable[[], Block[Any]],
+        block: Callable[[], Block],
         ends: Sequence[tuple[Any, str]],
         ready: Callable[[], bool] = lambda: True,
         gives: Callable[..., bool] = lambda *owner: True,
@@ -51,7 +51,7 @@ class SampledSteps:
         self.recorded: Callable[[], object] | None = None  # is called when the recording of a step is complete
         self._block, self._ends, self._ready, self._gives = block, ends, ready, gives
         self._changes = Changes()
-        self._open: Block[Any] | None = None
+        self._open: Block | None = None
         self._former: FrameworkRecording | None = None  # what `latest` was before
         self._passing = self._entered = False
         self._last: Place | None = None  # where steps end

@@ -125,16 +125,12 @@ def test_pytorch():
     from minitape.bridges import torch as bridge
 
     w, x = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
-    step = torch.optim.SGD([w], lr=0.5)
     with bridge.record() as recording:
         loss = torch.sigmoid(w * x) + torch.sin(x) / w
         loss.backward()
-        step.step()
     found = locals_of(recording)
     for op, expected in (EXPECTED | {"sigmoid": [S * (1 - S)]}).items():
         assert found[op] == pytest.approx(expected, rel=1e-4)
-    (result,) = recording.snapshot()["results"]
-    assert result["sources"][0]["now"]["data"] == pytest.approx(w.item()) and result["sources"][1]["now"] is None
 
 
 def test_jax():

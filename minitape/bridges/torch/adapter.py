@@ -6,19 +6,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ...explain.caller import asking_frame
 from ...explain.fixes.dialects import TORCH
 from ...explain.reasons.question import Question, RecordedRow
-from ...picture.reading import spaces
 from ...recording.sites import Site
 from ..rows import exits_of, rows_of
+from .model import names
 from .words import CLASSES, FUNCTIONS, ZEROS
 
-CAUSES = {
-    "wrapped": "copied",
-    "integer": "integer_cast",
-    "not_differentiable": "no_derivative",
-}
+CAUSES = {"wrapped": "copied"}  # what the recorder calls otherwise
 
 
 def rows_read(recording: Any) -> list[RecordedRow]:
@@ -48,7 +43,7 @@ class TorchAdapter:
 
     def names(self) -> Iterable[tuple[str, Any]]:
         """The names of the program, and what they hold."""
-        return [pair for space in spaces(asking_frame()) for pair in list(space.items()) if pair[0].isidentifier()]
+        return [pair for pair in names() if pair[0].isidentifier()]
 
     def handle(self, value: Any) -> Any:
         """What a tensor is known by."""

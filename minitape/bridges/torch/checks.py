@@ -18,6 +18,7 @@ from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, last_return, text_of
 from ..recording import Number
 from .adapter import CAUSES, read
+from .graph import plain_node
 from .rows import PAUSES
 from .words import SAMPLES, TEXT
 
@@ -34,7 +35,7 @@ def failed(q: Question) -> Finding | None:
         named = [
             after
             for before, after in changed
-            if node and _plain(node[1]) in map(_plain, (q.rows[before].extra.node, q.rows[after].extra.node))
+            if node and plain_node(node[1]) in [plain_node(q.rows[row].extra.node) for row in (before, after)]
         ]
         assigned = [event["line"] for event in q.adapter.recording.events if event["kind"] == "assign"]
         if named or (changed and not assigned):
@@ -52,10 +53,6 @@ def failed(q: Question) -> Finding | None:
     return None
 
 
-def _plain(node: str) -> str:
-    return re.sub(r"(Backward)?\d*$", "", node.rpartition("::")[2]).rstrip("0123456789")
-
-
 # -- the source ------------------------------------------------------------------------------------
 
 
@@ -63,10 +60,8 @@ def plain_target(q: Question) -> Finding | None:
     """The target is a number, or there was no backward pass."""
     if isinstance(q.target, (torch.Tensor, Number)):
         return None
-    if q.target is None:
-        return Finding("no_backward", kind="none")
-    found = [exit for exit in q.exits if exit.row in q.after and exit.how != "__bool__"]
-    return left(found[-1]) if found else Finding("not_tensor", what=type(q.target).__name__)
+    none = q.target is None
+    return Finding("no_backward", kind="none") if none else Finding("not_tensor", what=type(q.target).__name__)
 
 
 def not_required(q: Question) -> Finding | None:
@@ -74,7 +69,7 @@ def not_required(q: Question) -> Finding | None:
     log, source = q.adapter.log, q.source
     first = q.rows[q.used[0]] if q.used else None
     if source.requires_grad:
-        if first is None or first.extra.requires or first.kind == "operation":
+        if first is None or first.tracked or first.kind == "operation":
             return None
         use = next((row for row in q.first_uses()), first)
         return Finding("requires_grad", use.site, use.row, kind="late", intended=False)
@@ -114,9 +109,6 @@ def broken(q: Question) -> Finding | None:
         in_torch(q, one)
     if found is None:
         return None
-    new = q.adapter.log.history.replaced_at(q.source)[1]
-    if isinstance(new, torch.Tensor) and found.row in q.adapter.log.rows_of(new):
-        return replaced(q)
     through_leaf = any(q.rows[row].kind != "operation" for row, _ in q.way)
     return (copied(q) if through_leaf else None) or found
 
@@ -186,7 +178,7 @@ def replaced(q: Question) -> Finding | None:
     if not (q.own or source.is_leaf):
         return Finding("non_leaf", kind="anew")
     unseen = not q.own and any(row in log.unseen for row in q.behind)
-    site, _ = log.history.replaced_at(source)
+    site = log.history.replaced_at(source)
     found = copied(q) if site is NOWHERE else Finding("rebound", site, kind="replaced")
     return found or (Finding("unknown", kind="before") if unseen else None)
 

@@ -4,6 +4,7 @@ nothing.
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -15,7 +16,6 @@ import torch
 from ...recording.rows import BackwardPass
 from ...recording.sites import NOWHERE, Site
 from ..recording import RecordingEntry
-from .value import version_of
 
 
 class TorchGraph:
@@ -32,8 +32,8 @@ class TorchGraph:
         self._leaves: list[tuple] = []  # the hooks on leaves
         self._task = -1
         self._sweep: BackwardPass | None = None
-        self._sums: dict[int, torch.Tensor] = {}  # adjoints so far, of rows to which something was sent
-        self._alone: dict[int, tuple] = {}  # what alone was sent to a row, its version, and what is kept of it
+        # adjoints so far, of rows to which something was sent; with what is kept of it, of what was sent alone
+        self._sums: dict[int, tuple[torch.Tensor, Any]] = {}
 
     # -- while the program runs --------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class TorchGraph:
         """
         task = self._task if self.running else torch._C._current_graph_task_id()
         if task != self._task or self._sweep is None:
-            self._task, self._sums, self._alone = task, {}, {}
+            self._task, self._sums = task, {}
             self._sweep = self.log.recording.sweep(self.asked)
             self._sweep.asked, self._sweep.site = self.by, self.site
         return self._sweep
@@ -160,14 +160,11 @@ class TorchGraph:
             sweep.target.append(row)
         before = sweep.adjoints.get(row) if leaf else None
         earlier = None if before is None else before.current()  # a pass inside brought a part of it
-        sent, version, kept = self._alone.pop(row, (None, 0, None))
-        if earlier is not None:
-            adjoint, kept = earlier + adjoint, None
-        elif kept is not None and sent.layout is torch.strided:
-            kept = kept if sent.data_ptr() == adjoint.data_ptr() and version_of(adjoint) == version else None
-        self._sums.pop(row, None)
-        # a leaf's becomes .grad, which changes
-        sweep.arrive(row, self.log.keeper.keep(adjoint, copy=leaf) if kept is None else kept)
+        sent, kept = self._sums.pop(row, (None, None))
+        if kept is None or sent is not adjoint or earlier is not None:
+            total = adjoint if earlier is None else earlier + adjoint
+            kept = self.log.keeper.keep(total, copy=leaf)  # a leaf's becomes .grad, which changes
+        sweep.arrive(row, kept)
 
     def _sent(self, call: int, ports: list[tuple], products: tuple, _: Any) -> None:
         """A call sends products to its inputs."""
@@ -175,13 +172,11 @@ class TorchGraph:
         for k, row, port in ports:
             if products[k] is None:
                 continue
-            product, before = products[k].detach(), self._sums.get(row)
-            self._sums[row] = product if before is None else before + product
+            product, (before, _) = products[k], self._sums.get(row, (None, None))
             kept = keep(product, copy=self.log.entries[row].kind != "operation")
-            self._alone.pop(row, None)
-            if before is None:
-                self._alone[row] = product, version_of(product), kept
-            sweep.send(call, row, port, kept, kept if before is None else keep(self._sums[row]))
+            total = product if before is None else before + product
+            self._sums[row] = total, kept if before is None else None
+            sweep.send(call, row, port, kept, kept if before is None else keep(total))
 
     # -- afterwards --------------------------------------------------------------------------------
 
@@ -196,7 +191,7 @@ class TorchGraph:
             if not hooks:
                 tensor._backward_hooks = None
         self._handles, self._leaves = [], []
-        self._nodes, self._sums, self._alone = {}, {}, {}
+        self._nodes, self._sums = {}, {}
 
 
 def node_of(tensor: torch.Tensor) -> Any:
@@ -205,6 +200,15 @@ def node_of(tensor: torch.Tensor) -> Any:
         return tensor.grad_fn
     except RuntimeError:  # a view from a no_grad block whose base has been changed
         return None
+
+
+def plain_node(name: str) -> str:
+    """The name of an autograd node without what all have.
+
+    >>> plain_node("MulBackward0"), plain_node("torch::autograd::CopySlices")
+    ('Mul', 'CopySlices')
+    """
+    return re.sub(r"(Backward)?\d*$", "", name.rpartition("::")[2])
 
 
 def ports_of(entry: RecordingEntry) -> Callable[[int], int]:

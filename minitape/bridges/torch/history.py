@@ -20,7 +20,7 @@ class TorchHistory:
         # parameters that copy.deepcopy made, of which, and where
         self.copies: Noted[tuple[weakref.ref[torch.Tensor], Site]] = Noted()
         # where a module was given another parameter for it, or another layer
-        self._replaced: Noted[tuple[Site, Any]] = Noted()
+        self._replaced: Noted[Site] = Noted()
         self._replacements: list[tuple] = []
         self.frozen: Noted[Site] = Noted()  # where requires_grad was set to False
 
@@ -35,12 +35,12 @@ class TorchHistory:
     def replaced(self, old: Any, new: Any) -> None:
         """A module has another parameter or layer where this one was."""
         for tensor in [old] if isinstance(old, torch.Tensor) else old.parameters():
-            self._replaced[tensor] = here(), new
+            self._replaced[tensor] = here()
         self._replacements.append((weakref.ref(new), here()))
 
-    def replaced_at(self, tensor: torch.Tensor) -> tuple[Site, Any]:
-        """Where that was, and by what."""
-        return self._replaced.get(tensor, (NOWHERE, None))
+    def replaced_at(self, tensor: torch.Tensor) -> Site:
+        """Where that was."""
+        return self._replaced.get(tensor, NOWHERE)
 
     def replacement_of(self, tensor: torch.Tensor) -> Site:
         """Where a module was given a parameter, or the layer that has it, in the place of another."""

@@ -58,9 +58,9 @@ def trained(recording: Any) -> dict:
     others = [p for optimizer in stepping for group in optimizer.param_groups for p in group["params"]]
     others += [e.extra.ref() for e in recording.entries if e.kind == "variable"]
     if not (named or others):
-        others = [e.extra.ref() for e in recording.entries if e.kind == "source" and e.extra.requires]
+        others = [e.extra.ref() for e in recording.entries if e.kind == "source" and e.differentiable]
     for tensor in others:
-        if tensor is not None and log.history.replaced_at(tensor)[0] is NOWHERE:  # else the one in its place tells
+        if tensor is not None and log.history.replaced_at(tensor) is NOWHERE:  # else the one in its place tells
             named.append((name_of(tensor) or log.history.name_of(tensor), tensor))
     first = dict[int, tuple[str, Any]]()
     for name, tensor in named:
@@ -70,9 +70,14 @@ def trained(recording: Any) -> dict:
     return found
 
 
+def names() -> list[tuple[str, Any]]:
+    """The names of the program where it asks, and what they hold."""
+    return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
+
+
 def name_of(wanted: Any) -> str:
     """How a program reaches an object: by a name, or by an attribute or element of what a name holds."""
-    return reach([pair for space in spaces(asking_frame()) for pair in list(space.items())], wanted)
+    return reach(names(), wanted)
 
 
 def weights_of(recording: Any, source: torch.Tensor) -> tuple[np.ndarray | None, np.ndarray | None]:

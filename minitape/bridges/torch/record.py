@@ -20,8 +20,6 @@ from .rows import TorchLog
 from .watch import TorchWatcher
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ...explain.reasons.suspects import CheckedRun
 
 
@@ -70,12 +68,6 @@ class TorchRecording(FrameworkRecording):
         from .model import weights_of
 
         return weights_of(self, source)
-
-    def stepped(self, row: int) -> np.ndarray | None:
-        """What an optimizer's step left in a parameter."""
-        tensor = self.entries[row].extra.ref()
-        after: np.ndarray | None = None if tensor is None else self.weights_of(tensor)[1]
-        return after
 
     def last_target(self) -> Number | None:
         return Number(self.failed[-1]) if self.failed else super().last_target()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -12,7 +12,7 @@ from torch.autograd.function import BackwardCFunction
 from ...recording.sites import NOWHERE, Site, here
 from ..kept_values import Noted
 from ..recording import MOST
-from .graph import TorchGraph, node_of
+from .graph import TorchGraph, node_of, plain_node
 from .history import TorchHistory
 from .training import Training
 from .value import Keeper, storage_of, version_of
@@ -52,7 +52,7 @@ LABELS = {
 class TorchExtra:
     """What explain asks about a row of PyTorch."""
 
-    __slots__ = "ref why node came requires custom".split()
+    __slots__ = "ref why node came custom".split()
 
     def __init__(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> None:
         self.ref = weakref.ref(tensor)
@@ -60,7 +60,6 @@ class TorchExtra:
         self.came = came  # rows with whose values a leaf was made
         node = node_of(tensor)
         self.node = "" if node is None else node.name()
-        self.requires = tensor.requires_grad
         # of a Function with a backward() of its own
         self.custom = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None
 
@@ -84,6 +83,7 @@ class TorchLog:
         self.gradients: Noted[tuple] = Noted()  # .grad that the program read, and the targets
         self._known: Noted[tuple[int, int]] = Noted()  # which row stands for a tensor, in which version of it
         self._rows: Noted[list[int]] = Noted()  # all rows that stood for a tensor
+        self._leaves: dict[int, Callable[[], torch.Tensor | None]] = {}  # those that require grad, by their memory
         self._made: Noted[tuple] = Noted()  # leaves whose values were computed
         # where a function that takes no tensors made one, or a parameter was made: its line is known when it is used
         self.born: Noted[Site] = Noted()
@@ -169,21 +169,11 @@ class TorchLog:
             entry.extra.why in ("data", "detach") and self.entries[entry.inputs[0]].kind != "operation"
         )
 
-    def leaf_behind(self, tensor: torch.Tensor, row: int) -> tuple[torch.Tensor | None, str]:
-        """The leaf whose memory a tensor is (itself, or what ``.data`` and ``detach()`` gave of it), and why no
-        gradient passes a change.
-        """
-        why = "no_grad"
-        while (
-            self.entries[row].kind == "operation" and not self.entries[row].differentiable and self.entries[row].inputs
-        ):
-            why = self.entries[row].extra.why or why
-            row = self.entries[row].inputs[0]
-        leaf = self.entries[row].extra.ref()
-        alike = (
-            leaf is not None and leaf.requires_grad and node_of(leaf) is None and storage_of(leaf) == storage_of(tensor)
-        )
-        return (leaf, why) if alike else (None, "")
+    def leaf_behind(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """The leaf whose memory a tensor is: itself, or what ``.data`` and ``detach()`` gave of it."""
+        leaf = self._leaves.get(storage_of(tensor), lambda: None)()
+        alike = leaf is not None and leaf.requires_grad and node_of(leaf) is None
+        return leaf if alike and leaf is not None and storage_of(leaf) == storage_of(tensor) else None
 
     def gradient_read(self, gradient: torch.Tensor, targets: list[int]) -> None:
         """The program read a .grad: who computes with it goes on from what those targets were computed from."""
@@ -220,6 +210,7 @@ class TorchLog:
         )
         self.remember(tensor, row)
         if tensor.requires_grad and not any(self.entries[r].differentiable for r in earlier):
+            self._leaves[storage_of(tensor)] = weakref.ref(tensor)
             self.graph.watch_leaf(tensor)
         return row
 
@@ -231,9 +222,7 @@ class TorchLog:
     def _unseen(self, tensor: torch.Tensor) -> int:
         """A row for a tensor that autograd knows and the recording does not: made before the block, or by C++ alone."""
         rows = self.graph.rows_behind([tensor])
-        name = tensor.grad_fn.name().rpartition("::")[2]
-        head, found, number = name.partition("Backward")
-        row = self.write(head if found and (not number or number.isdigit()) else name, rows, [tensor])[0]
+        row = self.write(plain_node(tensor.grad_fn.name()), rows, [tensor])[0]
         self.unseen.add(row)
         return row
 
@@ -282,9 +271,7 @@ class TorchLog:
             return "inference_mode"
         if not torch.is_grad_enabled():
             return "no_grad"
-        if not differentiable(tensor.dtype):
-            return "no_derivative"
-        return "not_differentiable" if on_way else ""
+        return "no_derivative" if on_way or not differentiable(tensor.dtype) else ""
 
     def leave(self, tensor: torch.Tensor, how: str) -> None:
         """A value leaves PyTorch."""
@@ -306,9 +293,8 @@ CUTS = {
     "no_grad": "paused",
     "inference_mode": "paused",
     "create_graph": "paused",
-    "integer": "integer",
+    "integer_cast": "integer",
     "no_derivative": "nondifferentiable",
-    "not_differentiable": "nondifferentiable",
 }
 
 

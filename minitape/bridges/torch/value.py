@@ -74,9 +74,7 @@ def version_of(tensor: torch.Tensor) -> int:
 
 def storage_of(tensor: torch.Tensor) -> int:
     """Which memory a tensor has: the same number for those that share it."""
-    if tensor.layout is not torch.strided:
-        return id(tensor)
-    return tensor.untyped_storage().data_ptr()
+    return (tensor.untyped_storage().data_ptr() if tensor.layout is torch.strided else 0) or id(tensor)
 
 
 def array_of(tensor: torch.Tensor) -> np.ndarray:

@@ -261,7 +261,7 @@ class TorchWatcher:
     ) -> None:
         outputs = changed or list(tensors_in((result,)))
         if changed:
-            outputs = [t for t in outputs if not self._assigned(t, inputs, before or [])]
+            outputs = [t for t in outputs if not self._assigned(t, inputs)]
         else:
             outputs = [t for t in outputs if not any(t is given for given in inputs)]
         if not outputs:
@@ -280,11 +280,11 @@ class TorchWatcher:
         for tensor, row in zip(outputs, written, strict=True) if changed else ():
             self.log.changes += [(rows[k], row) for k, given in enumerate(inputs) if given is tensor]
 
-    def _assigned(self, tensor: torch.Tensor, inputs: list[torch.Tensor], rows: list[int]) -> bool:
+    def _assigned(self, tensor: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
         """Whether a leaf was given new values: it is a leaf still, with a row of its own from its next use on."""
-        row = next((row for row, given in zip(rows, inputs, strict=True) if given is tensor), None)
-        leaf, why = (None, "") if row is None else self.log.leaf_behind(tensor, row)
+        leaf = self.log.leaf_behind(tensor)
         if leaf is not None:
+            why = "data" if torch.is_grad_enabled() else "no_grad"
             self.log.note_leaf_values(leaf, [given for given in inputs if given is not tensor], why)
             self.log.assigned(leaf)
         return leaf is tensor
@@ -433,7 +433,7 @@ def _why(name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> 
     if name in COPIES:
         return "copied"
     if not differentiable(outputs[0].dtype) and name in "to long int short char byte bool type".split():
-        return "integer"
+        return "integer_cast"
     return ""
 
 

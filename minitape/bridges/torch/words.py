@@ -221,7 +221,6 @@ FUNCTIONS = {
 
 STEPS = set("round floor ceil sign sgn trunc fix heaviside frac_ floor_divide".split())
 SAMPLES = {"bernoulli", "poisson", "normal", "binomial", "multinomial"}
-SPREADS = {"std", "var"}
 RELUS = set("relu relu6 threshold hardtanh hardswish hardsigmoid clamp clip clamp_min clamp_max".split())
 CLAMPS = set("clamp clip clamp_min clamp_max hardtanh relu6 hardsigmoid".split())
 CURVES = set(
