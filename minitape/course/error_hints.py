@@ -57,6 +57,7 @@ OF_ERRORS = {
         "the name: x = x - ..."
     ),
     r"(AttributeError|TypeError).*NoneType": NONE,
+    r"AttributeError.*minitape.has.no": "Of TensorFlow's names minitape has those of its lessons. Which of them helps?",
     r"AttributeError": "",  # see told_of
     r"'[\w.]*(function|method|Function|Polynomial|TracedNumber|Distance)(_or_method)?'|`type_value`:.<f": (
         "A function is used as if it were a number. Are the brackets missing that call it?"

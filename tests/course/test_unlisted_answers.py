@@ -264,6 +264,7 @@ TOLD = [
     ("05.2", solved("05.2", "persistent=True", "persistent=true"), "Did you mean 'True'?"),
     ("05.4", solved("05.4", "zip(variables, gradients)", "zip(variables, gradients[::-1])"), "the wrong direction"),
     ("08.3", solved("08.3", "tf.reduce_mean(results)", "results.mean()"), "tf.reduce_mean(...)"),
+    ("08.3", solved("08.3", "tf.reduce_mean(results)", "tf.math.is_nan(results)"), "minitape has those of its lessons"),
     ("10.4", solved("10.4", "tf.while_loop(", "tf.while_lop("), "Did you mean 'while_loop'?"),
     ("10.2", solved("10.2", "constant(penalty)", "constant(2.0 * penalty)"), "Place 2 of your list is not right"),
     ("10.2", TWO_SLOPES.replace("loss(x):", "loss(x, penalty=0.0):"), "no call hands one in"),
