@@ -453,11 +453,7 @@ def unused_layer(q: Question) -> Finding | None:
 
 def zero(q: Question) -> Finding | None:
     """What made zeros, with what TensorFlow knows of it; inside of a function what did there."""
-    found = zero_nan.zero(q)
-    row = None if found is None or found.row is None else q.rows[found.row]
-    if row is not None and is_custom(row.extra.op or ""):
-        return Finding("custom_rule", q.adapter.rule(row), row.row)
-    return _inner(q, found)
+    return _inner(q, zero_nan.zero(q))
 
 
 def nan(q: Question) -> Finding | None:
