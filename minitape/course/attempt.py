@@ -164,17 +164,11 @@ def hint_for(attempt: Attempt) -> str:
 
 
 def _of_questions(attempt: Attempt) -> str:
-    """What was asked of a tape the wrong way round, or in vain."""
-    asked, failed = [question for run in attempt.runs for question in run.seen.questions], attempt.failed
-    if any(question.turned for question in asked):
+    """That a tape was asked the wrong way round."""
+    if any(question.turned for run in attempt.runs for question in run.seen.questions):
         return say(
             "You ask how the input changes when the result does. The result comes first, and then what it depends on."
         )
-    if any(question.itself for question in asked):
-        return say("A value changes with itself at the rate 1, always. With respect to what does the exercise ask?")
-    here = failed.seen.questions
-    if failed.value is None and not failed.error and here and all(question.answered for question in here):
-        return say("The tape gave an answer, and your function gives back None. Is there a print where it returns?")
     return ""
 
 
@@ -215,8 +209,6 @@ def _of_the_function(attempt: Attempt) -> str:
     calls, runs = attempt.failed.seen.calls, attempt.runs
     if inspect.isroutine(attempt.failed.value):
         return say("You gave back a function itself. Are the brackets missing that call it?")
-    if unwatched := _nothing_watched(attempt.failed.seen):
-        return unwatched
     if not calls and any(map(_has_unknown, attempt.exercise.cases)):
         return say("Your program never called the function that it was given. What should its result depend on?")
     found = [(run.value, run.seen.results) for run in runs]
@@ -243,15 +235,6 @@ def _is_it(value: Answer, other: Answer) -> bool:
         return False
 
 
-def _nothing_watched(seen: Seen) -> str:
-    """That a tape was asked about a function which it did not record; "" where that is not so."""
-    if not seen.calls or not seen.questions or seen.recorded:
-        return ""
-    if not any(one.tapes for one in seen.calls):
-        return say("tape.gradient was called, but the tape did not record the function: it ran outside the block.")
-    return say("tape.gradient was called, but the tape did not record the function: its input was not watched.")
-
-
 def without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
     """What a program did instead of asking a tape; "" where it asked one, or need not."""
     for case, seen in zip(exercise.cases, runs, strict=True) if exercise.order else ():
@@ -264,7 +247,7 @@ def without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
             )
         if not seen.calls:  # it need not, as where no number of the case is asked about
             continue
-        if not seen.recorded and not seen.questions:
+        if not seen.recorded:
             if len(seen.calls) == 1:
                 return say(
                     "Your program called the function, and no tape recorded that. Let a tape record it, and ask the "
@@ -275,8 +258,6 @@ def without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
                 "differences. A tape needs one call, and is exact.",
                 n=len(seen.calls),
             )
-        if unwatched := _nothing_watched(seen):
-            return unwatched
         if not seen.questions:
             return say(
                 "A tape recorded the function, but tape.gradient was not called. Where does your answer come from?"

@@ -135,8 +135,8 @@ PATIENTS = {
     "oak": Patient(
         {"tf.tanh(x @ w1 + b1)": "tf.tanh(1e6 * x @ w1 + b1)"},
         (("saturated", 1),),
-        "The points are in millionths, so the numbers before tanh are in the millions. There tanh is flat, and w1 and "
-        "b1 get zeros.",
+        "The points are multiplied by a million, so the numbers before tanh are in the millions. There tanh is flat, "
+        "and w1 and b1 get zeros.",
     ),
     "pine": Patient(
         {"tf.tanh(x @ w1 + b1)": "tf.round(tf.tanh(x @ w1 + b1))"},

@@ -36,14 +36,13 @@ class LoggedCall:
     """One call of an unknown function: of each input, on how many of the tapes it was, and whether it is a trainable
     variable; None where it is no variable.
 
-    `in_function`: whether the call is in a traced function. `tapes`: how many tapes were on. `at`: what the inputs
-    held, where it was computed at once. `rows`: how many rows the innermost tape had after it.
+    `in_function`: whether the call is in a traced function. `at`: what the inputs held, where it was computed at once.
+    `rows`: how many rows the innermost tape had after it.
     """
 
     on: tuple[int, ...]
     in_function: bool
     trainable: tuple[bool | None, ...] = ()
-    tapes: int = 0
     at: tuple[np.ndarray, ...] = ()
     rows: int = 0
 
@@ -58,7 +57,7 @@ class LoggedQuestion:
     """One question to a tape, such as "gradient" or "jvp": of which order the derivative is, whether a number came out,
     and the tapes that recorded it in turn.
 
-    `itself`: the target is its own source. `turned`: the source was computed from the target. `why`: of each source
+    `turned`: the source was computed from the target. `why`: of each source
     what `explain` says, or "" where it got a number. `sweeps`: how many that took. `operations`: what a short tape had
     recorded.
     """
@@ -66,7 +65,6 @@ class LoggedQuestion:
     order: int
     answered: bool
     tapes: tuple[Answer, ...] = ()
-    itself: bool = False
     turned: bool = False
     why: tuple[str, ...] = ()
     sweeps: int = 1
@@ -117,7 +115,7 @@ def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
         in_function = result._record is not None and result._record.trace is not None
         at = () if in_function else tuple(np.array(value.numpy()) for value in inputs)
         rows = len(getattr(state.tapes[-1], "_record", None) or ()) if state.tapes else 0
-        seen.calls.append(LoggedCall(on, in_function, trainable, len(state.tapes), at, rows))
+        seen.calls.append(LoggedCall(on, in_function, trainable, at, rows))
         seen.results.append(result)
 
 
@@ -179,8 +177,7 @@ def _asking(seen: Seen, method: Answer) -> Answer:
         # a Jacobian takes a sweep for each number of the target
         sweeps = int(np.size(as_array(target))) if "jacobian" in method.__name__ else 1
         answered = _holds_a_number(found)
-        itself = target is source and answered
-        seen.questions.append(LoggedQuestion(order, answered, recording, itself, turned, why, sweeps, operations))
+        seen.questions.append(LoggedQuestion(order, answered, recording, turned, why, sweeps, operations))
         return found
 
     ask.__name__ = method.__name__  # as it is shown where it was handed in and not called

@@ -46,6 +46,14 @@ class AnswerComparison:
     quoted: str = ""
 
 
+class Box(dict[str, "Answer"]):
+    """What a variable or tensor holds, under what it is: it is told as that, and shown with both.
+
+    >>> compare(Box({"a tensor": 6.0}), Box({"a variable": 6.0}), 0.0, 0.0).problem
+    'expected a variable, got a tensor'
+    """
+
+
 def is_blank(answer: Answer) -> bool:
     """Whether an answer still holds the `...` that stands for "your answer here"."""
     if isinstance(answer, dict):
@@ -59,12 +67,13 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
     A list is as good as a dictionary, in the order of its keys, and a dictionary of A, B, C as good as a list.
     """
     given = as_asked(given, expected)
-    if isinstance(expected, dict) and isinstance(given, dict):
-        if set(given) != set(expected):
-            problem = say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given))
-            return AnswerComparison(False, problem=problem)
+    both = isinstance(expected, dict) and isinstance(given, dict)
+    if both and set(given) == set(expected):
         parts = [compare(as_truth(given[key], expected[key]), expected[key], rtol, atol) for key in expected]
         return combined(parts, counted=True)
+    if both and not isinstance(expected, Box):
+        problem = say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given))
+        return AnswerComparison(False, problem=problem)
     if _is_numeric(expected):
         return _compare_numbers(given, expected, rtol, atol)
     if isinstance(expected, (list, tuple)):
@@ -88,7 +97,7 @@ def as_asked(given: Answer, expected: Answer) -> Answer:
     >>> as_asked([1, 2], {"x": 3, "u": 4}), as_asked({"A": 1, "B": 2}, [3, 4])
     ({'x': 1, 'u': 2}, [1, 2])
     """
-    if isinstance(expected, dict) and isinstance(given, (list, tuple)) and len(given) == len(expected):
+    if type(expected) is dict and isinstance(given, (list, tuple)) and len(given) == len(expected):
         return dict(zip(expected, given, strict=True))
     if isinstance(expected, (list, tuple)) and isinstance(given, dict) and len(given) == len(expected):
         letters = LETTERS[: len(expected)]
@@ -194,6 +203,8 @@ def shape_of(value: Answer) -> tuple[int, ...]:
 def kind(value: Answer) -> str:
     """What an answer is, in words: "a number", "None", "a list of 3", "a dictionary with the keys 'A', 'B'"."""
     value = as_array(value)
+    if isinstance(value, Box):
+        return next(iter(value))
     if isinstance(value, dict):
         return say("a dictionary with the keys {keys}", keys=_keys(value)) if value else say("an empty dictionary")
     if isinstance(value, (list, tuple)):

@@ -82,6 +82,7 @@ OF_ERRORS = {
     r"slice.scalar": "A single number has no parts, and no order. Leave the square brackets out.",
     r"RecursionError": "Your function calls itself, and does not stop. Which function should it call?",
     r"IndexError": "A list or table has no such place. Counting starts with 0.",
+    r"KeyError": "A table has no line of that name. Is it called the same in both places?",
     r"ZeroDivisionError": "Your program divides by 0. Which number is that, and when is it 0?",
 }
 

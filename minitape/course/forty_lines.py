@@ -52,6 +52,8 @@ def forty_lines() -> tuple[QuietTape, list[Answer]]:
 
 def before_or_after(line: Answer) -> str:
     """What the tape says of a line that is not the one."""
+    if isinstance(line, list):
+        return ""
     if line not in range(1, LINES + 1):
         return say("The lines have the numbers 1 to {last}.", last=LINES)
     if line < CUT:

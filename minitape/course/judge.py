@@ -260,8 +260,8 @@ def _wrong_function(attempt: Attempt, part: AnswerComparison) -> Verdict:
     )
     if holds_dots(attempt.source) and (attempt.source or (empty and not begun)):
         return Verdict(None, half_done=begun)
-    hint = say("Your function gives nothing back: write return before its result.")
-    if not empty or not attempt.source or re.search(r"\breturn\s+\S|\blambda\b", attempt.source):
+    hint = say("Your function gives nothing back: write return before its result, and not print.")
+    if not empty or not attempt.source or re.search(r"\breturn\s+(?!print\b)\S|\blambda\b", attempt.source):
         hint = hint_for(attempt)
     did = _raised(run.error, answer) if run.error else say("gives {value}", value=shown(run.value))
     playback = _played_back(attempt.exercise, answer, case, run)

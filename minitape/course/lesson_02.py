@@ -259,7 +259,7 @@ with tf.GradientTape(persistent=True) as tape:
             Mistake(
                 raises,
                 "A leaf has a value in its entry, and no rows. It passes nothing on: leave it out.",
-                error="indices must be integers|not enough values to unpack",
+                error="indices must be integers|not enough values to unpack|tuple index",
             )
         ],
         changes={
@@ -286,6 +286,10 @@ with tf.GradientTape(persistent=True) as tape:
             ("values[inputs[1]]", "values[inputs[0]]"): (
                 "The first factor of a product got its own value. It gets what arrived, times the other one."
             ),
+            (
+                "arrived * values[inputs[0]]",
+                "arrived * values[inputs[0]] * (inputs[0] != inputs[1])",
+            ): "In x * x both inputs are the same row. It gets both amounts.",
             ("arrived * ", ""): ("You passed on the slope of a product alone. Multiply it by what arrived at the row."),
             ("adjoints[inputs[1]] += ", "_ = "): (
                 "Only the first input of each row gets something. What about the second?"
@@ -299,8 +303,6 @@ with tf.GradientTape(persistent=True) as tape:
                 "[1.0] * len",
             ): "Before the sweep nothing has arrived anywhere: begin with 0 in each place.",
             ("len(rows)))", "len(rows) - 1))"): "The last row has its turn, too: it passes on the first amounts.",
-            ("* values", "/ values"): "A factor gets what arrived, times the other factor. You divide.",
-            ("* values", "+ values"): "A factor gets what arrived, times the other factor. You add.",
             (
                 'operation == "multiply"',
                 "False",

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..common.texts import say
-from .compare import as_array, with_zero
+from .compare import Box, as_array, with_zero
 from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, descend
 
@@ -92,11 +92,11 @@ def _box(value: Answer) -> Answer:
     """Whether a variable was handed in, or a tensor, and what it holds; anything else as it is."""
     if not hasattr(value, "numpy"):
         return value
-    return {say("a variable") if hasattr(value, "assign") else say("a tensor"): as_array(value)}
+    return Box({say("a variable") if hasattr(value, "assign") else say("a tensor"): as_array(value)})
 
 
-def _holding(result: Callable[..., Answer], what: str = "a variable") -> Callable[..., dict[str, float]]:
-    return functools.wraps(result)(lambda *given, **named: {say(what): float(result(*given, **named))})
+def _holding(result: Callable[..., Answer], what: str = "a variable") -> Callable[..., Box]:
+    return functools.wraps(result)(lambda *given, **named: Box({say(what): float(result(*given, **named))}))
 
 
 def _descend(f: Polynomial, start: float, steps: int, rate: float = 0.1) -> float:

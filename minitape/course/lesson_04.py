@@ -16,6 +16,10 @@ F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b
 G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
 
 EXPLAINED = {
+    "04.p1": """\
+A result is watched if one of its inputs is: **watching spreads**, from `x` to `q`, and from `q` to `s`. Nothing \
+watched is in `p` and `r`: in the picture they are dotted. The sweep uses their values, and nothing is passed on to \
+them.""",
     "04.p2": """\
 `y` is not trainable, so the tape does not watch it automatically, and there is no gradient for it: `None`, not zero. \
 The gradient for `x` is
@@ -25,6 +29,10 @@ inside: in the backward sweep, nothing is passed on to it.""",
 }
 
 BELIEFS = {
+    "04.p1": {
+        "one: q": "s is computed from q, and q from x. So s changes with x, too.",
+        "all four": "p and r do not change with x, and nothing else is watched. A sweep has nothing to do there.",
+    },
     "04.p2": {
         "4.0 and 3.0": "3.0 is right for a y that is trainable. This one is not, and so it is not watched.",
         "4.0 and 0.0": "0.0 would say that z does not change with y. It does; the tape only did not look.",
@@ -101,7 +109,8 @@ with tf.GradientTape(persistent=True) as tape:
         ],
         hint=(
             "Who is watched in each of the programs?",
-            "A: only what is trainable. B: k, too. C: nothing but c. Who is watched gets the product of the other two.",
+            "A: only v is trainable, so only v is watched. B: k is watched by hand, too. C: nothing is watched but c. "
+            "What is watched gets the product of the other two.",
             "Where they are watched, v gets 3 * 4, k gets 2 * 4, and c gets 2 * 3. What is not watched gets None.",
         ),
         because="A watches v, B watches v and k, C watches c only.",

@@ -214,6 +214,11 @@ with tf.GradientTape(persistent=True) as tape:
                 error="non-persistent",
             ),
         ],
+        changes={
+            ("[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)"): (
+                "That is the sum of both: a list of targets gives one answer. Ask for each of them by itself."
+            ),
+        },
         hint=(
             "How many sweeps do two gradients need that are to stay apart? And how often does a tape answer?",
             "One tape that may be asked twice, or two tapes. Compute y and z in the block, and ask once for each.",
@@ -256,6 +261,12 @@ with tf.GradientTape(persistent=True) as tape:
                 error="takes tensors|missing a required",
             ),
         ],
+        changes={
+            (
+                "rate * gradient",
+                "rate * gradients[0]",
+            ): "Each variable moves by the gradient of the first one. It has its own.",
+        },
         hint=(
             "How often is the tape of a step asked? And what does each of the variables do with its answer?",
             "One call of gradient for the whole list, and then a change of each variable by its own gradient.",
@@ -284,7 +295,7 @@ with tf.GradientTape(persistent=True) as tape:
         ],
         changes={
             ("x + step", "x - step"): (
-                "Down the slope the network gets surer. To fool it, the loss must grow: plus, not minus."
+                "Down the slope the answer gets surer. To fool it, the loss must grow: plus, not minus."
             ),
             ("tf.sign(tape.gradient(loss, x))", "tape.gradient(loss, x)"): (
                 "Each number moves by step times the gradient. It should move by step: only the sign counts."
@@ -295,11 +306,6 @@ with tf.GradientTape(persistent=True) as tape:
                 "tf.sign(tape.gradient(loss, x))",
                 "1.0",
             ): "All numbers move up. The sign of its gradient says which way each one moves.",
-            (
-                "tf.sign(",
-                "tf.abs(",
-            ): "Here the direction is lost, and the size is kept. It should be the other way round: tf.sign.",
-            ("x + step", "loss + step"): "You add to the loss. It is the input that moves.",
             ("x + ", ""): ("This is how each number moves. Add it to x."),
         },
         hint=(

@@ -268,7 +268,10 @@ def two_slopes(f, value):
                 lambda f, value, times: times * f.derivative(value),
                 "That is the slope of one f, so many times. Each iteration should apply f to the result before it.",
             ),
-            Mistake(lambda f, value, times: 1.0, "y is still x: in each iteration, give the name y to f(y)."),
+            Mistake(
+                lambda f, value, times: 1.0,
+                "y is still x. Which line gives the name y to a new value?",
+            ),
             Mistake(raises, "times is a tensor. Use tf.while_loop.", where=r"(?m)^ *for .*(in times\b|\.numpy\()"),
             Mistake(
                 raises,

@@ -181,10 +181,11 @@ EXERCISES = (
             ("z * z", "x * x"): "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?",
             ("1.0 - z", "1.0 + z"): "The sign: the derivative of tanh is 1 minus its square.",
             ("(1.0 - z * z)", "1.0 - z * z"): "The brackets are missing: g times (1.0 - z * z), all of it.",
-            ("g * (1.0 - z * z)", "1.0 - g * z * z"): "g belongs before the bracket: it multiplies the 1.0, too.",
             ("z * z", "z"): "That is 1 minus tanh(x). Its square is missing: z * z.",
-            ("g * (", "g + ("): "What arrives is multiplied by the derivative, not added.",
             ("z * z", "math.tanh(z) ** 2"): "z is tanh(x) already. You took the tanh of it again.",
+            ("z * z", "math.tanh(x) ** 2"): (
+                "math.tanh takes one number, and a row may hold an array. You need no tanh: z is tanh(x) already."
+            ),
             ("1.0 - z * z", "z"): "That is the rule of exp. The derivative of tanh is 1 - tanh(x) ** 2.",
             (" * (1.0 - z * z)", ""): "You hand on all that arrives. Multiply it by the derivative of tanh.",
             ("),)", "))"): "The amount is right. Give it back as a tuple: (amount,), with a comma.",
@@ -260,7 +261,7 @@ EXERCISES = (
         changes={
             ("(g @ w.T, x.T @ g)", "(x.T @ g, g @ w.T)"): ("The two amounts are swapped: that for x comes first."),
             ("(g @ w.T, x.T @ g)", "(w.T, x.T)"): (
-                "What about g, the amount that has arrived? It is one of the two tables in each product."
+                "What about g, the amount that has arrived? It is one of the two matrices in each product."
             ),
             ("x.T @ g", "g.T @ x"): "The amount for x is right. That for w has its rows and columns swapped.",
             ("g @ w.T", "w @ g.T"): "The amount for w is right. That for x has its rows and columns swapped.",
@@ -268,12 +269,12 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 raises,
-                "A star multiplies number by number. Here tables are multiplied, with @.",
+                "A star multiplies number by number. Here matrices are multiplied, with @.",
                 where=r"g *\* *w|w *\* *g|x *\* *g|g *\* *x|T *\* ",
             ),
             Mistake(
                 raises,
-                "The shapes of one of your products do not fit. Which table must be swapped by .T, and on which side "
+                "The shapes of one of your products do not fit. Which matrix must be swapped by .T, and on which side "
                 "of g is it?",
                 error="matmul|align",
             ),
@@ -283,6 +284,6 @@ EXERCISES = (
             "For x: g @ w.T. For w, by the same look at the shapes: the swapped x comes first.",
             "return (g @ w.T, x.T @ g)",
         ),
-        because="Each number of x meets a row of w, and gets what came back to those products, added up: g @ w.T.",
+        because="A number of x is multiplied by a whole row of w. What comes back from there is added up: g @ w.T.",
     ),
 )

@@ -318,15 +318,24 @@ BACK = (
         ],
     ),
     AnswerTrial(
-        "import numpy as np\ntape = Tape()\nv = tape.watch(np.array([1.0, 2.0]))\n"
-        "y = tape.apply('multiply', v, np.array([3.0, 4.0]))\ntape.gradient(y * v, [v])[0].tolist()",
-        [6.0, 16.0],
+        "import numpy as np\ntape = Tape()\nv, w = tape.watch(np.array([1.0, 2.0])), tape.watch(np.array([5.0, 6.0]))\n"
+        "u = tape.apply('multiply', v, np.array([3.0, 4.0]))\n"
+        "y = tape.apply('multiply', v + w + u, np.array([1.0, 2.0]))\n"
+        "[one.tolist() for one in tape.gradient(y, [v, w])]",
+        [[4.0, 10.0], [1.0, 2.0]],
         (
             "Does your tape look at the values, or do only the rules?",
             "A row may hold an array, too: what is no Number becomes a constant, whatever it is.",
             "n if isinstance(n, Number) else self.append('constant', [], n); and adjoints[row] is None",
         ),
-        slips=[("truth value of an array", "== and `or` ask each number of an array. Ask whether it `is None`.")],
+        slips=[
+            ("truth value of an array", "== and `or` ask each number of an array. Ask whether it `is None`."),
+            (
+                [[4.0, 10.0], [4.0, 10.0]],
+                "A sum hands one and the same array to both of its inputs, and += changes it for both. Make a new one: "
+                "adjoints[i] + share.",
+            ),
+        ],
     ),
     AnswerTrial(
         "tape = Tape()\na = tape.watch(2.0)\ntape.gradient(sum([a] * 3000, a), [a])",

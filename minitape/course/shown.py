@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import cut, say
-from .compare import as_array, kind
+from .compare import Box, as_array, kind
 from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ def _plainly(value: Answer) -> Answer:
     if type(value) in (list, tuple) and len(value) <= LONGEST:
         return type(value)(map(_plainly, value))
     if type(value) is dict:
-        parts = {key: _plainly(part) for key, part in value.items()}
-        words = [f"{key}: {part}" for key, part in parts.items() if isinstance(key, str)]
-        return _Words(words[0]) if len(words) == len(parts) == 1 else parts
+        return {key: _plainly(part) for key, part in value.items()}
+    if isinstance(value, Box):
+        return _Words(", ".join(f"{what}: {_plainly(held)}" for what, held in value.items()))
     if isinstance(value, UnknownFunction):
         return value
     if isinstance(value, Iterator):

@@ -13,11 +13,15 @@ Made = TypeVar("Made")
 Same = TypeVar("Same", bound=Callable)  # a function that a decorator gives back with another name, say
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+    from typing import SupportsIndex
+
     import numpy as np
 
     from .recording.evidence import Note
     from .recording.record import Record
     from .tensor.tensor import Reference, Tensor
+    from .tensor.variable import ResourceVariable
     from .values.dtypes import DType
     from .values.shape import TensorShape
 
@@ -37,14 +41,13 @@ if TYPE_CHECKING:
     # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
     ShapeLike: TypeAlias = TensorShape | Tensor | np.ndarray | Sequence | int | None
     Object: TypeAlias = Any  # an object of other code, of which attributes are read that it may not have
-    Table: TypeAlias = Any  # the rows of a function, of a package above the engine
-    Trace: TypeAlias = Any  # the first run of a function, of a package above the engine
     Columns: TypeAlias = list[list]  # of a recording: four of integers, and one of values
     NumPyType: TypeAlias = type[Any]  # of scalars; ``object`` for text
     Leaving: TypeAlias = Any  # an ``Exit``: a property, in which type checkers do not see the end of a block
     Name: TypeAlias = str | None  # of an operation in a graph of TensorFlow 1; elsewhere functions do without
     Sizes: TypeAlias = tuple[int, ...]  # of axes, or their numbers
-    Index: TypeAlias = Any  # what NumPy takes as an index: slices, numbers, arrays, None, ... or a tuple of them
+    # what NumPy takes as an index, and tensors and variables
+    Index: TypeAlias = SupportsIndex | slice | EllipsisType | np.ndarray | Tensor | ResourceVariable | Sequence | None
     Attributes: TypeAlias = dict[str, Any]  # of an operation, or arguments by name: each has a type of its own
     Function: TypeAlias = Callable  # of arguments and results that only its caller knows
 
@@ -74,6 +77,19 @@ if TYPE_CHECKING:
         def kind(self) -> str: ...
         @property
         def others(self) -> Sequence[Reason]: ...
+
+    class Trace(Protocol):
+        """The first run of a function, see minitape.functions.trace: what the engine tells it and asks it."""
+
+        made: list  # weak references to its tensors
+        first: bool
+
+        def enter_from_outside(self, tensor: Tensor, site: int | None) -> int: ...
+        def refuse(self, tensor: Tensor, how: str = ...) -> None: ...
+        def name_of(self, row: int) -> str | None: ...
+        def create(self, variable: ResourceVariable, *given: Object) -> None: ...
+        def state_of(self, variable: ResourceVariable) -> Tensor: ...
+        def assign(self, variable: ResourceVariable, change: Tensor, how: str) -> None: ...
 
     class ArrayValues(Protocol):
         """The values of a recording's rows: arrays, or the tensors that an outer tape knows."""

@@ -15,7 +15,7 @@ from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from .caller import warn_user
-from .describe import in_short
+from .describe import in_short, no_tensor
 from .page import page
 from .reasons.tape import TapeAdapter, answer, recorded
 from .sentences import fill
@@ -65,21 +65,21 @@ def _answers(tape: GradientTape, targets: list[End], sources: list[End]) -> list
         try:
             asked = recorded(tape, targets, [s for s in sources if _is_tensor(s)])
         except Exception as error:
-            return [in_short("independent", "", s, tape, error) for s in sources]
+            return [in_short("independent", s, tape, error=error) for s in sources]
     answers = []
     for source in sources:
         try:
             if not _is_tensor(source):
-                answers.append(in_short("wrong_object", type(source).__name__, source, tape))
+                answers.append(no_tensor(source, tape))
             elif asked is not None:
                 answers.append(answer(asked, source))
             elif plain == [None]:
-                answers.append(in_short("independent", "None", source, tape))
+                answers.append(in_short("independent None", source, tape))
             else:
-                what = f"the target is a plain {type(plain[0]).__name__}"
-                answers.append(in_short("left_through_numpy", what, source, tape))
+                what = fill("a plain {kind}", kind=type(plain[0]).__name__)
+                answers.append(in_short("left_through_numpy target", source, tape, what))
         except Exception as error:
-            answers.append(in_short(guess(asked, source), "", source, tape, error))
+            answers.append(in_short(guess(asked, source), source, tape, error=error))
     return answers
 
 

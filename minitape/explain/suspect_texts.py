@@ -28,11 +28,6 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
             "jax": "Leave out the {one} before the loss: give the loss the logits.",
         },
     ),
-    "activation_twice numbers": (
-        "{what}{line} applies a {one} itself, and its input is probabilities already: all are between 0 and 1, and "
-        "each row has the sum 1.",
-        "Give the loss the logits: leave out what made probabilities of them.",
-    ),
     "not_optimized": (
         "It has a gradient, but no optimizer holds it: {steps} of {what}{line} did not change it.",
         {

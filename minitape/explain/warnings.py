@@ -89,13 +89,13 @@ def why_none_at(error: BaseException, frames: list[FrameType]) -> None:
 
 def why_no_tensor(error: Exception, value: object) -> Exception:
     """The error with a note on a target or source that no tape can know."""
-    from .describe import in_short
+    from .describe import no_tensor
 
     with suppress(Exception):
         if isinstance(value, (bool, int, float, complex, np.generic, np.ndarray)):
             error.add_note(fill(_PLAIN, kind=type(value).__name__))
         else:
-            answer = in_short("wrong_object", type(value).__name__, value, None)
+            answer = no_tensor(value, None)
             error.add_note(paragraph(answer.message.replace(fill("the source"), f"{value!r:.50}"), answer.fix))
     return error
 

@@ -87,7 +87,8 @@ OF_SHAPES = {"shape", "size", "rank", "zeros_like", "ones_like"}  # primitives t
 
 def tracing() -> FirstRun | None:
     """The function that is traced now."""
-    return None if state.record is None else state.record.trace
+    found: Any = None if state.record is None else state.record.trace
+    return found
 
 
 class FirstRun:
@@ -182,7 +183,7 @@ class FirstRun:
             tensor._record, tensor._row = record, row
         return row
 
-    def enter_from_outside(self, tensor: EagerTensor, site: int | None) -> int:
+    def enter_from_outside(self, tensor: Any, site: int | None) -> int:
         """The new row of a tensor that was made elsewhere."""
         if type(tensor._value) is Leaked:
             tensor._value.refuse()
@@ -196,7 +197,7 @@ class FirstRun:
 
     # -- what does not come out --------------------------------------------------------------------
 
-    def refuse(self, tensor: EagerTensor, how: str = "array") -> None:
+    def refuse(self, tensor: Any, how: str = "array") -> None:
         """Raises where Python asks for a value that hangs on what is given; what it branches on becomes a guard."""
         if type(tensor._value) is Leaked:
             tensor._value.refuse()

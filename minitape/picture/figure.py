@@ -115,36 +115,35 @@ class Figure:
         placed = Placement(map(self._item, self.nodes))
         columns = 1 + max(placed.column, default=0)
         per = columns if columns <= ONE_LINE else ceil(columns / ceil(columns / PER))
+        for node, column in zip(self.nodes, placed.column, strict=True):
+            node.line = column // per
+        near = {ends for ends in placed.via if self.nodes[ends[0]].line == self.nodes[ends[1]].line}
+        taken = [(c, s, s + 2) for c, s in zip(placed.column, placed.slot, strict=True)]
+        taken += [(c, s, s + 1) for ends in near for c, s in placed.via[ends]]
         tapes = len(self.snapshot["tapes"]) > 1
         margin = MARGIN + FRAME * tapes
-        left, top = margin + INDENT * (per < columns), margin + 14 * tapes
-        passed = {
-            (start, end): points
-            for (start, end), points in placed.via.items()
-            if placed.column[start] // per == placed.column[end] // per
-        }
-        taken = [(c, s, s + 2) for c, s in zip(placed.column, placed.slot, strict=True)]
-        taken += [(c, s, s + 1) for points in passed.values() for c, s in points]
-        tops = []
+        left, top, tops = margin + INDENT * (per < columns), margin + 14 * tapes, []
         for line in range(ceil(columns / per)):
             inside = [one for one in taken if one[0] // per == line] or [(0, 0, 2)]
             low, high = min(one[1] for one in inside), max(one[2] for one in inside)
             tops.append(top - low * HALF)
             top += (high - low - 2) * HALF + HEIGHT + GUTTER
         self.width, self.foot = left + (per - 1) * PITCH + WIDTH + margin, top - GUTTER + margin
+
+        def at(column: int, slot: float) -> Point:
+            line, across = divmod(column, per)
+            return left + across * PITCH, tops[line] + slot * HALF
+
         for node, column, slot in zip(self.nodes, placed.column, placed.slot, strict=True):
-            node.line, across = divmod(column, per)
-            node.x, node.y = left + across * PITCH, tops[node.line] + slot * HALF
+            node.x, node.y = at(column, slot)
         self.curves: dict[tuple[int, int, int], list[Point]] = {}  # start, end and place among its edges -> points
         for k, node in enumerate(self.nodes):
             for port, (start, _) in enumerate(node.inputs):
                 before = self.nodes[start]
                 if before.line == node.line and placed.column[k] - placed.column[start] <= FAR:
-                    way = [(before.x + WIDTH, before.y + HEIGHT / 2)]
-                    for column, slot in passed.get((start, k), ()):
-                        x, y = left + column % per * PITCH, tops[node.line] + (slot + 0.5) * HALF
-                        way += [(x - AWAY, y), (x + WIDTH + AWAY, y)]
-                    self.curves[start, k, port] = [*way, entry(node, port)]
+                    passed = (at(column, slot + 0.5) for column, slot in placed.via.get((start, k), ()))
+                    level = (point for x, y in passed for point in ((x - AWAY, y), (x + WIDTH + AWAY, y)))
+                    self.curves[start, k, port] = [(before.x + WIDTH, before.y + HEIGHT / 2), *level, entry(node, port)]
 
     def _item(self, node: Node) -> Item:
         """What is placed; its section changes where a tape ends, and where its gradient begins to write."""
@@ -191,7 +190,7 @@ class Figure:
                     max(node.y for node in inside) + HEIGHT + away - y,
                 )
                 yield f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="9" fill="none" stroke="{colour}"/>'
-                yield text_at(x + 8 + 60 * k, y + 10, name, SMALL + BOLD, colour)
+                yield text_at(x + 8 + 74 * k, y + 10, name, SMALL + BOLD, colour)
                 name = ""
 
     def _node(self, node: Node) -> str:
@@ -244,7 +243,7 @@ class Figure:
     def _arrived(self, node: Node, row: Fields, pad: int) -> str:
         """The adjoint: how large an array is, with its picture."""
         adjoint, none = self.adjoints.get(row["row"]), row["row"] in self.nones
-        text = "None" if none else size_of(adjoint, 13) if adjoint else ""
+        text = "None" if none else size_of(adjoint, int((WIDTH + 6 - 2 * pad) / 6.7) - 2) if adjoint else ""
         if not text:
             return ""
         text = f"∂ {text}"
@@ -276,7 +275,7 @@ class Figure:
                     style = f'{NUMBER} text-anchor="end"{OVER}'
                     numbers.append(text_at(x - 4, y - 2, size_of(product, 7), style, BACK))
             if row["cut"]:
-                yield cross(node.x - 12, node.y + HEIGHT / (len(node.inputs) + 1))
+                yield cross(node.x - 7, node.y + HEIGHT / (len(node.inputs) + 1))
         yield from numbers
 
     def _reference(self, row: Fields | None, x: float, y: float) -> str:

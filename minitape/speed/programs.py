@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from .rolled import rolled
 
 if TYPE_CHECKING:
     from ..engine.recording.rows import Call
-    from ..engine.types import Table
+
+Table: TypeAlias = Any  # minitape.functions.program.Table, of a package above
 
 ONCE_MORE = 512  # runs after which numba is loaded to fuse a program
 

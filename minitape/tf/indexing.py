@@ -150,7 +150,7 @@ def _number(index: Index) -> int:
     return int(index.array)
 
 
-def _checked(entry: Index, axis: int, size: int) -> Index:
+def _checked(entry: Object, axis: int, size: int) -> Index:
     """An integer that is there, counted from the front; a slice as it is."""
     if isinstance(entry, slice):
         if entry.step == 0:

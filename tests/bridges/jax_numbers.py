@@ -154,7 +154,7 @@ def loss(w):
     return -jnp.mean(jax.nn.log_softmax(w, -1)[:, 0]) #!
 args = w,
 grad = jax.grad(loss)(*args)
-#@ distances_after_a_shift zero_cancels
+#@ distances_after_a_shift zero_sum
 w = jnp.float32(0.5)
 def loss(shift, points):
     moved = points + shift

@@ -133,13 +133,13 @@ def loss(w):
     return jnp.sum(total)
 args = w,
 grad = jax.grad(loss)(*args)
-#@ arrays_of_an_object closure
+#@ arrays_of_an_object unused
 class Net:
     w = jnp.arange(9.0) - 3.5
     def score(self, x):
-        return jnp.tanh(x @ self.w) #! #- return jnp.tanh(x @ self.now)
+        return jnp.tanh(x @ self.w) #- return jnp.tanh(x @ self.now)
 net = Net(); w = 0.9 * net.w
-def loss(w, x):
+def loss(w, x): #!
     net.now = w; return jnp.mean(net.score(x))
 args = w, jax.random.normal(jax.random.key(0), (6, 9))
 grad = jax.grad(loss)(*args)

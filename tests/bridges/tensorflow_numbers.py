@@ -120,7 +120,7 @@ w = tf.Variable([3.0, 4.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.minimum(w, 1.0)) #! #- y = tf.reduce_sum(tf.tanh(w / 10.0))
 grad = tape.gradient(y, w)
-#@ mean_of_centred_values zero_cancels
+#@ mean_of_centred_values zero_sum
 w = tf.Variable(0.5)
 points = tf.constant([1.0, 2.0, 4.0])
 with tf.GradientTape() as tape:

@@ -30,9 +30,8 @@ LINES = [  # the statements, and the patch of the first that is to blame
     (TORCH, "y = torch.round(w).long().float()", None),  # two steps on one line
     (TORCH, "y = torch.round(w)", "y = w + (torch.round(w) - w).detach()"),
     (JAX, "y = w / ((w * 0.0).std() + 1.0)", None),  # where all is zero, it stays zero: words only
-    (JAX, "y = jnp.outer(n, w).std(1) + 1.0", "y = jnp.sqrt(jnp.outer(n, w).var(1) + 1e-12) + 1.0"),
-    (TENSORFLOW, "y = tf.math.reduce_std(n[:, None] * w, 1) + 1.0",
-     "y = tf.sqrt(tf.math.reduce_variance(n[:, None] * w, 1) + 1e-12) + 1.0"),
+    (JAX, "y = jnp.outer(n, w).std(1) + 1.0", None),
+    (TENSORFLOW, "y = tf.math.reduce_std(n[:, None] * w, 1) + 1.0", None),
     (JAX, "y = jnp.where(n != 0, jnp.linalg.norm((n * w)[:, None], axis=-1), 0.0)",  # the mask has another shape
      "y = jnp.where(n != 0, jnp.linalg.norm((n * w)[:, None] + 1e-12, axis=-1), 0.0)"),
     (JAX, "y = jnp.round(w)", "y = w + jax.lax.stop_gradient(jnp.round(w) - w)"),
@@ -61,8 +60,7 @@ ALIKE = [  # what a program of ``tf`` makes its target of, and the patch: the sa
     ("x = tf.Variable([1.5, 2.5])", "y = tf.stop_gradient(x * 2.0) * 3.0", "y = (x * 2.0) * 3.0"),
     ("x = tf.Variable([1.5, 2.5])", "y = tf.round(x + 0.2) * 3.0",
      "y = (x + 0.2 + tf.stop_gradient(tf.round(x + 0.2) - (x + 0.2))) * 3.0"),
-    ("x = tf.Variable([1.5, 2.5])", "y = tf.cast(tf.cast(x, tf.int32), tf.float32)",
-     "y = tf.cast(x + tf.stop_gradient(tf.cast(tf.cast(x, tf.int32), tf.float32) - x), tf.float32)"),
+    ("x = tf.Variable([1.5, 2.5])", "y = tf.cast(tf.cast(x, tf.int32), tf.float32)", None),
     ("x = tf.Variable([1.5, 2.5])", "y = tf.constant(np.exp(x.numpy()))  # by NumPy", "y = tf.exp(x)  # by NumPy"),
     ("x = tf.Variable([1.5, 2.5])", "y = np.dot(x.numpy(), [1.0, 2.0])", "y = tf.tensordot(x, [1.0, 2.0], 1)"),
     ("x = tf.Variable([1.5, 2.5])", "y = tf.Variable([x[0], x[1]]) * 2.0",

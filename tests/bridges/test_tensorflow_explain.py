@@ -235,6 +235,34 @@ def test_a_compiled_step_is_looked_into(squeezes, causes, before):
     assert {answer.cause for answer in again.explain(model).values()} == causes
 
 
+def test_an_answer_about_a_compiled_step_changes_nothing(capsys):
+    def after(asks):
+        tensorflow.keras.utils.set_random_seed(5)
+        model, step = compiled(True)
+        w = tensorflow.Variable(1.0)
+
+        @tensorflow.function
+        def noisy():
+            print("traced")
+            tensorflow.print("run", output_stream="file:///dev/null")
+            with tensorflow.GradientTape() as tape:
+                loss = tensorflow.round(w * tensorflow.random.normal([]))
+            return loss, tape.gradient(loss, w), w.assign_add(1.0)
+
+        with bridge.record() as recording:
+            step()
+            noisy()
+        said = capsys.readouterr().out
+        if asks:
+            assert {answer.cause for answer in recording.explain(model).values()} == {"connected"}
+            assert recording.explain(w).cause == "nondifferentiable"
+        assert said.count("traced") and not capsys.readouterr().out
+        noise = tensorflow.random.normal([3])
+        return [value.numpy().tolist() for value in (*model.variables, w, noise)]
+
+    assert after(asks=False) == after(asks=True)
+
+
 def test_compiled_steps_are_counted():
     model, step = compiled(False)
     with bridge.record(every=4) as steps:

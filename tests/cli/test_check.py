@@ -18,7 +18,7 @@ from minitape.cli.lessons import lessons_folder, notebooks_in
 from minitape.cli.rules import CheckFinding, solution_of
 from tests.warm import as_text
 
-from .conftest import run, small_notebook
+from .conftest import small_notebook
 
 DIGITS, EXERCISE, SOLVED, COMMAND, LAST = 1, 5, 6, 8, 9
 
@@ -72,13 +72,9 @@ def test_quiet_says_only_what_was_found(saved_notebook, monkeypatch):
 
 
 def test_one_changed_digit_is_found_and_its_cell_is_named_and_a_remedy_is_told_once(spoiled):
-    done = run(
-        "check",
-        spoiled(stream(DIGITS, "[0.5, 1.6]\n"), code(LAST, "1 / 0"), code(COMMAND, "nothing")),
-        "--variant",
-        "blank",
-    )
-    assert done.returncode == 1
+    path = spoiled(stream(DIGITS, "[0.5, 1.6]\n"), code(LAST, "1 / 0"), code(COMMAND, "nothing"))
+    done = checked(path, "--variant", "blank")
+    assert done.exit_code == 1
     assert "cell 2 (print([0.5, 1.5])): this cell's output is not the saved one [outputs-differ]" in done.stdout
     assert "-[0.5, 1.6]" in done.stdout
     assert "+[0.5, 1.5]" in done.stdout

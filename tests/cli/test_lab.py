@@ -178,11 +178,9 @@ def test_a_copy_that_breaks_off_leaves_nothing(tmp_path, monkeypatch):
 
 def test_a_file_in_the_place_of_the_folder(tmp_path):
     (tmp_path / "lessons").write_text("x")
-    done = run("lab", tmp_path / "lessons")
-    assert done.returncode == 1
+    done, below = (CliRunner().invoke(main, ["lab", str(tmp_path / path)]) for path in ("lessons", "lessons/below"))
+    assert done.exit_code == below.exit_code == 1
     assert f"{tmp_path / 'lessons'} is a file; name a folder for your lessons" in done.stderr
-    below = run("lab", tmp_path / "lessons" / "below")
-    assert below.returncode == 1
     assert "cannot write the lessons to" in below.stderr
     assert "minitape lab FOLDER" in below.stderr
 
@@ -203,9 +201,9 @@ def test_a_folder_of_ones_own_stays_as_it_is(tmp_path, monkeypatch):
 def test_a_port_that_is_taken(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = run("lab", tmp_path, "--port", port)
+        done = CliRunner().invoke(main, ["lab", str(tmp_path), "--port", str(port)])
         assert lab_command.port_to_use("127.0.0.1", None) != port
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "0 is not in the range 1<=x<=65535" in CliRunner().invoke(main, ["lab", "--port", "0"]).stderr
     assert f"cannot listen on 127.0.0.1, port {port}: Address already in use. Leave --port out" in done.stderr
 
@@ -225,8 +223,8 @@ def test_a_package_that_is_missing_is_told_in_one_line(tmp_path, monkeypatch):
 
 
 def test_an_address_that_is_not_this_machines(tmp_path):
-    done = run("lab", tmp_path, "--ip", "192.0.2.1", "--port", "8899")
-    assert done.returncode == 1
+    done = CliRunner().invoke(main, ["lab", str(tmp_path), "--ip", "192.0.2.1", "--port", "8899"])
+    assert done.exit_code == 1
     assert "cannot listen on 192.0.2.1, port 8899" in done.stderr
 
 

@@ -85,6 +85,7 @@ def test_explain_speaks_the_language_of_the_lessons_else_that_of_the_system(vari
     assert ("磁带" in done.stdout) == chinese and ("tape" in done.stdout) != chinese, done.stdout
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.parametrize(("arguments", "status", "told"), [
     (["--help"], 0, "在 JupyterLab 里打开课程。"), (["lab", "--help"], 0, "只复制课程，不启动 JupyterLab。"),
     (["check", "none.ipynb"], 2, "没有这个笔记本：none.ipynb"), (["lab", "--own", "none"], 2, "没有文件夹 none"),

@@ -42,7 +42,7 @@ def test_widgets_are_not_saved(tmp_path):
     assert [list(output.data) for output in notebook.cells[0].outputs] == [["text/plain"]]
 
 
-@pytest.mark.long(sample=4)
+@pytest.mark.long(sample=5)
 @pytest.mark.parametrize(("source", "message"), [
     ("1 / 0", r"cell 1 \(1 / 0\) fails\n(.|\n)*ZeroDivisionError"),
     ("import sys\nprint('w', file=sys.stderr)", r"cell 1 \(import sys\) writes to stderr:\nw$"),

@@ -248,7 +248,7 @@ def test_a_function_that_forgets_to_return_is_no_blank():
     said = feedback("test.7", printed)
     assert said.startswith("Exercise test.7: not yet.")
     assert "printed(2.0) gives None" in said
-    assert said.endswith("Hint: Your function gives nothing back: write return before its result.")
+    assert said.endswith("Hint: Your function gives nothing back: write return before its result, and not print.")
     assert feedback("test.7", lambda x: None).endswith("Hint: Twice.")
     assert "Replace the ..." in feedback("test.7", untouched)
     made: dict = {}

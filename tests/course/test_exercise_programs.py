@@ -456,7 +456,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.5", "z * z", "x * x", "Which of the two belongs in"),
     ("12.5", "(g * (1.0 - z * z),)", "g * (1.0 - z * z)", "Give it back as a tuple"),
     ("08.6", "tf.where(x > 0.0, x, 1.0)", "tf.where(x > 0.0, x, 0.0)", "f still sees numbers that it cannot take"),
-    ("08.6", "tf.where(x > 0.0, f(safe), 0.0)", "f(safe)", "The outer where is still needed"),
+    ("08.6", "tf.where(x > 0.0, f(safe), 0.0)", "f(safe)", "what the where around f is for"),
     ("08.6", "tf.where(x > 0.0, f(safe), 0.0)", "tf.where(x > 0.0, f(x), 0.0)", "The slope is still NaN"),
     ("12.5", "(g * (1.0 - z * z),)", "(g * 1.0 - z * z,)", "The brackets are missing"),
     ("12.5", "1.0 - z * z", "1.0 - z", "Its square is missing"),

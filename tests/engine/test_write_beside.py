@@ -48,7 +48,6 @@ def table(path):
 
 WRITERS = {
     "a picture.svg": lambda path: tf.draw(tape()).save(path),
-    "a graph.dot": lambda path: tf.draw(tape()).save(path),
     "a view.html": lambda path: TapeView(tape()).save(path),
     "a class.csv": table,
     "any text.txt": lambda path: write(path, "new"),

@@ -378,7 +378,7 @@ print(json.dumps([float(long(tf.constant(0.75))), gradient(), compiled()]))
 """
 
 
-@pytest.mark.parametrize("how", ["compile", "import"])
+@pytest.mark.parametrize("how", [pytest.param("compile", marks=pytest.mark.long), "import"])
 def test_numba_that_fails(how, folder, right):
     if how == "import":
         (folder / "numba").mkdir()

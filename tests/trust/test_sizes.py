@@ -154,8 +154,8 @@ print(json.dumps(peaks))
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory is counted in other units")
 def test_many_tapes_and_a_very_long_one_take_bounded_memory(tmp_path, longest):
-    """100,000 tapes and one of five million rows, its gradient and its page, with `--longest`; else a twentieth."""
-    count = 100_000 if longest else 5_000
+    """100,000 tapes and one of five million rows, its gradient and its page, with `--longest`; else a tenth of them."""
+    count = 100_000 if longest else 10_000
     done = subprocess.run(
         [sys.executable, "-c", MEMORY, str(count), tmp_path / "page.html"], capture_output=True, text=True, check=True
     )

@@ -14,11 +14,11 @@ from .conftest import position, press, scope, size_of
 from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
-TURNS = 30
+TURNS = 18
 
 
 def recurrent() -> tuple[Any, Any, Any]:
-    """A recurrent network by hand: three weights, read in each of thirty turns."""
+    """A recurrent network by hand: three weights, read in each turn."""
     wx, wh = (tf.Variable(np.eye(4, dtype=np.float32) * k, name=name) for k, name in ((0.5, "Wx"), (0.3, "Wh")))
     b = tf.Variable(np.zeros(4, np.float32), name="b")
     xs = tf.constant(np.random.default_rng(0).normal(size=(TURNS, 2, 4)).astype(np.float32))

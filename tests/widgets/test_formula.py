@@ -132,7 +132,7 @@ def test_what_the_sweep_began_with_is_a_factor(show):
     assert formulas(page)[0] == ("∂(2.0 × y)/∂(x × x) = 2.0 × 1.5", "= 2.0 × 1.5 = 3.0")
 
 
-@pytest.mark.long(sample=3)
+@pytest.mark.long(sample=6)
 @pytest.mark.parametrize("name", ["square", "accumulation", "states", "nested", "cut", "loop", "weighted", "inside"])
 def test_the_numbers_of_the_factors_give_what_arrived(name, show):
     made: dict[str, Callable[[], Any]] = {"loop": lambda: chain(6), "weighted": weighted, "inside": within}

@@ -14,18 +14,17 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ...explain.caller import asking_frame
 from ...explain.families import CLASSES, LAYERS, ZEROS
 from ...explain.fixes.dialects import TENSORFLOW
 from ...explain.owners import living
 from ...explain.reasons import checks, text
 from ...explain.reasons.question import Given, Question, RecordedRow
 from ...explain.value_texts import FUNCTIONS
-from ...picture.reading import spaces
 from ...recording.rows import TapeSpan
 from ...recording.sites import NOWHERE, Site, last_return
 from ...recording.values import numbers_of
 from ..rows import exits_of, rows_of
+from .model import names_here
 from .operations import handle_of, variable_of
 
 STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
@@ -59,21 +58,13 @@ def read(recording: Any, target: Any, source: Any) -> Question:
 
 def _timed(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
     """A row, with what the tape was doing when it ran where that is why no gradient passes."""
-    extra, (state, since) = row.extra, adapter.state(row.row)
+    extra, (state, _) = row.extra, adapter.state(row.row)
     swept = adapter.sweep is not None and row.row in adapter.sweep.adjoints and row.row not in adapter.sweep.target
     untimely = adapter.tape is not None and not swept and row.kind == "operation" and state != "records"
     timed = (untimely or (extra.why == "not_recorded" and state != "records")) and extra.why in ("", "not_recorded")
-    why, site, what = TIMES[state] if timed else extra.why, NOWHERE, ""
+    why, what, site = TIMES[state] if timed else extra.why, "", NOWHERE
     if why in TIMES.values():
-        dropped = state == "dropped" and since is not None
-        site = (
-            since.way[-1]
-            if dropped
-            else NOWHERE
-            if since is None or not extra.way
-            else checks.apart(extra.way, since.way)
-        )
-        what = "gradient" if extra.at is not None else state
+        what, site = "gradient" if extra.at is not None else state, adapter.time(row)[1]
     return replace(row, given=[Given(one.row, why, site, what) for one in row.given], way=list(extra.way) or [row.site])
 
 
@@ -111,6 +102,13 @@ class TensorFlowAdapter:
         reset = next((span for span in spans[passed:] if span.word == "resets"), None) if state == "records" else None
         return (state, spans[passed - 1]) if reset is None else ("dropped", reset)
 
+    def time(self, row: RecordedRow) -> tuple[str, Site]:
+        """What the tape was doing when an operation ran, and which line made it do that, or led out of its block."""
+        state, since = self.state(row.row)
+        if state == "dropped":
+            return state, since.way[-1]
+        return state, checks.apart(row.extra.way, since.way) if since is not None and row.extra.way else row.site
+
     def _spans_of(self, tape: Any) -> list[TapeSpan]:
         """What a tape did until the sweep, in order."""
         if id(tape) not in self._spans:
@@ -120,7 +118,7 @@ class TensorFlowAdapter:
 
     def names(self) -> Iterable[tuple[str, Any]]:
         """The names of the program, and what they hold."""
-        return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
+        return names_here()
 
     def handle(self, value: Any) -> Any:
         """What a variable is known by."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import inspect
 import io
-from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext, redirect_stdout, suppress
-from copy import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -55,15 +55,13 @@ def opened(recording: Any, call: Call, sources: Sequence | None = None, seeds: S
     if given is None:
         return None
     (args, kwargs), made_up = given
+    names = inspect.signature(call.function.python_function).bind(*args, **kwargs).arguments
     inner, results = type(recording)(), list[Any]()
     inner.is_rerun, inner.made_up = True, made_up
     inner.log.line.outer = call.way, len(way_here())
     watcher, tape = TensorFlowWatcher(inner, open_functions=True), tf.GradientTape(persistent=True)
-    names = inspect.signature(call.function.python_function).bind(*args, **kwargs).arguments
     try:
-        with ExitStack() as around:
-            for block in (recording.asleep(), _unheard(), Block(inner, watcher)):
-                around.enter_context(block)
+        with recording.asleep(), _unheard(), Block(inner, watcher):
             with watcher.guard.quietly():
                 for variable, row in call.states:
                     value = recording.entries[row].value
@@ -82,6 +80,20 @@ def opened(recording: Any, call: Call, sources: Sequence | None = None, seeds: S
         for handle, value in inner.log.before.values():
             gen_resource_variable_ops.assign_variable_op(handle, value)
     return Opened(inner, [handle_of(one) for one in results], names)
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """What runs in the block prints nothing, writes no summary, and takes none of the program's random numbers."""
+    own = context.context()
+    random = {"_rng": Random("minitape")} if hasattr(own, "_rng") else {}  # where the program has set a seed
+    with (
+        redirect_stdout(io.StringIO()),
+        TemporaryAttributes(tf, print=lambda *said, **how: None),
+        tf.summary.record_if(False),
+        TemporaryAttributes(own, **random),
+    ):
+        yield
 
 
 def _arguments(call: Call) -> tuple[Any, bool] | None:
@@ -115,33 +127,26 @@ def _by_keras(dataset: Any) -> bool:
     return bool(functions) and all(one._func.__module__.startswith("keras.") for one in functions)
 
 
-def _unheard() -> ExitStack:
-    """What runs in the block prints nothing, writes no summary, and takes none of the program's random numbers."""
-    own, around = context.context(), ExitStack()
-    around.enter_context(redirect_stdout(io.StringIO()))
-    around.enter_context(TemporaryAttributes(tf, print=lambda *said, **how: None))
-    around.enter_context(tf.summary.record_if(False))
-    if hasattr(own, "_rng"):  # the program has set a seed
-        around.enter_context(TemporaryAttributes(own, _rng=copy(own._rng)))
-    return around
-
-
 def steps_of(recording: Any) -> list[tuple[Call, Any]]:
-    """The compiled steps of a block, each with the recording of its call that ran again: of each function the last
-    call, or the last before its variables were NaN.
-    """
-    log, chosen = recording.log, dict[Any, Call]()
+    """The compiled steps of a block, one of each function, with the recording of its call that ran again."""
+    log, calls = recording.log, dict[Any, list[Call]]()
     for call in log.calls:
-        states = [recording.entries[row].value for _, row in call.states]
-        finite = all(state is None or state.facts()[1] for state in states)
-        asks = call.graph is None or has_tapes(call.graph) or (not log.tapes.known and is_repeatable(call.graph))
-        if asks and (finite or call.function not in chosen):
-            chosen[call.function] = call
-    for call in chosen.values():
+        if call.graph is None or has_tapes(call.graph) or (not log.tapes.known and is_repeatable(call.graph)):
+            calls.setdefault(call.function, []).append(call)
+    for call in (chosen := [_last(recording, same) for same in calls.values()]):
         if call not in log.reruns:
             log.reruns[call] = opened(recording, call)
-    found = ((call, log.reruns[call]) for call in chosen.values())
+    found = ((call, log.reruns[call]) for call in sorted(chosen, key=log.calls.index))
     return [(call, run.recording) for call, run in found if run is not None and run.recording.sweeps]
+
+
+def _last(recording: Any, calls: Sequence[Call]) -> Call:
+    """The last of some calls, or the last before their variables were NaN."""
+    for call in reversed(calls):
+        states = [recording.entries[row].value for _, row in call.states]
+        if all(state is None or state.facts()[1] for state in states):
+            return call
+    return calls[-1]
 
 
 def rerun_of(recording: Any, source: Any) -> tuple | None:

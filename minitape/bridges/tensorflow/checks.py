@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,9 @@ def whole_numbers(q: Question) -> Finding | None:
     dtype = tf.as_dtype(q.source.dtype) if q.source.dtype is not None else tf.float32
     if dtype.is_floating or dtype.is_complex:
         return None
-    site = next(reversed(q.adapter.birth(q.source)[1]), None) or bound_at(q) or use_of(q)
+    names = {q.name, f"self.{q.name.rpartition('.')[2]}", q.name.rpartition("[")[0]} - {"self.", ""}
+    makes = lambda s: not names.isdisjoint(s.binds) and s.call_of("Variable", "constant", "add_weight")  # noqa: E731
+    site = next(reversed(q.adapter.birth(q.source)[1]), None) or told(q, makes) or use_of(q)
     return Finding("integer_dtype", site, what=dtype.name)
 
 
@@ -65,30 +68,20 @@ def use_of(q: Question) -> Site:
     )
 
 
-def bound_at(q: Question) -> Site | None:
-    """The one line of the text that makes what has the source's name."""
-    use, name = text.at(use_of(q)), q.name
-    names = {name, f"self.{name.rpartition('.')[2]}", name.rpartition("[")[0]} - {"self.", ""}
-    near = text.statements(use.file) if use is not None else []
-    makes = [s for s in near if not names.isdisjoint(s.binds) and s.call_of("Variable", "constant", "add_weight")]
-    return makes[0].site if len(makes) == 1 else None
+def told(q: Question, fits: Callable[[text.Statement], Any]) -> Site | None:
+    """The line that fits, among those that made the source; else the one of the text that does."""
+    made = [at for site in reversed(q.adapter.birth(q.source)[1]) if (at := text.at(site)) is not None]
+    found = [s for s in made if fits(s)] or [s for s in text.statements(use_of(q)[0]) if fits(s)]
+    return found[0].site if found and (made or len(found) == 1) else None
 
 
-def said(q: Question, word: str) -> Site | None:
-    """Where the program says ``word=...`` of the source, or in one place."""
-    _, way = q.adapter.birth(q.source)
-    use = text.at(use_of(q))
-    near = [at for site in reversed(way) if (at := text.at(site)) is not None]
-    for group in (near, text.statements(use.file) if use is not None else []):
-        found = [
-            s
-            for s in group
-            if any(k.arg == word for call in s.calls for k in call.keywords)
-            or any(name.endswith(f".{word}") for name in s.binds)
-        ]
-        if found and (near or len(found) == 1):
-            return found[0].site
-    return None
+def frozen_at(q: Question) -> Site:
+    """Where the program says that the source is not to be trained; else where it is used."""
+    return told(q, lambda s: "trainable" in _said(s)) or use_of(q)
+
+
+def _said(s: text.Statement) -> list:
+    return [*(k.arg for call in s.calls for k in call.keywords), *(name.rpartition(".")[2] for name in s.binds)]
 
 
 def copied(q: Question) -> Finding | None:
@@ -123,7 +116,7 @@ def not_tracked(q: Question) -> Finding | None:
     variable = leaf is not None and leaf.kind == "variable"
     uses = q.first_uses()
     if leaf is not None and variable and not trainable:
-        return at_row(q, "not_trainable", leaf.row, site=said(q, "trainable") or use_of(q))
+        return at_row(q, "not_trainable", leaf.row, site=frozen_at(q))
     if variable and uses and all(row.extra.why not in ("", "not_recorded") for row in uses):
         return None
     records = next((row.row for row in uses if adapter.state(row.row)[0] == "records"), uses[0].row if uses else None)
@@ -165,46 +158,21 @@ def _read_of(q: Question) -> Finding | None:
 
 def _time(q: Question, row: int) -> Finding | None:
     """What the tape was doing when an operation ran."""
-    state, since = q.adapter.state(row)
-    if state == "records":
-        return None
-    way = q.rows[row].extra.way
-    site = (
-        since.way[-1]
-        if state == "dropped"
-        else checks.apart(way, since.way)
-        if since is not None and way
-        else q.rows[row].site
-    )
-    return at_row(q, TIMES[state], row, "reset" * (state == "dropped"), site=site)
+    state, site = q.adapter.time(q.rows[row])
+    return None if state == "records" else at_row(q, TIMES[state], row, "reset" * (state == "dropped"), site=site)
 
 
 # -- the way ---------------------------------------------------------------------------------------
 
 
 def broken(q: Question) -> Finding | None:
-    """What breaks the way; before it, what left and came back on an open one."""
+    """What breaks the way, in TensorFlow's words; inside of a function what does it there."""
     found = checks.broken(q) or no_rule(q)
     for one in [] if found is None else [found, *found.others]:
         _worded(q, one)
-    if found is None:
-        return None
-    inside_ = [
-        one
-        for one in [found]
-        if one.row is not None
-        and q.rows[one.row].extra.function is not None
-        and one.cause in ("", "nondifferentiable", "not_recorded")
-    ]
-    reached = q.forward(q.own, open_only=True)
-    exit = next(
-        (e for e in reversed(q.exits) if e.row in reached and e.how != "__bool__" and checks.flows_back(q, e)), None
-    )
-    if exit is not None:
-        left_ = left_by(q, exit)
-        left_.others = [found]
-        return left_
-    deeper = next((inside(q, one.row) for one in inside_ if one.row is not None), None)
+    if found is None or found.row is None or q.rows[found.row].extra.function is None:
+        return found
+    deeper = inside(q, found.row) if found.cause in ("", "nondifferentiable", "not_recorded") else None
     return found if deeper is None or deeper.cause == "connected" else deeper
 
 
@@ -239,8 +207,6 @@ def _worded(q: Question, one: Finding) -> None:
     elif one.cause == "variable_assign":
         at = text.at(one.site)
         one.kind = "metric" if at is not None and at.call_of("update_state") else ""
-    elif row.op in PYTHON:
-        one.cause, one.what, one.kind = "left_through_numpy", PYTHON[row.op], "python"
     elif is_dataset(row.op):
         use = text.at(row.site)
         keras = keras_call(use)  # which makes a dataset of what it is given
@@ -298,17 +264,10 @@ def inside(q: Question, row: int) -> Finding | None:
     if run is None or entry.output >= len(run.results):
         return None
     inner, target = run.recording, run.results[entry.output]
-    targets = [row for sweep in inner.sweeps for row in sweep.target]
-    if inner.row_of(target) not in targets:
-        behind = read(inner, target, target).behind
-        near = [one for one in targets if one in behind]
-        target = inner.entries[near[-1]].extra.asked if near else target
     found: Finding | None = None
-    asked, variables = (
-        (entries[one].extra.asked for one in entry.inputs if one in after),
-        recording.log.tensors.variables,
-    )
-    things = [variables[id(one)].variable if one.dtype == tf.resource else one for one in asked]
+    known = recording.log.tensors.variables
+    asked = [entries[one].extra.asked for one in entry.inputs if one in after]
+    things = [known.get(id(one), one) for one in asked]
     for thing in [*things, *(run.results[output] for output in _results(q, row))] or [q.source]:
         inner_q = question(inner, target, thing, q.name)
         found = first(inner_q)
@@ -341,17 +300,13 @@ def left(q: Question) -> Finding | None:
 def to_keras(exit: Exit) -> bool:
     """Whether a loss that Keras was given returns what came of a value that left."""
     at = text.at(exit.site)
-    if at is None or not at.functions or at.functions[0] not in dict(predictions(text.program(at.file), at)):
+    if at is None or not at.functions or at.functions[0] not in predictions(text.program(at.file), at):
         return False
     return any(isinstance(s.node, ast.Return) and s.functions == at.functions for s in text.flow(at, []))
 
 
 def left_at(q: Question, exit: Exit) -> Finding:
     """What breaks the way before a value leaves, or that it left."""
-    stores = {site for _, _, site, _ in q.adapter.log.stores}
-    begun = any(span.word == "begins" and span.at < exit.number for span in q.adapter.log.tapes.spans)
-    if exit.site in stores and not begun:
-        return Finding("wrong_object", exit.site, exit.row, kind="copied")
     row, one = next(
         (
             (row, one)
@@ -442,12 +397,11 @@ def _twin(q: Question) -> Finding | None:
 
 
 def made_by(q: Question, row: RecordedRow) -> tuple[Site, bool]:
-    """The line that copied a model or made the variable of a row; and whether it called a function that builds it."""
+    """The line that made a row's variable, or copied its model; and whether it called a function that builds it."""
     way = q.adapter.birth_of(row)[1]
-    copies = [s for s in (text.statements(q.sweep.site[0]) if q.sweep else ()) if s.call_of(*COPIES)]
-    copy = next((site for site in reversed(way) if any(s.covers(site) for s in copies)), None)
-    if copy is not None or not way:
-        return copy or (copies[0].site if len(copies) == 1 else row.site), False
+    if not way:  # before the block: the text may have one line that copies a model
+        copies = [s for s in text.statements(row.site[0]) if s.call_of(*COPIES)]
+        return copies[0].site if len(copies) == 1 else row.site, False
     outer = len(way) - 1
     while outer and (at := text.at(way[outer])) is not None and _gives_back(at):
         outer -= 1
@@ -474,24 +428,24 @@ def unused(q: Question) -> Finding | None:
         found = inside(q, row)
         if found is not None and found.cause != "connected":
             return found
-    handle = handle_of(q.source)
-    layers = list(living(tf.keras.layers.Layer))
+    return unused_layer(q) or Finding("independent")
+
+
+def unused_layer(q: Question) -> Finding | None:
+    """The layer of a variable was not called."""
+    handle, layers = handle_of(q.source), list(living(tf.keras.layers.Layer))
     owners = [one for one in layers if any(handle_of(v) is handle for v in one._trainable_variables)]
-    if not any(
-        q.behind.intersection(q.adapter.log.tensors.rows_of(v)) for one in owners for v in one._trainable_variables
-    ):
-        for holder in layers:
-            for name, value in vars(holder).items():
-                if any(value is one for one in owners):
-                    bound = [
-                        s
-                        for file in {row.site[0] for row in q.rows}
-                        for s in text.statements(file)
-                        if f"self.{name}" in s.binds and s.in_class == type(holder).__name__
-                    ]
-                    if bound:
-                        return Finding("unused_layer", bound[0].site, what=owners[0].name)
-    return Finding("independent")
+    others = [v for one in owners for v in one._trainable_variables]
+    if any(q.behind.intersection(q.adapter.log.tensors.rows_of(v)) for v in others):
+        return None
+    held = (
+        (holder, name)
+        for holder in layers
+        for name, value in vars(holder).items()
+        if any(value is one for one in owners)
+    )
+    sites = (site for holder, name in held if (site := text.attribute_site(holder, name)) != NOWHERE)
+    return next((Finding("unused_layer", site, what=owners[0].name) for site in sites), None)
 
 
 # -- what arrived ----------------------------------------------------------------------------------
@@ -499,7 +453,11 @@ def unused(q: Question) -> Finding | None:
 
 def zero(q: Question) -> Finding | None:
     """What made zeros, with what TensorFlow knows of it; inside of a function what did there."""
-    return _inner(q, zero_nan.zero(q))
+    found = zero_nan.zero(q)
+    row = None if found is None or found.row is None else q.rows[found.row]
+    if row is not None and is_custom(row.extra.op or ""):
+        return Finding("custom_rule", q.adapter.rule(row), row.row)
+    return _inner(q, found)
 
 
 def nan(q: Question) -> Finding | None:
@@ -519,8 +477,6 @@ def _inner(q: Question, found: Finding | None) -> Finding | None:
     if found is None or found.row is None:
         return found
     row = q.rows[found.row]
-    if is_custom(row.extra.op or "") and found.cause not in ("nan_backward", "nan_forward"):
-        return Finding("custom_rule", q.adapter.rule(row), row.row)
     if row.op in PYTHON:
         return at_row(q, "left_through_numpy", row.row, "python", PYTHON[row.op])
     if row.extra.function is not None:
@@ -544,7 +500,7 @@ def no_tape(q: Question) -> Finding | None:
 
 def left_out(q: Question) -> Finding | None:
     """Keras did not ask for the gradient of a variable that is not to be trained."""
-    return Finding("not_trainable", said(q, "trainable") or use_of(q), kind="left out") if q.adapter.left_out else None
+    return Finding("not_trainable", frozen_at(q), kind="left out") if q.adapter.left_out else None
 
 
 CHECKS = (

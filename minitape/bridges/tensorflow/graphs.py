@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.recording.frames import own_file
-from ...recording.sites import NOWHERE, Site
 from .operations import changes_variable
 
 TAPES, CHANGES = "_minitape_tapes", "_minitape_changes"  # what is known of a graph, as attributes of it
@@ -24,35 +22,27 @@ def has_tapes(graph: Any) -> bool:
     """Whether a tape computes a gradient in a graph."""
     known: bool | None = getattr(graph, TAPES, None)
     if known is None:
-        known = any("gradient_tape" in op.name for inner in graphs_within(graph) for op in inner.get_operations())
+        within = graphs_within(graph)
+        known = any(getattr(inner, TAPES, False) for inner in within)
+        known |= any("gradient_tape" in op.name for inner in within for op in inner.get_operations())
         setattr(graph, TAPES, known)
     return known
 
 
-def site_of(frames: Any) -> Site:
-    """The user's line in a traceback of TensorFlow's."""
-    found = [(frame.filename, frame.lineno) for frame in frames or ()]
-    return next((site for site in reversed(found) if not own_file(site[0])), NOWHERE)
-
-
-def changes_in(graph: Any) -> dict[int, Site]:
-    """Which inputs of a graph are variables that it changes, and on which line: nowhere where an optimizer of Keras
-    does it.
-    """
-    known: dict[int, Site] | None = getattr(graph, CHANGES, None)
+def changes_in(graph: Any) -> set[int]:
+    """Which inputs of a graph are variables that it changes, by their places."""
+    known: set[int] | None = getattr(graph, CHANGES, None)
     if known is None:
-        known = {}
         own, *inner = graphs_within(graph)
         outside = {id(inside): value for one in inner for value, inside in one.captures}
         places = {id(tensor): number for number, tensor in enumerate(own.inputs)}
         places |= {id(value): places[id(inside)] for value, inside in own.captures}
+        known = set()
         for op in (op for one in (own, *inner) for op in one.get_operations() if changes_variable(op.type)):
             handle = op.inputs[0]
             while id(handle) in outside:  # the graph around it gave it
                 handle = outside[id(handle)]
-            optimizes = any("/keras/src/optimizers/" in frame.filename for frame in op.traceback or ())
-            if id(handle) in places:
-                known.setdefault(places[id(handle)], NOWHERE if optimizes else site_of(op.traceback))
+            known |= {places[id(handle)]} if id(handle) in places else set()
         setattr(graph, CHANGES, known)
     return known
 

@@ -23,10 +23,16 @@ def parts_of(recording: Any, model: Any) -> dict | None:
     """
     if not isinstance(model, (tf.Module, tf.keras.layers.Layer)):
         return None
-    known = [(name, value) for space in spaces(asking_frame()) for name, value in list(space.items())]
-    name = next((name for name, value in known if value is model and not name.startswith("_")), type(model).__name__)
+    name = next(
+        (name for name, value in names_here() if value is model and not name.startswith("_")), type(model).__name__
+    )
     asked = asked_for(recording)
     return {path: v for path, v in variables_of(model, name) if is_float(v) or id(handle_of(v)) in asked}
+
+
+def names_here() -> list[tuple[str, Any]]:
+    """The names of the program that asks, and what they hold."""
+    return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
 
 
 def asked_for(recording: Any) -> set[int]:
@@ -89,12 +95,13 @@ def trained(recording: Any) -> dict:
     log, asked = recording.log, asked_for(recording)
     read = {
         key: v
-        for key, (_, v) in log.tensors.variables.items()
+        for key, v in log.tensors.variables.items()
         if is_variable(v) and log.tensors.rows_of(v) and (key in asked or (is_float(v) and (v.trainable or not asked)))
     }
     found, seen = dict[str, Any](), set[int]()
-    named = [item for space in spaces(asking_frame()) for item in list(space.items())]
-    for name, value in sorted(named, key=lambda item: isinstance(item[1], (list, tuple))):  # a place in one says little
+    for name, value in sorted(
+        names_here(), key=lambda item: isinstance(item[1], (list, tuple))
+    ):  # a place in one says little
         if name.startswith("_") or isinstance(value, type):
             continue
         for path, variable in variables_of(value, name):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from ...explain.reasons import text
 from ...recording.sites import Site
@@ -13,42 +12,36 @@ FOREIGN = ("numpy", "scipy", "sklearn", "math")  # packages that work on arrays 
 
 def numpy_call(site: Site) -> Site | None:
     """The line on which a function of NumPy's, or of a package that works on its arrays, is given what a line
-    computed.
+    computed; of a call of ``fit``, what it gives to a loss.
     """
     start = text.at(site)
     if start is None:
         return None
     program = text.program(start.file)
     modules = {name for name, module in program.imported.items() if module.partition(".")[0] in FOREIGN}
-    fits = start.call_of("fit", "train_on_batch") is not None
-    predicted = dict(predictions(program, start)) if fits else {}
-    for at in [*predicted_statements(program, predicted), *text.flow(start, [])] if modules else ():
+    losses = predictions(program, start) if start.call_of("fit", "train_on_batch") else {}
+    of_losses = [s for s in program.statements if s.functions and s.functions[0] in losses]
+    for at in [*of_losses, *text.flow(start, [])] if modules else ():
         for call in at.calls:
             foreign = text.root_name(call.func) in modules or text.last_name(call.func) == "img_to_array"
             given = [*call.args, *(keyword.value for keyword in call.keywords)]
-            name = predicted.get(next(iter(at.functions), None))
+            name = losses.get(next(iter(at.functions), None))
             if foreign and (text.enters(start, at, given) or any(text.unparse(part) == name for part in given)):
                 return at.file, call.lineno
     return None
 
 
-def predicted_statements(program: text.ProgramText, predicted: dict) -> list[text.Statement]:
-    """The statements of the losses that Keras was given."""
-    return [s for s in program.statements if s.functions and s.functions[0] in predicted]
-
-
-def predictions(program: text.ProgramText, near: text.Statement) -> Iterator[tuple[text.Def | None, str]]:
-    """The functions that Keras is given as a loss, near a statement if some are there, and what they call a prediction:
-    their last parameter without a default.
+def predictions(program: text.ProgramText, near: text.Statement) -> dict[text.Def | None, str]:
+    """The functions that Keras is given as a loss, near a statement if some are there, and what they call a
+    prediction: their last parameter without a default.
     """
-    compiles = [s for s in program.statements if s.call_of("compile")]
-    here = [s for s in compiles if s.functions == near.functions] or compiles
-    for call in (call for s in here for call in s.calls if text.last_name(call.func) == "compile"):
-        for loss in (*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "loss")):
-            name = text.last_name(getattr(loss, "func", loss))
-            for at in program.statements:
-                f = at.node
-                if not isinstance(f, ast.FunctionDef) or len(f.args.args) <= len(f.args.defaults):
-                    continue
-                if f.name == name or (f.name == "call" and at.in_class == name):
-                    yield f, f.args.args[-1 - len(f.args.defaults)].arg
+    compiles = [(s, call) for s in program.statements if (call := s.call_of("compile")) is not None]
+    here = [call for s, call in compiles if s.functions == near.functions] or [call for _, call in compiles]
+    given = [part for call in here for part in (*call.args[1:2], *(k.value for k in call.keywords if k.arg == "loss"))]
+    names = {text.last_name(getattr(part, "func", part)) for part in given}
+    losses = [
+        s.node
+        for s in program.statements
+        if isinstance(s.node, ast.FunctionDef) and (s.in_class if s.node.name == "call" else s.node.name) in names
+    ]
+    return {f: f.args.args[-1 - len(f.args.defaults)].arg for f in losses if len(f.args.args) > len(f.args.defaults)}

@@ -147,7 +147,7 @@ def why_no_gradient(op: str) -> str:
 
 def is_dataset(op: str) -> bool:
     """Whether an operation makes a dataset, whose elements are computed apart from the program."""
-    return "Dataset" in op and not op.startswith("__")
+    return ("Dataset" in op or op == "MakeIterator") and not op.startswith("__")
 
 
 def is_custom(op: str) -> bool:

@@ -130,9 +130,8 @@ def record(
 
     Recorded, a training step takes about twice as long. Two options record a few steps only, from one gradient to the
     next, and let the others run as they are: such a block may stay in a training loop. ``first=5`` makes one recording
-    of the first five steps. ``every=100`` records the first and then each hundredth step. The last
-    recording answers. A step that is compiled
-    as a whole, as in ``fit``, is one for ``first`` and ``every``.
+    of the first five steps. ``every=100`` records the first and then each hundredth step. The last recording answers. A
+    step that is compiled as a whole, as in ``fit``, is one for ``first`` and ``every``.
 
     A call of a ``tf.function`` is one row, which pictures open. With ``open_functions`` functions run eagerly in the
     block, line by line: their operations are rows whose scope begins with the function's name, and a tape inside of

@@ -5,7 +5,7 @@ computed.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,6 +17,7 @@ from ...recording.sites import Site
 from ..changes import Changes
 from ..kept_values import Noted
 from ..recording import MOST
+from .graphs import changes_in, has_tapes
 from .operations import (
     CUTS,
     HOW,
@@ -25,9 +26,11 @@ from .operations import (
     RunningLine,
     changes_variable,
     handle_of,
+    is_dataset,
     name_of,
     plain,
     reason_of,
+    variable_of,
     watching,
 )
 from .tensor_rows import TensorRows
@@ -38,7 +41,6 @@ from .value import (
     TapeTimes,
     TensorFlowExtra,
     TooLong,
-    VariableValue,
     some,
     unrecorded,
 )
@@ -61,7 +63,6 @@ class TensorFlowLog:
         self.reruns: dict[Call, Any] = {}  # what the compiled steps among them computed when they ran again
         self.before: dict[int, tuple] = {}  # in a call that runs again, variables before they change, by their handles
         self.failed: tuple[int, int] | None = None  # (after how many backward passes, from which row) one was refused
-        self.captured: list = []  # the variables that the functions of a dataset read, while its iterator is made
         self.seen = Changes()  # asleep while explain computes something
         self.optimizer_steps: list[OptimizerStep] = []
         self.applied: dict[int, int] = {}  # a variable's handle -> the gradient that an optimizer changes it with
@@ -79,29 +80,15 @@ class TensorFlowLog:
 
     def wrote(self, op: str, inputs: Sequence, outputs: Sequence, function: Any = None) -> None:
         """An operation ran eagerly; ``function`` where it is the call of a ``tf.function``."""
-        if op in ("ReadVariableOp", "ResourceGather") and id(inputs[0]) not in self.tensors.variables:
-            self.tensors.variables[id(inputs[0])] = VariableValue(inputs[0], None)
         if op == "VarHandleOp":
             self.born[outputs[0]] = len(self.born), self.line.way()
         if op == "ReadVariableOp":
             self.tensors.remember(outputs[0], self.tensors.state_of(inputs[0], outputs[0]))
             return
-        if op == "MakeIterator":
-            row = self.tensors.row_of(inputs[0])
-            if self.captured and not self.entries[row].inputs:  # it was made before the block
-                entry = self.entries[row]
-                entry.extra.came, entry.extra.why, entry.op = (
-                    [self.tensors.state_of(handle) for handle in self.captured],
-                    "nondifferentiable",
-                    "MapDataset",
-                )
-            self.tensors.current[id(inputs[1])] = row
-            self.tensors.remember(inputs[1], row)
-            return
         if changes_variable(op):
             self.stored(inputs)
             return
-        if op in SHAPES or not inputs or not outputs or all(t.dtype == tf.resource for t in outputs):
+        if op in SHAPES or is_dataset(op) or not inputs or not outputs or all(t.dtype == tf.resource for t in outputs):
             return  # constants enter when they are used
         if len(self.entries) >= MOST:
             self.recording.left_out += 1
@@ -158,21 +145,27 @@ class TensorFlowLog:
         rows = [self.tensors.row_of(target), *(row for source in sources for row in self.tensors.rows_of(source)[-1:])]
         self._write(name, rows, [result for result in results if result is not None])
 
-    def custom(self, op: str, rows: list[int], outputs: Sequence) -> None:
+    def iterates(self, iterator: Any, given: Sequence) -> None:
+        """The elements of a dataset are asked for, which are computed of these tensors and variables."""
+        self._write("Dataset", [self.tensors.row_of(one) for one in given], [iterator])
+        self.tensors.current[id(iterator)] = self.tensors.rows_of(iterator)[-1]
+
+    def custom(self, op: str, inputs: Sequence, outputs: Sequence) -> None:
         """A call of a function with a gradient of the program's own."""
+        rows = [self.tensors.row_of(one) for one in inputs]
         with TemporaryAttributes(self.tensors, later=True):  # the tape hears of it at its end
             self._write(op, rows, outputs)
 
     def called(self, function: Any, given: tuple) -> Call:
         """The program calls a ``tf.function``."""
-        kept = tf.nest.map_structure(lambda one: self.tensors.keep(one) if tf.is_tensor(one) else one, given)
+        kept = tf.nest.map_structure(lambda one: self.tensors.keep(one) if isinstance(one, tf.Tensor) else one, given)
         self.calls.append(Call(function, kept, self.line.way(), len(self.recording.sweeps)))
         return self.calls[-1]
 
     def enters(self, variables: Sequence, inputs: Sequence) -> list[tuple[Any, int]]:
         """A ``tf.function`` is about to run: its variables, which may have changed when it has, and their rows."""
         for variable in variables:
-            self.tensors.variables.setdefault(id(variable.handle), VariableValue(variable.handle, variable))
+            self.tensors.know(variable)
         self.tensors.later = True
         for handle in inputs:
             if handle.dtype == tf.resource and id(handle) in self.tensors.variables:
@@ -205,18 +198,18 @@ class TensorFlowLog:
         self.optimizer_steps.append(OptimizerStep(self.line.here(), given, len(self.entries)))
         self.applied = {id(handle): rows[0] for handle, rows in found if rows}
 
-    def ran(self, inputs: Sequence, changed: Mapping[int, Site]) -> None:
-        """A ``tf.function`` ran, and changed some of its variables: by their place among the inputs, and on which
-        line.
+    def ran(self, inputs: Sequence, graph: Any) -> None:
+        """A ``tf.function`` ran, and may have changed some of its variables. In a training step they are no way of a
+        gradient, and what is not trainable there an optimizer keeps for itself.
         """
+        changed, trains, site = changes_in(graph), has_tapes(graph), self.line.here()
         rows = [row for at, given in enumerate(inputs) if at not in changed for row in self.tensors.rows_of(given)[-1:]]
-        for place, site in changed.items():
-            known = self.tensors.variables.get(id(inputs[place]))
-            if site[1] is None and known is not None and not getattr(known.variable, "trainable", True):
-                continue  # what an optimizer keeps for itself
-            self.tensors.current.pop(id(inputs[place]), None)
-            if site[1] is not None:
-                self.stores += [(id(inputs[place]), row, site, len(self.entries)) for row in rows]
+        for handle in (inputs[place] for place in changed):
+            known = self.tensors.variables.get(id(handle))
+            if trains and known is not None and not known.trainable:
+                continue
+            self.tensors.current.pop(id(handle), None)
+            self.stores += [(id(handle), row, site, len(self.entries)) for row in rows if not trains]
 
     def stored(self, inputs: Sequence) -> None:
         """A variable has a new value: its next use is another state."""
@@ -229,7 +222,7 @@ class TensorFlowLog:
         self.stores.append((id(handle), stored[0] if stored else self.applied.get(id(handle)), site, len(self.entries)))
         if not stored and isinstance(value, tf.Tensor):
             self.copied[value] = handle, site
-        name = None if known is None else name_of(known.variable)
+        name = None if known is None else name_of(known)
         self.recording.events.append(
             {"kind": "assign", "name": name or "variable", "line": site[1]} | ({} if row is None else {"from": row})
         )
@@ -245,9 +238,11 @@ class TensorFlowLog:
 
     def watched(self, value: Any, tape: Any) -> None:
         """``tape.watch`` was called."""
-        value = handle_of(value)
+        variable, value = variable_of(value), handle_of(value)
         if not isinstance(value, tf.Tensor):
             return
+        if isinstance(variable, tf.Variable):
+            self.tensors.know(variable)
         for row in self.tensors.rows_of(value):
             entry = self.entries[row]
             if entry.kind == "operation":  # from now on it counts as a source

@@ -24,9 +24,7 @@ def run_of(recording: Any) -> CheckedRun:
     """The rows, sweeps and steps of a recording, as the checks read them."""
     log, sweeps = recording.log, [sweep for sweep in recording.sweeps if sweep.adjoints]
     given = handles_given(sweeps)
-    known = {
-        key: one.variable for key, one in log.tensors.variables.items() if one.variable is not None and key in given
-    }
+    known = {key: variable for key, variable in log.tensors.variables.items() if key in given}
     return CheckedRun(
         rows_read(recording),
         sweeps,

@@ -11,7 +11,7 @@ from tensorflow.python.ops import gen_resource_variable_ops
 from ...recording.sites import NOWHERE
 from ..kept_values import Bound, Noted
 from .operations import RunningLine, handle_of, name_of, watching
-from .value import Made, TapeTimes, TensorFlowExtra, TensorFlowValue, VariableValue, unrecorded
+from .value import Made, TapeTimes, TensorFlowExtra, TensorFlowValue, unrecorded
 
 
 class TensorRows:
@@ -19,7 +19,7 @@ class TensorRows:
 
     def __init__(self, recording: Any, line: RunningLine, tapes: TapeTimes) -> None:
         self.recording, self.entries, self.line, self.tapes = recording, recording.entries, line, tapes
-        self.variables: dict[int, VariableValue] = {}  # by the identity of the handle
+        self.variables: dict[int, tf.Variable] = {}  # by the identity of the handle
         self.made: Noted[Made] = Noted()  # what tapes gave back, in sweeps that no other tape recorded
         # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
         self.later = False
@@ -32,6 +32,10 @@ class TensorRows:
     def rows_of(self, value: Any) -> list[int]:
         """All rows that stood for a tensor or a variable, in order."""
         return self._rows.get(handle_of(value), [])
+
+    def know(self, variable: Any) -> None:
+        """The program has this variable."""
+        self.variables.setdefault(id(variable.handle), variable)
 
     def remember(self, value: Any, row: int) -> None:
         """This row stands for a tensor or a handle."""
@@ -55,13 +59,13 @@ class TensorRows:
                 self.unsure.append(row)
             return row
         known = self.variables.get(id(handle))
-        if value is None and known is not None and known.variable is not None:
+        if value is None and known is not None:
             with unrecorded():
-                value = gen_resource_variable_ops.read_variable_op(handle, known.variable.dtype)
+                value = gen_resource_variable_ops.read_variable_op(handle, known.dtype)
         watched = watching(handle)
         row = self.recording.leaf(
             None if value is None else self.keep(value),
-            name=None if known is None else name_of(known.variable),
+            name=None if known is None else name_of(known),
             kind="variable",
             version=len(self.rows_of(handle)),
             site=self.line.here(),

@@ -124,13 +124,6 @@ class TapeTimes:
             held.clear()
 
 
-class VariableValue(NamedTuple):
-    """A variable that the program read or changed."""
-
-    handle: Any
-    variable: Any
-
-
 class OptimizerStep(NamedTuple):
     """An optimizer changes variables: where, the identities of their handles, and when there were so many rows."""
 

@@ -4,7 +4,6 @@ gradients.
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.data.ops import iterator_ops
-from tensorflow.python.eager import context, execute
+from tensorflow.python.eager import context, execute, record
 from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.framework import op_callbacks, ops
@@ -23,12 +22,12 @@ from tensorflow.python.ops import custom_gradient, resource_variable_ops, script
 
 from ...engine.recording.block import TemporaryAttributes
 from ...engine.recording.frames import own_file
-from .graphs import changes_in, has_tapes
+from .graphs import TAPES, has_tapes
 from .guard import Guard
-from .operations import changes_variable, handle_of
+from .operations import changes_variable
 from .rows import TensorFlowLog
 from .sweeps import SweepWatcher, register
-from .value import Call, VariableValue
+from .value import Call
 
 STEP = "_minitape_step"  # an attribute of a tf.function in which tapes compute gradients
 WORDS = {"__enter__": "begins", "__exit__": "ends", "reset": "resets"}
@@ -45,7 +44,7 @@ class TensorFlowWatcher:
         self.guard = Guard(recording)
         self.sweeps = SweepWatcher(self.guard)
         self._custom_calls = 0
-        self._accessed: dict = {}  # the variables that were read inside of a tf.custom_gradient
+        self._custom_op: tuple[str, str] | None = None  # the tf.custom_gradient that runs
         self._applying = 0  # more than 0 in the step of an optimizer
         self._called: Call | None = None  # the program's call of a tf.function, and the graph that runs
         self._running: Any = None
@@ -69,16 +68,17 @@ class TensorFlowWatcher:
             (tape, "jacobian", self._jacobian),
             (tape, "batch_jacobian", self._jacobian),
             (tape, "watch", self._watch),
-            (tape, "__enter__", self._border),
             (tape, "__exit__", self._border),
             (tape, "stop_recording", self._paused),
             (tape, "reset", self._border),
             (custom_gradient, "_eager_mode_decorator", self._custom),
+            (record, "record_operation", self._recorded),
             (iterator_ops.OwnedIterator, "_create_iterator", self._iterator),
             (script_ops, "py_func_common", self._numpy_function),
             *((ops._EagerTensorBase, name, self._left(name)) for name in LEAVES),
         ):
             self._wrap(owner, name, around)
+        self.log.seen.wrap(tape, "__enter__", self._begins)
         register()
         # where no one imported Keras, there is none
         if optimizers := sys.modules.get("keras.src.optimizers.base_optimizer"):
@@ -118,6 +118,8 @@ class TensorFlowWatcher:
             op = op_type.decode() if isinstance(op_type, bytes) else op_type
             if self._applying and not changes_variable(op):
                 return
+            if self._custom_op and op != "ReadVariableOp":
+                return
             running = self._running if op.startswith("__") else None
             if running is not None:  # what it keeps for its gradient comes behind its results
                 outputs = outputs[: len(running.function_type.flat_outputs)]
@@ -144,10 +146,7 @@ class TensorFlowWatcher:
             try:
                 return function(concrete, tensor_inputs, captured_inputs)
             finally:
-                self.guard.safely(self._ran_through, graph, inputs)
-
-    def _ran_through(self, graph: Any, inputs: Sequence) -> None:
-        self.log.ran(inputs, changes_in(graph))
+                self.guard.safely(self.log.ran, inputs, graph)
 
     # -- what Python does while a graph is made ----------------------------------------------------
 
@@ -158,51 +157,32 @@ class TensorFlowWatcher:
 
         @wraps(rule)
         def watched(*given: Any, **named: Any) -> Any:
-            result, back = rule(*given, **named)
-            self.log.rules[op] = back
+            result, self.log.rules[op] = rule(*given, **named)
+            return result, self.log.rules[op]
 
-            @wraps(back)
-            def passing(*came: Any, **variables: Any) -> Any:
-                gives = back(*came, **variables)
-                own = gives[0] if variables else gives
-                sent = tf.nest.flatten(own) if isinstance(own, (list, tuple)) else [own]
-                if variables:
-                    of = {id(handle_of(v)): g for v, g in zip(variables["variables"], gives[1], strict=False)}
-                    sent += [of.get(id(handle)) for handle in read]
-                self.sweeps.passed.append((op, None, list(came), sent))
-                return gives
-
-            passed: Any = passing
-            passed.__signature__ = inspect.signature(back)  # TensorFlow reads it
-            return result, passed
-
-        if self._applying:  # an optimizer sums its gradients over replicas
+        if self._applying or self._custom_op:  # an optimizer sums its gradients over replicas
             return function(rule, args, kwargs)
-        read: list = []
         self._custom_calls += 1
         # one of TensorFlow's own is a function in what the program calls
         called = rule.__qualname__.split(".<locals>")[-2:][0] if own_file(rule.__code__.co_filename) else rule.__name__
         op = f"{called.rpartition('.')[2]}:{self._custom_calls}"
-        inputs = [value for value in tf.nest.flatten((args, kwargs)) if isinstance(handle_of(value), tf.Tensor)]
-        rows = self.guard.safely(lambda: [self.log.tensors.row_of(handle_of(value)) for value in inputs])
-        outer, self._accessed = self._accessed, {}
-        try:
-            with self.guard.quietly():
-                result = function(watched, args, kwargs)
-        finally:
-            given = {id(handle_of(value)) for value in inputs}
-            # variables that it uses inside
-            read += [handle for key, handle in self._accessed.items() if key not in given]
-            self._accessed = outer | self._accessed
-        if rows is not None:
-            rows += self.guard.safely(lambda: [self.log.tensors.row_of(handle) for handle in read]) or []
-            self.guard.safely(
-                self.log.custom,
-                op,
-                rows,
-                [tensor for tensor in tf.nest.flatten(result) if isinstance(tensor, tf.Tensor)],
-            )
-        return result
+        with TemporaryAttributes(self, _custom_op=(op, rule.__name__)):
+            return function(watched, args, kwargs)
+
+    def _recorded(self, function: Any, name: str, outputs: Any, inputs: Any, backward: Any, *rest: Any) -> Any:
+        """TensorFlow tells its tapes of such a function."""
+        op, own = self._custom_op or ("", None)
+        if name != own:
+            return function(name, outputs, inputs, backward, *rest)
+
+        @wraps(backward)
+        def passing(*came: Any) -> Any:
+            gives = backward(*came)
+            self.sweeps.passed.append((op, None, list(came), list(gives)))
+            return gives
+
+        self.guard.safely(self.log.custom, op, inputs, outputs)
+        return function(name, outputs, inputs, passing, *rest)
 
     def _jacobian(self, function: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
         """TensorFlow computes all rows of it at once, in a function of its own; without pfor it asks for one gradient
@@ -257,27 +237,24 @@ class TensorFlowWatcher:
         return function(context, op, name, *map(_read_first, given))
 
     def _read(self, function: Any, variable: Any) -> Any:
-        handle = handle_of(variable)
-        known = self.log.tensors.variables.get(id(handle))
-        if known is None and self.recording.is_rerun:
+        if self.recording.is_rerun and id(variable.handle) not in self.log.tensors.variables:
             self.guard.safely(self.log.fill, variable)
-        if known is None or known.variable is None:
-            self.log.tensors.variables[id(handle)] = VariableValue(handle, variable)
-        self._accessed[id(handle)] = handle
+        self.log.tensors.know(variable)
         return function(variable)
 
     def _watch(self, function: Any, tape: Any, tensor: Any) -> Any:
         self.guard.safely(self.log.tensors.settle)
-        for value in tf.nest.flatten(tensor, expand_composites=False):
-            self.guard.safely(self._before_watch, value)
         result = function(tape, tensor)
         for value in tf.nest.flatten(tensor, expand_composites=False):
             self.guard.safely(self.log.watched, value, tape)
         return result
 
-    def _before_watch(self, value: Any) -> None:
-        if isinstance(value, tf.Variable):
-            self.log.tensors.variables.setdefault(id(value.handle), VariableValue(value.handle, value))
+    def _begins(self, function: Any, tape: Any) -> Any:
+        """A tape's block begins, perhaps in a ``tf.function`` that is traced."""
+        if tf.inside_function():
+            setattr(tf.compat.v1.get_default_graph(), TAPES, True)
+            return function(tape)
+        return self._border(function, tape)
 
     def _border(self, function: Any, tape: Any, *args: Any) -> Any:
         """A tape's block begins or ends, or the tape is reset."""
@@ -310,11 +287,23 @@ class TensorFlowWatcher:
         return around
 
     def _iterator(self, function: Any, iterator: Any, dataset: Any) -> Any:
-        """A dataset is asked for its elements: which variables do its functions read?"""
-        with TemporaryAttributes(
-            self.log, captured=self.guard.safely(captured_by, dataset, self.log.tensors.variables) or []
-        ):
-            return function(iterator, dataset)
+        """A dataset is asked for its elements."""
+        result = function(iterator, dataset)
+        self.guard.safely(self._of_dataset, iterator._iterator_resource, dataset)
+        return result
+
+    def _of_dataset(self, iterator: Any, dataset: Any) -> None:
+        """Of which tensors and variables the elements of a dataset, and of those behind it, are computed."""
+        found, known, waiting = list[Any](), self.log.tensors.variables, [dataset]
+        while waiting:
+            at = waiting.pop()
+            waiting += at._inputs()
+            found += getattr(at, "_tensors", ())
+            for graph in (function.function.graph for function in at._functions()):
+                for variable in graph.variables:
+                    self.log.tensors.know(variable)
+                found += [value for value, _ in graph.captures]
+        self.log.iterates(iterator, [one for one in found if one.dtype.is_floating or id(one) in known])
 
     def _numpy_function(self, function: Any, called: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         for tensor in tf.nest.flatten(inputs):
@@ -329,18 +318,3 @@ def _read_first(given: Any) -> Any:
         return tf.convert_to_tensor(given)
     is_list = isinstance(given, (list, tuple)) and any(isinstance(one, tf.Variable) for one in given)
     return [*map(_read_first, given)] if is_list else given
-
-
-def captured_by(dataset: Any, known: dict[int, VariableValue]) -> list:
-    """The handles of variables that the functions of a dataset, and of those behind it, read; their variables are
-    noted.
-    """
-    found, waiting = [], [dataset]
-    while waiting:
-        at = waiting.pop()
-        waiting += at._inputs()
-        for function in at._functions():
-            for variable in function.function.graph.variables:
-                known.setdefault(id(variable.handle), VariableValue(variable.handle, variable))
-                found.append(variable.handle)
-    return found

@@ -36,4 +36,4 @@ def depends(record: Record, marks: bytearray, call: Call) -> bool:
 
 def differentiable(record: Record, row: int) -> bool:
     """True for a row of a dtype through which gradients flow."""
-    return record.shape_dtype(row)[1].kind in CONTINUOUS
+    return record.stored(row).dtype.kind in CONTINUOUS

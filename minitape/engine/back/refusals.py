@@ -41,8 +41,13 @@ def used_up(tape: GradientTape) -> Exception:
     )
     if tape._record is None:
         error.add_note(_NEVER)
-    fix = " For several, use GradientTape(persistent=True)."
-    return with_first_use(error, "The tape was used up", tape.notes, "gradient", fix)
+    return with_first_use(
+        error,
+        "The tape was used up",
+        tape.notes,
+        "gradient",
+        " For several, use GradientTape(persistent=True).",
+    )
 
 
 def warn_of_gradient_inside() -> None:

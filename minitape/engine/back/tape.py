@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from _thread import interrupt_main, start_new_thread
 from collections.abc import Callable, Sequence
-from operator import attrgetter
+from itertools import repeat
+from operator import attrgetter, is_
 from sys import _getframe
 from typing import TYPE_CHECKING, overload
 from weakref import ref
@@ -124,7 +125,8 @@ class GradientTape:
         called again where it was interrupted.
         """
         record, tapes = self._record, state.tapes
-        assert record is not None
+        if record is None:  # never entered
+            return
         if error and self._paused:  # the block ends in a pause, whose end Ctrl-C has prevented
             record.paused, self._paused = record.paused - 1, False
         if self in tapes:
@@ -192,13 +194,14 @@ class GradientTape:
                         "ExtensionType."
                     )
                     raise hooks.why_no_tensor(error, t)
+            watchable = t._value.dtype in FLOATS or t.dtype.differentiable
+            if not watchable:
+                warn_not_watchable(t.dtype)
             watches = self._recording or self._watches()
             assert record is not None
-            if t._value.dtype not in FLOATS and not t.dtype.differentiable:
-                warn_not_watchable(t.dtype)
-            elif watches:
+            if watches and watchable:
                 self._watch_row(record.row_or_new_leaf(t, None, record.current_site(frame)))
-            else:
+            elif watchable:
                 record.note("watch_ignored", t)
 
     def _watches(self) -> bool:
@@ -207,19 +210,19 @@ class GradientTape:
         """
         if self._record is None or self._used:
             raise refusals.watches_nothing(self)
-        return self._record is state.record and any(t.backward for t in state.tapes)
+        return self._record is state.record and (self._recording or any(t.backward for t in state.tapes))
 
     def _watch_row(self, row: int) -> None:
         """Watches a row from now on; ``late`` if that row is not the leaf that was written just now."""
         if row in self.watched:
             return
-        record = self._record
-        assert record is not None
+        record: Record = self._record  # type: ignore[assignment]  # in which it has this row
         self.watched[row] = now = record.base + len(record.rows) // WIDTH
         record.untracked.discard(row)
         if row != now - 1:
             record.note("watch", (self, row))
-        if row != now - 1 or not self._recording or row not in record.leaves:
+            self.late = True
+        elif not self._recording or row not in record.leaves:
             self.late = True
 
     _rows_of = rows_of
@@ -302,9 +305,7 @@ class GradientTape:
             raise hooks.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
         place = frames(_getframe(1))
         note_gradients(gradients, targets, flat, place, bool(state.tapes))
-        nones: list[bool] = []  # which of them are None
-        for g in gradients:
-            nones.append(g is None)
+        nones = [*map(is_, gradients, repeat(None))]  # whether each of them is None
         self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
         if True in nones and _WARNS:  # one warning, with its reason, for each
             hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])

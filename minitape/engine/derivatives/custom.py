@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..back.endpoints import UnconnectedGradients
 from ..back.tape import GradientTape
 from ..hooks import hooks
 from ..recording.block import ThreadContext, block
@@ -261,8 +260,8 @@ def _recompute(
     return tape.gradient(
         result,
         [*copies, *variables],
-        output_gradients=list(upstream),
-        unconnected_gradients=UnconnectedGradients.ZERO,
+        output_gradients=upstream,
+        unconnected_gradients="zero",
     )
 
 

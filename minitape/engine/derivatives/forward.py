@@ -13,16 +13,13 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..back.backward import gradients_of
-from ..back.endpoints import UnconnectedGradients, unconnected_zeros, wants_zeros, zeros_of
+from ..back.endpoints import NONE, Unconnected, unconnected_zeros, wants_zeros, zeros_of
 from ..back.reach import ENDS_HERE, reachable_rows
 from ..back.sweep import Sweep
 from ..back.tape import GradientTape
-from ..recording.block import InterruptSafeExit, TemporaryAttributes, block
+from ..recording.block import InterruptSafeExit, block
 from ..recording.state import state
-from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor
 from ..tensor.tensor import Tensor
 from ..values import nest
@@ -44,8 +41,8 @@ class ForwardTape(GradientTape):
 class ForwardAccumulator:
     """Computes Jacobian-vector products of what runs in its block: ``jvp(y)`` is the derivative in a direction.
 
-    ``tangents`` has the structure and dtypes of ``primals``, and shapes that broadcast to theirs; raises ValueError
-    when a primal is given twice, or a tangent does not fit. Accumulators nest, and work inside and around gradient
+    ``tangents`` has the structure, dtypes and shapes of ``primals``; raises ValueError when a primal is given twice, or
+    a tangent does not fit. Accumulators nest, and work inside and around gradient
     tapes. See https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator.
 
     >>> import minitape as tf
@@ -66,18 +63,15 @@ class ForwardAccumulator:
         if len(given) != len(self._primals):
             raise ValueError(f"Expected a tangent for each of {len(self._primals)} primals, got {len(given)}.")
         self._tangents = [convert_to_tensor(t, p.dtype) for p, t in zip(self._primals, given, strict=True)]
+        for p, t in zip(self._primals, self._tangents, strict=True):
+            if not p.shape.is_compatible_with(t.shape):
+                raise ValueError(f"The tangent has the shape {t.shape}, its primal {p.shape}: use tf.broadcast_to.")
 
     def __enter__(self) -> ForwardAccumulator:
-        if self._tape._recording:
-            raise ValueError("Accumulator is already recording.")
-        self._outer = list(state.tapes)
         self._tape.__enter__()
-        try:
-            self._tape.watch([p for p in self._primals if p.dtype.differentiable])
-            return self
-        except BaseException:  # Ctrl-C, say
-            self._tape._leave(None, None, None)
-            raise
+        self._outer = state.tapes[:-1]
+        self._tape.watch([p for p in self._primals if p.dtype.differentiable])
+        return self
 
     def _leave(self, *error: object) -> None:
         self._tape._leave(*error)
@@ -85,7 +79,7 @@ class ForwardAccumulator:
 
     __exit__: Leaving = InterruptSafeExit(_leave, attrgetter("_tape._recording"))
 
-    def jvp(self, primals: Structure, unconnected_gradients: object = UnconnectedGradients.NONE) -> Structure:
+    def jvp(self, primals: Structure, unconnected_gradients: Unconnected = NONE) -> Structure:
         """The derivative of each of ``primals`` in the direction of the tangents; None where they make no difference.
 
         >>> import minitape as tf
@@ -113,8 +107,7 @@ class ForwardAccumulator:
             for tape in [t for t in reversed(state.tapes) if t not in self._outer]:
                 stack.enter_context(tape.stop_recording())
             for tape in self._outer:
-                if not tape._recording and not tape._used:
-                    stack.enter_context(TemporaryAttributes(tape, _paused=False))
+                if not (tape._recording or tape._used or tape._paused):
                     stack.enter_context(tape)
             yield
 
@@ -122,7 +115,7 @@ class ForwardAccumulator:
         """The tangents of values, by row; none for one that depends on no primal."""
         tape, record = self._tape, self._tape._record
         given = zip(self._primals, self._tangents, strict=True)
-        tangents = {row: _fit_tangent(p, t) for p, t in given for row in tape._rows_of(p)}
+        tangents = {row: t for p, t in given for row in tape._rows_of(p)}
         if not (asked and tangents) or record is None:
             return {}
         reachable = reachable_rows(tape, set(tangents))
@@ -138,19 +131,3 @@ class ForwardAccumulator:
         starts = [tangents[row] for row in ends]
         found = gradients_of(inner, list(ends.values()), list(adjoints.values()), starts)
         return {row: t for row, t in zip(adjoints, found, strict=True) if t is not None}
-
-
-def _fit_tangent(primal: End, tangent: End) -> Tensor:
-    """The tangent in the shape of its primal; ValueError for one that does not broadcast to it."""
-    have, wanted = tangent._value.shape, tuple(primal.shape)
-    if have == wanted:
-        return tangent
-    try:
-        fits = np.broadcast_shapes(have, wanted) == wanted
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(
-            f"The tangent has the shape {have}, which does not broadcast to the shape {wanted} of its primal."
-        )
-    return TABLE["broadcast_to"](tangent, shape=wanted)

@@ -113,11 +113,8 @@ def python_error(error: Exception) -> errors.OpError:
 
 def _results(value: Structure, dtypes: list[DType]) -> list[Tensor]:
     """The returned values as tensors of the promised dtypes; of a list that is too long, the first ones."""
-    if value is None:
-        return []
-    if isinstance(value, (list, tuple)):
-        return [_result(v, dtype) for v, dtype in zip(value, dtypes, strict=False)]
-    return [_result(value, dtypes[0])]
+    values = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+    return [_result(v, dtype) for v, dtype in zip(values, dtypes, strict=False)]
 
 
 def _result(value: Value, dtype: DType) -> Tensor:

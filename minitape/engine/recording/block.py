@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ContextDecorator, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -130,7 +130,7 @@ def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, Abstract
 
     @functools.wraps(function)
     def make(*args: Given.args, **kwargs: Given.kwargs) -> AbstractContextManager[Made]:
-        return _Block(partial(function, *args, **kwargs))
+        return _Block(function(*args, **kwargs))
 
     return make
 
@@ -140,12 +140,11 @@ def _of_steps(steps: Iterator[Object]) -> Iterator[Object]:
     return steps
 
 
-class _Block(ContextDecorator):
-    """The block of a generator: what is before ``yield`` begins it, what is after ends it. Also a decorator."""
+class _Block:
+    """The block of a generator: what is before ``yield`` begins it, what is after ends it."""
 
-    def __init__(self, made: Callable[[], Iterator[Object]]) -> None:
-        self._made, self._steps = made, made()
-        self._inner = _of_steps(self._steps)
+    def __init__(self, steps: Iterator[Object]) -> None:
+        self._steps, self._inner = steps, _of_steps(steps)
 
     def __enter__(self) -> Object:
         return self._inner.__enter__()

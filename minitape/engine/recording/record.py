@@ -192,19 +192,19 @@ class Record(RowTable):
         if self.fixed is not None:
             return self.fixed
         fixed: int | None
-        if state.site is not None:
-            code, fixed = state.site
+        if (pinned := state.site) is not None:
+            code, fixed = pinned
             offset, self.frame = fixed, None
         else:
             writer = self.frame  # where the function that wrote the last row goes on, its segment is still open
             user = frame or _getframe(1)
-            while user is not writer and _OWN[user.f_code.co_filename]:
+            while user is not writer and _OWN[(code := user.f_code).co_filename]:
                 if user.f_back is None:
                     return 0
                 user = user.f_back
             if user is writer:
                 return user.f_lasti
-            code, fixed, offset = user.f_code, None, user.f_lasti
+            fixed, offset = None, user.f_lasti
             if self.open and get_ident() == self.thread:
                 self.frame = user
         segments = self.segments

@@ -128,7 +128,7 @@ def convert_operand(value: Value, like: DType, strict: bool = True) -> Tensor:
     """
     if like.differentiable and (type(value) is float or type(value) is int):
         return from_array(ignore_fp_errors().run(like.as_numpy_dtype, value))
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiubc" and like.kind in "fiucb":
+    if is_array(value) and value.dtype.kind in "fiubc" and like.kind in "fiucb":
         return _enter(from_array(value.astype(like.as_numpy_dtype)), value)
     return convert_to_tensor(value, like) if strict else convert_to_tensor(value, dtype_hint=like)
 
@@ -147,7 +147,7 @@ def _enter(tensor: EagerTensor, value: Value) -> EagerTensor:
 def to_array(value: Value, dtype: DType | None = None) -> Array:
     """``value`` as a NumPy array or scalar of its own (a copy), with TensorFlow's default dtypes."""
     if type(value) in _PYTHON:  # the usual cases first: a number, and a list of numbers
-        usual = dtype is None and type(value) is float and -_LARGEST <= value <= _LARGEST
+        usual = dtype is None and type(value) is float and abs(value) <= _LARGEST
         return np.float32(value) if usual else _convert([value], dtype)[0]
     if type(value) is list and value and type(value[0]) in _PYTHON:
         return _convert(value, dtype)

@@ -217,9 +217,6 @@ class EagerTensor(Tensor, metaclass=_FullName):
         text = show(value)
         return "\n" + text if "\n" in text else text
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in ("assign", "name")]  # of slices, and of graphs
-
 
 # id of a tensor that is a slice of a variable -> it and its assign
 SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}

@@ -140,7 +140,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         for tape in state.tapes:
             if begins and tape._watch_accessed_variables:
                 tape.variables[me] = self
-            if me in tape.variables and row not in tape.watched:
+            if me in tape.variables:
                 tape._watch_row(row)
         return tensor
 

@@ -27,7 +27,7 @@ def without_block(*names: str) -> Plan:
 
 
 def watch_added(spot: Spot) -> Fix | None:
-    """``tape.watch(x)`` in the block of the tape that is asked, at the first line where x exists."""
+    """``tape.watch(x)`` at the top of the block of the tape that is asked, where x exists before it."""
     block = at(spot.question.adapter.block())
     node: Any = None if block is None else block.node
     if block is None or not isinstance(node, ast.With) or block.file != spot.statement.file:
@@ -38,8 +38,7 @@ def watch_added(spot: Spot) -> Fix | None:
     name = next((name for name in source_names(spot) if name in named), "")
     if not tape or not name or node.body[0].lineno == block.line:
         return None
-    inside = (s for s in spot.statements if s.around[-1:] == (block,) and name in s.binds)
-    made = [s.last for s in inside if s.line < spot.statement.line]
-    line = made[-1] if made else node.body[0].lineno
+    inside = any(block in s.around and name in s.binds for s in spot.statements)
+    line = node.body[0].lineno
     old, watch = spot.lines[line - 1], f"{' ' * node.body[0].col_offset}{tape}.watch({name})"
-    return None if old == watch else Fix(line, f"{old}\n{watch}" if made else f"{watch}\n{old}")
+    return None if inside or old == watch else Fix(line, f"{watch}\n{old}")

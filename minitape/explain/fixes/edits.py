@@ -124,7 +124,12 @@ def unfrozen(spot: Spot, node: Any) -> Change | None:
 def as_float(spot: Spot, node: Any) -> Change | None:
     """Floats for the whole numbers of the call that makes the source: ``2.0`` for ``2``, or another dtype."""
     own = node is spot.call or {spot.path.partition("[")[0], spot.question.name} & set(spot.statement.binds)
-    if not is_call(node, *MAKERS) or not (own or spot.dialect.name != "tf") or is_index(spot):
+    if (
+        not is_call(node, *MAKERS)
+        or not (own or spot.dialect.name != "tf")
+        or is_index(spot)
+        or looked_up(spot) is not None
+    ):
         return None
     text = unparse(node)
     new = re.sub(r"(?<![\w.])(\d+)(?![\w.])", r"\1.0", text)
@@ -133,6 +138,17 @@ def as_float(spot: Spot, node: Any) -> Change | None:
     if new != text and spot.dialect.name == "torch" and "requires_grad" not in text:
         new = f"{new[:-1]}, requires_grad=True)"
     return None if new == text else new
+
+
+def looked_up(spot: Spot) -> int | None:
+    """What an operation takes elements of, where the source tells which."""
+    q = spot.question
+    for entry in q.rows:
+        floats = [row for row in entry.inputs if "float" in q.rows[row].dtype]
+        chosen = re.search("(?i)gather|embedding|index_?select|take", entry.op)
+        if chosen and floats and not q.after.isdisjoint({*entry.inputs} - {*floats}):
+            return floats[0]
+    return None
 
 
 def assigned(name: str, value: ast.expr, step: ast.operator | None = None) -> str:

@@ -51,20 +51,6 @@ def is_integer(node: ast.AST) -> bool:
     return last_name(node.func) in ("long", "int", "short") or any("int" in unparse(a) for a in given)
 
 
-def whole_numbers(spot: Spot, node: Any) -> Change | None:
-    """A cast to whole numbers whose gradient passes as if it were not there."""
-    if not is_integer(node) or unparse(node.func) == "int" or is_index(spot):
-        return None
-    if "int" in str(getattr(spot.question.source, "dtype", "")) or any(is_call(n, *STEPS) for n in ast.walk(node)):
-        return None  # it is of whole numbers, or another step remains
-    back = spelled(spot, "tf.cast") if last_name(node.func) == "cast" else None
-    readers = [e.op for e in spot.question.rows if spot.entry is not None and spot.entry.row in e.inputs]
-    if back and not all(op.lower() == "cast" for op in readers):
-        return None  # not all that reads the whole numbers makes floats of them again
-    hard = parsed(f"{back}({unparse(node)}, {spelled(spot, 'tf.float32')})") if back else node
-    return through(spot, hard, operand(spot, node))
-
-
 def at_zero(edit: Edit, given: int = 0) -> Edit:
     """An edit that is right where what the operation takes was computed from the source, is zero somewhere, and
     nowhere negative; not where exp, a product or a root left that zero: its own derivative is zero, or infinite, too.
@@ -109,3 +95,10 @@ def log_softmax(spot: Spot, node: Any) -> Change | None:
     if not is_call(inner, "softmax") or not isinstance(inner.func, ast.Attribute):
         return None
     return unparse(ast.Call(ast.Attribute(inner.func.value, "log_softmax", ast.Load()), inner.args, inner.keywords))
+
+
+def finite_mask(spot: Spot, node: Any) -> Change | None:
+    """A large finite number for minus infinity."""
+    text = unparse(node) if isinstance(node, ast.expr) else ""
+    known = re.fullmatch(r"-float\(.(inf|infinity).\)|float\(.-(inf|infinity).\)|-[\w.]+\.inf", text)
+    return "-1000000000.0" if known else None

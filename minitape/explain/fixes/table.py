@@ -35,8 +35,7 @@ EDITS: dict[str, list[Edit]] = {  # by cause
         edit.before("{x}.requires_grad_()"),
     ],
     # whole numbers
-    "integer_dtype": [edit.as_float, number.whole_numbers],
-    "integer_cast": [number.whole_numbers],
+    "integer_dtype": [edit.as_float],
     # cut, paused, outside, kept in a variable
     "stop_gradient": [edit.without("stop_gradient")],
     "detach": [edit.without("detach", "detach_")],
@@ -54,6 +53,7 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     "rebound": [edit.rebound],
     # not finite
     "nan_forward": [
+        number.finite_mask,
         number.log_softmax,
         edit.masked_before("log", "log2", "log10", "sqrt", "rsqrt", "div", "pow"),
         number.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")),

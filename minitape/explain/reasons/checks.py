@@ -100,14 +100,6 @@ def left(q: Question) -> Finding | None:
     return Finding(one.why, q.rows[row].site if one.site is NOWHERE else one.site, row, one.what, others=[left])
 
 
-def left_beside(q: Question) -> list[Finding]:
-    """Values that were computed from the source, left, and came back beside a way that holds."""
-    choices = ("bool", "__bool__", "index", "int", "text")
-    exits = {exit.site: exit for exit in q.exits if exit.row in q.after and exit.how not in choices}
-    back = [exit for exit in exits.values() if text.at(exit.site) is not None and flows_back(q, exit, branches=False)]
-    return [Finding(q.adapter.left, exit.site, exit.row, exit.how) for exit in back]
-
-
 def _rank(q: Question, exit: Exit) -> tuple[bool, bool]:
     return exit.how in ("bool", "__bool__", "index", "int"), any(one.why for _, one in way_to_exit(q, exit))
 
@@ -163,13 +155,8 @@ def on(at: text.Statement, site: Site) -> Site:
 
 def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
     """The statement at which two ways through calls part."""
-    where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
-    keeps = [
-        site
-        for site in way[:where:-1]
-        if (at := text.at(site)) is not None and any("." in name or "[" in name for name in at.binds)
-    ]
-    return next(iter(keeps), way[where] if way else NOWHERE)
+    pairs = zip(way, other, strict=False)
+    return next((one for one, two in pairs if one != two), way[-1] if way else NOWHERE)
 
 
 def moved_name(q: Question) -> Finding | None:
@@ -244,28 +231,22 @@ def made_of_it(q: Question) -> Finding | None:
 
 
 def equal_values(q: Question) -> Finding | None:
-    """Another object with the same values was used."""
-    mine = q.adapter.numbers(q.source)
-    states = [q.rows[row].array for row in q.own] + [mine]
-    ops = {q.rows[row].op for row in q.own if q.rows[row].kind == "operation"}
+    """Another object with the same values was used; of a single number that tells only where a tape watches it."""
+    states = [
+        array.ravel()
+        for array in [q.adapter.numbers(q.source), *(q.rows[row].array for row in q.own)]
+        if array is not None
+    ]
     tensor = not q.adapter.is_variable(q.source)
     watched = tensor and any(q.adapter.watched(q.rows[row]) for row in q.own)
-    unknown = tensor and not q.own  # such as a slice that is made where it is asked for
-    again = [q.rows[row] for row in sorted(q.behind) if unknown or q.rows[row].op in ops]
-    for row in () if q.used else [*q.leaves(), *again]:
+    for row in [] if q.used else q.leaves():
         theirs = row.array
-        tells = theirs is not None and (
-            watched or (tensor and q.adapter.watched(row)) or (theirs.size > 1 and np.ptp(theirs) > 0)
-        )
-        alike = tells and not q.adapter.is_number(row)
-        if (
-            alike
-            and theirs is not None
-            and any(one is not None and np.array_equal(one.ravel(), theirs.ravel()) for one in states)
-        ):
-            _, later = max(
-                q.adapter.birth(q.adapter.handle(q.source)), q.adapter.birth_of(row), key=lambda born: born[0]
-            )
+        if theirs is None or q.adapter.is_number(row):
+            continue
+        tells = watched or (tensor and q.adapter.watched(row)) or (theirs.size > 1 and np.ptp(theirs) > 0)
+        if tells and any(np.array_equal(one, theirs.ravel()) for one in states):
+            born = [q.adapter.birth(q.adapter.handle(q.source)), q.adapter.birth_of(row)]
+            _, later = max(born, key=lambda one: one[0])
             return Finding("wrong_object", later[-1] if later else row.site, row.row)
     return None
 

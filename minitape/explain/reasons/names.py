@@ -92,18 +92,9 @@ def reach(names: Iterable[tuple[str, Any]], wanted: Any, handle: Callable[[Any],
             if id(value) not in seen:
                 seen.add(id(value))
                 parts = parts_of(value)
-                parts = parts if leads_on(value) else [pair for pair in parts if handle(pair[1]) is wanted]
                 inner += [(name + part, one) for part, one in parts if type(one) not in PLAIN or one is wanted]
         level = inner[:MANY]
     return ""
-
-
-def leads_on(value: Any) -> bool:
-    """Whether a value may lead further: a list, a model, or an object of the program's own class; no optimizer."""
-    kind = type(value)
-    file = getattr(sys.modules.get(str(kind.__module__)), "__file__", None)
-    model = hasattr(kind, "parameters") or hasattr(kind, "trainable_variables")
-    return isinstance(value, (dict, list, tuple)) or model or file is None or not own_file(file)
 
 
 def parts_of(value: Any) -> list[tuple[str, Any]]:
@@ -114,7 +105,7 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
         return [(f"[{at}]", one) for at, one in enumerate(value[:MANY])]
     held, module = getattr(value, "__dict__", {}), str(type(value).__module__)
     file = getattr(sys.modules.get(module), "__file__", None)  # of a library's object only its parameters count
-    known = "_parameters" in held or module.startswith("minitape.tf.") or hasattr(type(value), "trainable_variables")
+    known = "_parameters" in held or hasattr(type(value), "trainable_variables")  # no optimizer
     library = file is not None and own_file(file) and not known
     if library or isinstance(value, (type, ModuleType)) or not isinstance(held, dict):
         return []

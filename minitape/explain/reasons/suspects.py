@@ -272,19 +272,6 @@ def activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
         made, what = _unsigned(run, given), _loss_at(row.site)
         if run.activation(made) == wanted:
             yield suspicion(row, "activation_twice", what=what, one=wanted, other=in_brackets(*made.site))
-        elif wanted == "softmax" and are_probabilities(run.numbers(made.row)):
-            yield suspicion(row, "activation_twice", "numbers", what=what, one=wanted)
-
-
-def are_probabilities(values: np.ndarray | None) -> bool:
-    """Whether all rows are numbers from 0 to 1 whose sum is 1.
-
-    >>> are_probabilities(np.array([[0.2, 0.8], [0.5, 0.5]])), are_probabilities(np.array([[0.2, 0.9], [0.5, 0.5]]))
-    (True, False)
-    """
-    if values is None or values.ndim < 2 or len(values) < 2 or values.shape[1] < 2:
-        return False
-    return bool((values >= 0).all() and (np.abs(values.sum(1) - 1) < 1e-4).all())
 
 
 def _loss_at(site: Site) -> str:

@@ -63,7 +63,6 @@ def with_exits(rules: TapeRules, left: list[ValueLeft]) -> TapeAdapter:
     """The same, with some of what left."""
     trace = rules.trace
     trace.look_for(*rules.sources)
-    left = [note for note in left if not _too_late(rules, note)]
     ends = [trace.of_ref(Ref(*note.known)) for note in left]
     trace.keep(node.row for node in ends if node.record is rules.record)
     found = walk(rules, [*rules.starts, *(node for source in rules.sources for node in trace.of(source)), *ends])
@@ -113,19 +112,6 @@ def question(asked: TapeAdapter, source: Any) -> Question:
     q.name = called(q)
     q.since = min((note[2] for note in asked.rules.begins), default=0)
     return q
-
-
-def _too_late(rules: TapeRules, note: Any) -> bool:
-    """Whether a value left after the targets had been computed."""
-    inside = all(node.record is rules.record for node in rules.starts)
-    if note.record is not None:
-        return inside and note.record() is rules.record and all(node.row < note.row for node in rules.starts)
-    begin = rules.begins[-1] if rules.begins else None
-    block = text.at(placed(CodePlace(begin[3]))) if begin is not None and begin[3] else None
-    if begin is None or block is None or not note.stack or not inside or note.when < begin[2]:
-        return False
-    own = note.stack[-1][0] is begin[3][-1][0]  # not of another thread
-    return own and not any(block.covers(site) for site in CodePlace(note.stack).outer())
 
 
 def _given(row: int, b: Break | None) -> Given:
@@ -216,7 +202,7 @@ class TapeAdapter:
     @cached_property
     def whole(self) -> TapeAdapter:
         """The same with all that left, under other tapes and outside of any."""
-        known = [note for note in self.rules.leaving if not _too_late(self.rules, note)]
+        known = self.rules.leaving
         return self if len(known) == len(self.exits) else with_exits(self.rules, known)
 
     @cached_property
@@ -416,12 +402,7 @@ def broken(q: Question) -> Finding | None:
     given = next(one for row, one in q.way if row == found.row and one.why)
     node = q.rows[found.row].extra
     at = text.at(found.site)
-    if (
-        found.cause == "nondifferentiable"
-        and given.what in ("OnesLike", "ZerosLike")
-        and at is not None
-        and at.call_of("gradient")
-    ):
+    if given.what in ("OnesLike", "ZerosLike") and at is not None and at.call_of("gradient"):
         return Finding("independent")
     unwatched = not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own)
     if found.cause == "outside_tape" and unwatched:
@@ -430,11 +411,7 @@ def broken(q: Question) -> Finding | None:
     if found.cause == "outside_tape" and given.what != "reset":
         if node.record is None and _paused(found.site):
             found.cause = "recording_paused"
-        way, block = q.rows[found.row].way, text.at(q.adapter.block())
-        functions = [at.functions if at is not None else None for at in map(text.at, way)]
-        begin = functions.index(block.functions) if block is not None and block.functions in functions else 0
-        # of the block the calls that led there are not known
-        found.site = checks.apart(way[begin:], q.adapter.block_way()) or found.site
+        found.site = checks.apart(q.rows[found.row].way, q.adapter.block_way()) or found.site
     return found
 
 
@@ -539,7 +516,6 @@ def value(q: Question) -> Explanation:
         or one.cause != "state"
         or (one.row not in q.own and (q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0))
     ]
-    cuts += checks.left_beside(q)
     wrong = next((one for one in q.adapter.suspects if one.row in q.after), None)
     answer = (
         Explanation("connected", fill(TEXT["connected"][0], x=q.name), "")

@@ -244,30 +244,18 @@ def has_no_zeros(q: Question, row: int) -> bool:
 
 def underflows(q: Question, row: int, others: Iterable[np.ndarray]) -> bool:
     """Whether a product is zero because it is smaller than any number of its type, though no factor is zero."""
-    array = received(q, row)
-    most = 0.0 if array is None else float(np.abs(array).max(initial=0.0))
-    for other in others if most else ():
-        factor = float(np.abs(other).max(initial=0.0)) if other.dtype.kind == "f" else 0.0
-        dtype = q.rows[row].dtype
-        known = dtype if dtype in ("float16", "float32", "float64") else other.dtype
-        if factor and most * factor < np.finfo(known).smallest_subnormal:
-            return True
-    return False
+    array, known = received(q, row), q.rows[row].dtype.replace("bfloat16", "float32")
+    factors = [np.abs(other).max(initial=0.0) for other in others]
+    most = 0.0 if array is None or not known.startswith("float") else np.abs(array).max(initial=0.0)
+    return any(0 < most * factor < np.finfo(known).smallest_subnormal for factor in factors)
 
 
 def zero_before(q: Question, row: int) -> Finding | None:
-    """Where a factor itself was computed from the source, or is what a relu gives: the operation that made zeros of
-    it.
-    """
-    first, own = row, any(at in q.after and is_zero(q, at) for at in q.rows[row].inputs)
-    while zeros := [at for at in q.rows[first].inputs if (at in q.after) == own and is_zero(q, at)]:
+    """The relu or the step that gave the zeros which are a factor: ``relu(x) ** 2``."""
+    first = row
+    while zeros := [at for at in q.rows[first].inputs if is_zero(q, at)]:
         first = zeros[0]
-    ops = CLIPS.union(*(q.adapter.zeros.values() if own else [q.adapter.zeros["dead_relu"]]))
-    if first == row or q.rows[first].op not in ops:
-        return None
-    found = zero_of(q, first)
-    makes = ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative") if own else ("dead_relu",)
-    return found if found.cause in makes else None
+    return zero_of(q, first) if first != row and family(q, first) in ("dead_relu", "zero_derivative") else None
 
 
 def sums_to_zero(q: Question, row: int) -> bool:

@@ -83,8 +83,6 @@ export interface Graph {
   around: Map<number, number>; // and where the edges of a node pass the other rows of its line
   tops: number[]; // of each line: where its half-slot 0 is
   reach: [number, number][]; // and its first and last pixel
-  drops: Map<number, number>; // of nodes with edges down to a lower storey: which path they take
-  floors: number[]; // of each line: the last pixel of its upper storey
   lane(from: number, line: number): Lane; // the path of a node's edges from this line to the next
   left: number;
   right: number;
@@ -141,16 +139,13 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUM
   const nodeOf = (row: number): Node | null => nodes[layout.shown[row] ?? -1] ?? null;
   const known = new Map<number, Edge[]>();
   const edges = (index: number): Edge[] => {
-    let found = known.get(index);
-    if (!found) {
-      known.set(index, (found = edgesAt(layout, index)));
-      for (const edge of found) edge.far ||= !!edge.down && (turned || nodes[edge.from].line !== nodes[index].line);
-    }
+    const found = known.get(index) ?? edgesAt(layout, index);
+    known.set(index, found);
     return found;
   };
   const columns = Math.min(byColumn.length, per);
   const lane = (): Lane => ({ left: 0, right: 0, y: 0 });
-  const graph: Graph = { nodes, edges, links: [], frames: [], nodeOf, byColumn, columns: byColumn.length, pitch, per, turned, passing: new Map(), around: new Map(), tops: [], reach: [], lane, drops: new Map(), floors: [], left: 0, right: (columns - 1) * pitch + NODE_W, top: 0, bottom: NODE_H };
+  const graph: Graph = { nodes, edges, links: [], frames: [], nodeOf, byColumn, columns: byColumn.length, pitch, per, turned, passing: new Map(), around: new Map(), tops: [], reach: [], lane, left: 0, right: (columns - 1) * pitch + NODE_W, top: 0, bottom: NODE_H };
   graph.links = links(store, nodeOf);
   if (turned) turn(graph, room);
   graph.frames = frames(store, graph);
@@ -240,10 +235,6 @@ function standLines(graph: Graph, layout: Layout): void {
     graph.reach[line] = [reach[0] + top, reach[1] + top];
   });
   for (const part of [...nodes, ...frames]) part.y += graph.tops[part.line];
-  for (const node of nodes) {
-    if (!node.storey) graph.floors[node.line] = Math.max(graph.floors[node.line] ?? -Infinity, node.y + NODE_H);
-    for (const { from, down, far } of node.storey ? graph.edges(node.index) : []) if (down && !far && !graph.drops.has(from)) graph.drops.set(from, graph.drops.size % DROPS);
-  }
   [graph.top, graph.bottom] = [graph.reach[0][0], graph.reach[graph.reach.length - 1][1]];
   const right = graph.right + PAD + 6;
   const ranks = lanes.map((sources) => new Map(sources.map((from, rank) => [from, rank])));
@@ -313,7 +304,6 @@ function frames(store: Store, graph: Graph): Frame[] {
   return found.length <= NESTED ? nest(found) : found;
 }
 
-const DROPS = 8; // paths side by side between two columns
 const HEAD = 24; // room for a frame's label
 const NESTED = 400; // more frames than this are drawn as they are
 

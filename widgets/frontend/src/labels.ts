@@ -3,7 +3,7 @@
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { FAR, type Edge } from "./place";
 import type { Row, SweepEdge, Value } from "./schema";
-import { edgeCurve, entersRight, farChips, lastTurn, type Point } from "./shapes";
+import { edgeCurve, entersRight, farChips, type Point } from "./shapes";
 import { wide } from "./words";
 
 export interface Label {
@@ -72,8 +72,7 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[], taken: B
       const right = entersRight(graph, node);
       const side = right ? node.x + NODE_W + 8 + w / 2 : node.x - 8 - w / 2;
       const at: Point = chip ? [Math[right ? "max" : "min"](chip.x + chip.w / 2, side), chip.y] : [node.x - 40, node.y + NODE_H / 2];
-      const curve = edge.far ? [at] : (curves.get(id) ?? edgeCurve(graph, edge));
-      const own = edge.down && !edge.far ? [lastTurn(curve, w)] : curve;
+      const own = edge.far ? [at] : (curves.get(id) ?? edgeCurve(graph, edge));
       const [x, y] = own[own.length >> 1];
       return { id, lines, map, x, y, w, h, own, edge, at: [x, y] };
     });

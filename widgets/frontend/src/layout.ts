@@ -93,7 +93,8 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
         if (read >= 0) inputs.push(read);
       }
       shown[i] = node.push(i) - 1;
-      items.push({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i), bare: rows.is(i, Is.LITERAL), after: shown[made.get(i) ?? -1], storey: storeys[i], below: shown[rows.below[i]] });
+      const storey = rows.readFirst[i] >= 0 && hiddenBy(tree, rows.readFirst[i], open) ? 0 : storeys[i]; // beside the fold that reads it
+      items.push({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i), bare: rows.is(i, Is.LITERAL), after: shown[made.get(i) ?? -1], storey, below: shown[rows.below[i]] });
       continue;
     }
     if (rows.is(i, Is.LEAF)) continue; // inside a folded group: its readers carry it
@@ -270,7 +271,7 @@ function pack(rows: Skeleton, tree: FoldTree, open: (g: Group) => boolean, items
   placement.edges.forEach((ending, i) => {
     edgeAt[i] = edges.length;
     for (const edge of ending) {
-      edges.push(edge.from, edge.port, edge.ports, Number(edge.far) + 2 * Number(!!edge.back) + 4 * Number(!!edge.down), edge.via.length);
+      edges.push(edge.from, edge.port, edge.ports, Number(edge.far) + 2 * Number(!!edge.back), edge.via.length);
       for (const [column, slot] of edge.via) edges.push(column, slot);
     }
   });
@@ -288,7 +289,7 @@ export function edgesAt(layout: Layout, to: number): Edge[] {
     const [from, port, ports, kind, bends] = edges.subarray(at, (at += 5));
     const via: [number, number][] = [];
     for (let k = 0; k < bends; k++, at += 2) via.push([edges[at], edges[at + 1]]);
-    found.push({ from, to, port, ports, far: (kind & 1) > 0, back: (kind & 2) > 0, down: (kind & 4) > 0, via });
+    found.push({ from, to, port, ports, far: (kind & 1) > 0, back: (kind & 2) > 0, via });
   }
   return found;
 }
@@ -299,7 +300,7 @@ export function nearEdges(layout: Layout): { ends: [number, number][]; passed: [
   const [ends, passed]: [number, number][][] = [[], []];
   for (let to = 0; to < layout.node.length; to++)
     for (let at = edgeAt[to]; at < edgeAt[to + 1]; ) {
-      if (!(edges[at + 3] & 5)) ends.push([edges[at], to]);
+      if (!(edges[at + 3] & 1)) ends.push([edges[at], to]);
       const bends = edges[at + 4];
       at += 5;
       for (let k = 0; k < bends; k++, at += 2) passed.push([edges[at], edges[at + 1]]);

@@ -9,7 +9,7 @@
 // Heights are in half-slots: a node takes two, a number of the program and an edge that passes a column take one.
 // What a gradient wrote is in a storey of its own, which runs back: each row is below the one whose adjoint it adds to.
 
-export const FAR = 6; // an input further back than this many columns is drawn as a small reference, not as a long edge
+export const FAR = 6; // an input further back than this many columns, or in another storey, is drawn as a small reference, not as a long edge
 const REACH = 24; // how many places to try on both sides before going past the end of a column
 
 export interface Item {
@@ -29,12 +29,10 @@ export interface Edge {
   ports: number;
   far: boolean;
   back?: boolean; // it runs from right to left, in a lower storey
-  down?: boolean; // it comes into a lower storey from above
   via: [number, number][]; // [column, half-slot] points that the edge passes
 }
 
-const BETWEEN = 2; // half-slots between two storeys, for the frames around them and the edges down
-const DOWN = 2; // columns: an edge down from further away is a reference
+const BETWEEN = 2; // half-slots between two storeys, for the frames around them
 
 /** The places of items. */
 export function place(items: Item[]): Placement {
@@ -109,7 +107,7 @@ export class Placement {
       this.edges[member] = this.items[member].inputs.map((from, port, { length: ports }) => {
         const edge = own.has(from) ? edges.shift() : undefined;
         const via = (edge?.via ?? []).map(([column, slot]): [number, number] => [mirror - column, slot + down]);
-        return { from, to: member, port, ports, far: edge ? edge.far : Math.abs(this.column[from] - this.column[member]) > DOWN, back: !!edge, down: !edge, via };
+        return { from, to: member, port, ports, far: edge?.far ?? true, back: !!edge, via };
       });
     });
     const first = Math.min(...members.map((member) => this.column[member]));

@@ -12,7 +12,7 @@ export class Rooms {
 
   /** For the drawing of a graph, and for the table and the program below it. */
   share(pane: HTMLElement, below: HTMLElement, graph: Graph, rows: number, unfolded: boolean): void {
-    const lines = graph.tops.length > 1 || graph.drops.size > 0; // or storeys
+    const lines = graph.tops.length > 1 || graph.nodes.some((node) => node.storey); // or storeys
     const scale = pane.clientWidth ? Math.min(1, pane.clientWidth / (graph.right - graph.left + 2 * PAD)) : 1;
     const wanted = scale * (graph.bottom - graph.top) + (lines && !graph.turned ? 50 : 84);
     const least = READ * (graph.bottom - graph.top + 2 * PAD) + 2;

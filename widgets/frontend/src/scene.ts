@@ -553,7 +553,8 @@ export class Scene {
   placed: Label[] = []; // the cards of this step
   private covered: SVGElement[] = []; // the numbers on edges that they would lie on
 
-  /** Below each input at which products of this step met others: what was added up; a long sum leaves the cards at the right their place. */
+  /** Below each input at which products of this step met others, or above it where the cards are below: what was added up; a long sum leaves the
+      cards at the right their place. */
   private sums(edges: SweepEdge[]): [Pick<Label, "x" | "y" | "w" | "h">, string][] {
     const graph = this.graph as Graph;
     return [...new Set(edges.map((edge) => edge.input))].flatMap((input) => {
@@ -564,7 +565,9 @@ export class Scene {
       const shown = texts.length > 3 ? [texts[0], "…", texts[texts.length - 1]] : texts;
       const text = `${shown.map((one, k) => (k && one.startsWith("-") ? `(${one})` : one)).join(" + ")} = ${sizeOf(sum, ROOM_OF_ADDEND)}`;
       const w = text.length * LETTER + 6;
-      return [[{ x: Math.max(graph.left + w / 2 - 8, node.x + Math.min(NODE_W / 2, NODE_W - w / 2)), y: node.y + NODE_H + 9, w, h: 15 }, text]];
+      const above = graph.turned && !graph.edges(node.index).length;
+      const x = node.x + (graph.turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
+      return [[{ x: Math.max(graph.left + w / 2 - 8, x), y: above ? node.y - 10 : node.y + NODE_H + 9, w, h: 15 }, text]];
     });
   }
 

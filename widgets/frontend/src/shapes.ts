@@ -42,26 +42,13 @@ type Piece = { from: Point; to: Point; bend: [Point, Point] | null };
 /** The curve of an edge in parts; in a lower storey it is that of one which runs the other way. */
 function pieces(graph: Graph, edge: Edge): Piece[] {
   const [from, to] = [graph.nodes[edge.from], graph.nodes[edge.to]];
-  const found: Piece[] = [];
-  if (edge.down) return through(exit(graph, from), down(graph, from, to, edge), found);
   if (!edge.back) return between(graph, edge, from, exit(graph, from), to, entry(graph, to, edge, 2), edge.via);
   const turned = between(graph, edge, to, entry(graph, to, edge, 2), from, exit(graph, from), [...edge.via].reverse());
   return turned.reverse().map((piece) => ({ from: piece.to, to: piece.from, bend: piece.bend && [piece.bend[1], piece.bend[0]] }));
 }
 
-/** The corners of an edge to a lower storey: beside its node, between the storeys, and beside the other node. */
-function down(graph: Graph, from: Node, to: Node, edge: Edge): Point[] {
-  const aside = NODE_W + SIDE + LANE * (graph.drops.get(from.index) ?? 0);
-  const low = graph.floors[from.line] + FLOOR + LANE * (graph.drops.get(from.index) ?? 0);
-  const [y, end] = [from.y + NODE_H / 2, entry(graph, to, edge, 2)];
-  const [left, right] = [from.x + aside, to.x + aside];
-  return left === right ? [[left, y], [left, end[1]], end] : [[left, y], [left, low], [right, low], [right, end[1]], end];
-}
-
-const [SIDE, FLOOR, LANE] = [14, 26, 6]; // of edges to a lower storey: beside a node, below the upper storey, and between two
-
 /** Adds what leads through these points, with round corners. */
-function through(at: Point, points: Point[], found: Piece[]): Piece[] {
+function through(at: Point, points: Point[], found: Piece[]): void {
   points.forEach((point, k) => {
     const next = points[k + 1];
     const towards = (to: Point): Point => {
@@ -74,7 +61,6 @@ function through(at: Point, points: Point[], found: Piece[]): Piece[] {
     at = next ? towards(next) : point;
     if (next) found.push({ from: end, to: at, bend: [point, point] });
   });
-  return found;
 }
 
 /** The curve from a point at one node to a point at another one, which is right of it or, where the graph is turned, below it. */
@@ -150,13 +136,6 @@ export function edgeCurve(graph: Graph, edge: Edge): Point[] {
     }
   }
   return found;
-}
-
-/** Where what is so wide stands beside the last turn of an edge to a lower storey: before that it has company. */
-export function lastTurn(curve: Point[], w: number): Point {
-  const [, y] = curve[curve.length - 1];
-  const [x] = curve.find((point) => Math.abs(point[1] - y) < 9) as Point;
-  return [x + w / 2 + 3, y];
 }
 
 let ruler: CanvasRenderingContext2D | null = null;

@@ -1,7 +1,7 @@
 // The numbers on the edges over which the sweep has gone: each on its own edge, where no other edge, node or number is.
 import { NODE_H, NODE_W, isBare, type Graph } from "./graph";
 import { edgeId, type Label } from "./labels";
-import { edgeCurve, lastTurn, type Point } from "./shapes";
+import { edgeCurve, farChips, type Point } from "./shapes";
 
 export const [SHARE_W, SHARE_H] = [62, 15]; // of a number with seven characters and a ±
 const CELL = 32; // pixels of the grid in which it is looked what is near
@@ -28,10 +28,10 @@ export function sharePlaces(graph: Graph): Map<string, Point> {
     for (const cell of cells(box)) add(boxes, cell, box);
   };
   const curves: [string, Point[]][] = [];
-  const down = new Set<string>();
   for (const node of graph.nodes) {
     put({ x: node.x + NODE_W / 2, y: node.y + NODE_H / 2, w: NODE_W + 4, h: isBare(node.row) ? NODE_H / 2 : NODE_H + 4 });
-    for (const edge of graph.edges(node.index)) if (!edge.far && curves.push([edgeId(edge), edgeCurve(graph, edge)]) && edge.down) down.add(edgeId(edge));
+    for (const { x, y, w } of farChips(graph, graph.edges(node.index))) put({ x: x + w / 2, y, w: w + 4, h: 18 });
+    for (const edge of graph.edges(node.index)) if (!edge.far) curves.push([edgeId(edge), edgeCurve(graph, edge)]);
   }
   for (const [id, curve] of curves) for (const [x, y] of curve) add(points, `${Math.floor(x / CELL)},${Math.floor(y / CELL)}`, [x, y, id]);
   const cost = (box: Box, id: string): number => {
@@ -44,9 +44,8 @@ export function sharePlaces(graph: Graph): Map<string, Point> {
   };
   for (const [id, curve] of curves) {
     let [best, least]: [Point | null, number] = [null, COVERED];
-    const turn = down.has(id) ? lastTurn(curve, SHARE_W - 18) : null;
-    for (const share of turn ? [0.5] : PLACES) {
-      const [x, y] = turn ?? curve[Math.round(share * (curve.length - 1))];
+    for (const share of PLACES) {
+      const [x, y] = curve[Math.round(share * (curve.length - 1))];
       if (x - SHARE_W / 2 < graph.left || x + SHARE_W / 2 > graph.right) continue;
       const sum = cost({ x, y, w: SHARE_W, h: SHARE_H }, id) + 10 * Math.abs(share - 0.5);
       if (sum < least) [best, least] = [[x, y], sum];

@@ -105,7 +105,7 @@ describe("placement", () => {
     const { column, slot, edges } = place([...upper.map((item) => ({ ...item, section: 0 })), ...written, { inputs: [7, 4], leaf: false, section: 2 }]);
     expect(column).toEqual([1, 2, 3, 3, 2, 1, 1, 0, 4]);
     expect(slot).toEqual([0, 0, 0, 4, 4, 4, 6, 4, 0]);
-    expect(edges[4].map((edge) => [edge.from, !!edge.back, !!edge.down])).toEqual([[3, true, false], [0, false, true]]);
+    expect(edges[4].map((edge) => [edge.from, !!edge.back, edge.far])).toEqual([[3, true, false], [0, false, true]]);
   });
 
   it("continues in the next line, where edges from one node share a lane", () => {

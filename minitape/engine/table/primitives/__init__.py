@@ -86,9 +86,6 @@ class Primitive:
         rules = self.rules
         return rules is None or (not callable(rules) and all(rule is None for rule in rules))
 
-    def __repr__(self) -> str:
-        return f"<primitive {self.name}>"
-
 
 def declare(name: str, forward: Function, rules: Rules = None, **options: Object) -> Primitive:
     """Declares a primitive and puts it into ``TABLE``; see :class:`Primitive` for the arguments.
