@@ -154,9 +154,13 @@ def on(at: text.Statement, site: Site) -> Site:
 
 
 def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
-    """The statement at which two ways through calls part."""
-    pairs = zip(way, other, strict=False)
-    return next((one for one, two in pairs if one != two), way[-1] if way else NOWHERE)
+    """The statement at which two ways through calls part; of those behind it one that keeps a result in an object."""
+    pairs = enumerate(zip(way, other, strict=False))
+    where = next((k for k, (one, two) in pairs if one != two), len(way) - 1)
+    for site in way[:where:-1]:
+        if (at := text.at(site)) is not None and any("." in name or "[" in name for name in at.binds):
+            return site
+    return way[where] if way else NOWHERE
 
 
 def moved_name(q: Question) -> Finding | None:

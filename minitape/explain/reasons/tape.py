@@ -411,7 +411,11 @@ def broken(q: Question) -> Finding | None:
     if found.cause == "outside_tape" and given.what != "reset":
         if node.record is None and _paused(found.site):
             found.cause = "recording_paused"
-        found.site = checks.apart(q.rows[found.row].way, q.adapter.block_way()) or found.site
+        way, block = q.rows[found.row].way, text.at(q.adapter.block())
+        functions = [at.functions if at is not None else None for at in map(text.at, way)]
+        begin = functions.index(block.functions) if block is not None and block.functions in functions else 0
+        # of the block the calls that led there are not known
+        found.site = checks.apart(way[begin:], q.adapter.block_way()) or found.site
     return found
 
 
