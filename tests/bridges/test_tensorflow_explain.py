@@ -281,7 +281,7 @@ def test_a_layer_whose_gradient_is_not_asked_for_is_not_called_healthy():
     layers = {"first": first, "second": second}
     page = recording.explain({f"{name}.{v.name}": v for name, one in layers.items() for v in one.variables})
     assert not page.problems
-    assert "Not trained: first.bias, kernel (2 of 4)." in str(page) and "Healthy: second.bias, kernel" in str(page)
+    assert "Not trained: first.kernel, bias (2 of 4)." in str(page) and "Healthy: second.kernel, bias" in str(page)
 
 
 def test_layers_with_private_names_are_parts_of_a_model():

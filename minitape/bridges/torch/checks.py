@@ -60,8 +60,9 @@ def plain_target(q: Question) -> Finding | None:
     """The target is a number, or there was no backward pass."""
     if isinstance(q.target, (torch.Tensor, Number)):
         return None
-    none = q.target is None
-    return Finding("no_backward", kind="none") if none else Finding("not_tensor", what=type(q.target).__name__)
+    if q.target is None:
+        return Finding("no_backward", kind="none")
+    return Finding("not_tensor", what=type(q.target).__name__)
 
 
 def not_required(q: Question) -> Finding | None:

@@ -173,9 +173,8 @@ class TorchWatcher:
         transformed = torch._C._are_functorch_transforms_active()
         if transformed or self.inside:
             self._safely(self.log.note_inside, tensors_in((args, kwargs)))
-        # torch.jit.trace writes down what we would do
-        unseen = transformed or torch._C._is_tracing()
-        if self.quiet or name in SILENT or self.recording.failure is not None or unseen:
+        unseen = self.quiet or transformed or torch._C._is_tracing()  # torch.jit.trace writes down what we would do
+        if unseen or name in SILENT or self.recording.failure is not None:
             return func(*args, **kwargs)
         if name in HOOKS:
             handle = func(*args, **kwargs)

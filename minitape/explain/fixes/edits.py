@@ -20,8 +20,10 @@ def without(*names: str) -> Edit:
     """``x`` for ``x.name()``, ``name(x)`` and ``x.name``."""
 
     def edit(spot: Spot, node: Any) -> Change | None:
-        if any(is_call(n, *REBUILDS) and n is not node for n in spot.statement.nodes):
-            return None  # what is made anew of the value
+        one, rows = spot.entry, spot.question.rows
+        alike = [e for e in rows if one is not None and (e.op, e.site, e.inputs) == (one.op, one.site, one.inputs)]
+        if alike[1:] or any(is_call(n, *REBUILDS) and n is not node for n in spot.statement.nodes):
+            return None  # the line blocks another use on purpose; or it makes something anew of the value
         if isinstance(node, ast.Attribute) and node.attr in names and not is_module(spot, node.value):
             changes = [n for n in spot.statement.nodes if isinstance(n, ast.Attribute) and n.value is node]
             return None if changes or spot.statement.targets[:1] == [node] else unparse(node.value)
