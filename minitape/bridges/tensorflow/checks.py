@@ -374,8 +374,6 @@ def instead(q: Question) -> Finding | None:
             if (taken := q.rows[e.row].array) is not None and np.array_equal(taken, q.adapter.numbers(q.source))
         ]
         found.site = same[0] if same and not q.adapter.is_variable(q.source) else found.site
-        if not q.own and not same and q.sweep is not None and not q.adapter.is_variable(q.source):
-            found.site = q.sweep.site  # it was made where it was asked for
         found.kind = found.kind or ("equal" if not q.adapter.is_variable(q.source) else "")
         return found
     return None
