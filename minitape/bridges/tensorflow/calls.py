@@ -26,7 +26,7 @@ from ...recording.values import numbers_of
 from ..changes import Block
 from .graphs import has_tapes, is_repeatable
 from .operations import handle_of
-from .value import Call, TensorFlowValue, TooLong, some
+from .value import FunctionCall, TensorFlowValue, TooLong, some
 from .watch import TensorFlowWatcher
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ class Opened(NamedTuple):
     names: dict  # of its arguments
 
 
-def opened(recording: Any, call: Call, sources: Sequence | None = None, seeds: Sequence = ()) -> Opened | None:
+def open_call(
+    recording: Any, call: FunctionCall, sources: Sequence | None = None, seeds: Sequence = ()
+) -> Opened | None:
     """Runs a call again in a new recording; None if it cannot run again, for example because only a summary of its
     arguments was kept.
 
@@ -96,7 +98,7 @@ def _unheard() -> Iterator[None]:
         yield
 
 
-def _arguments(call: Call) -> tuple[Any, bool] | None:
+def _arguments(call: FunctionCall) -> tuple[Any, bool] | None:
     """What a call is given when it runs again, and whether that is made up. A dataset stays where it is: of one that
     Keras made of arrays there is another first batch, of others there are numbers.
     """
@@ -127,20 +129,20 @@ def _by_keras(dataset: Any) -> bool:
     return bool(functions) and all(one._func.__module__.startswith("keras.") for one in functions)
 
 
-def steps_of(recording: Any) -> list[tuple[Call, Any]]:
+def steps_of(recording: Any) -> list[tuple[FunctionCall, Any]]:
     """The compiled steps of a block, one of each function, with the recording of its call that ran again."""
-    log, calls = recording.log, dict[Any, list[Call]]()
+    log, calls = recording.log, dict[Any, list[FunctionCall]]()
     for call in log.calls:
         if call.graph is None or has_tapes(call.graph) or (not log.tapes.known and is_repeatable(call.graph)):
             calls.setdefault(call.function, []).append(call)
     for call in (chosen := [_last(recording, same) for same in calls.values()]):
         if call not in log.reruns:
-            log.reruns[call] = opened(recording, call)
+            log.reruns[call] = open_call(recording, call)
     found = ((call, log.reruns[call]) for call in sorted(chosen, key=log.calls.index))
     return [(call, run.recording) for call, run in found if run is not None and run.recording.sweeps]
 
 
-def _last(recording: Any, calls: Sequence[Call]) -> Call:
+def _last(recording: Any, calls: Sequence[FunctionCall]) -> FunctionCall:
     """The last of some calls, or the last before their variables were NaN."""
     for call in reversed(calls):
         states = [recording.entries[row].value for _, row in call.states]
@@ -178,7 +180,7 @@ def open_row(recording: Any, row: int, sweep: BackwardPass | None, ones: bool = 
     asked = [one.extra.asked for one in inputs if one.differentiable or not tracked]
     known = [one for one in asked if one.dtype == tf.resource or (tf.is_tensor(one) and one.dtype.is_floating)]
     watches = tracked or (ones and not has_tapes(entry.extra.function.graph))
-    return opened(recording, entry.extra.function, known if watches else None, seeds)
+    return open_call(recording, entry.extra.function, known if watches else None, seeds)
 
 
 def insides_of(recording: Any, sweep: BackwardPass | None, row: int | None) -> list[Inside]:

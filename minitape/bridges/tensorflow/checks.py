@@ -56,7 +56,7 @@ def whole_numbers(q: Question) -> Finding | None:
         return None
     names = {q.name, f"self.{q.name.rpartition('.')[2]}", q.name.rpartition("[")[0]} - {"self.", ""}
     makes = lambda s: not names.isdisjoint(s.binds) and s.call_of("Variable", "constant", "add_weight")  # noqa: E731
-    site = next(reversed(q.adapter.birth(q.source)[1]), None) or told(q, makes) or use_of(q)
+    site = next(reversed(q.adapter.birth(q.source)[1]), None) or line_of(q, makes) or use_of(q)
     return Finding("integer_dtype", site, what=dtype.name)
 
 
@@ -68,7 +68,7 @@ def use_of(q: Question) -> Site:
     )
 
 
-def told(q: Question, fits: Callable[[text.Statement], Any]) -> Site | None:
+def line_of(q: Question, fits: Callable[[text.Statement], Any]) -> Site | None:
     """The line that fits, among those that made the source; else the one of the text that does."""
     made = [at for site in reversed(q.adapter.birth(q.source)[1]) if (at := text.at(site)) is not None]
     found = [s for s in made if fits(s)] or [s for s in text.statements(use_of(q)[0]) if fits(s)]
@@ -77,7 +77,7 @@ def told(q: Question, fits: Callable[[text.Statement], Any]) -> Site | None:
 
 def frozen_at(q: Question) -> Site:
     """Where the program says that the source is not to be trained; else where it is used."""
-    return told(q, lambda s: "trainable" in _said(s)) or use_of(q)
+    return line_of(q, lambda s: "trainable" in _said(s)) or use_of(q)
 
 
 def _said(s: text.Statement) -> list:

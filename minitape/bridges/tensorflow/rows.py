@@ -35,7 +35,7 @@ from .operations import (
 )
 from .tensor_rows import TensorRows
 from .value import (
-    Call,
+    FunctionCall,
     Made,
     OptimizerStep,
     TapeTimes,
@@ -59,8 +59,8 @@ class TensorFlowLog:
         # (a variable's handle, the row that was stored in it, where, at which row)
         self.stores: list[tuple] = []
         self.copied: Noted[tuple[Any, Site]] = Noted()  # tensors that were used for nothing but to fill a variable
-        self.calls: list[Call] = []  # of tf.functions
-        self.reruns: dict[Call, Any] = {}  # what the compiled steps among them computed when they ran again
+        self.calls: list[FunctionCall] = []  # of tf.functions
+        self.reruns: dict[FunctionCall, Any] = {}  # what the compiled steps among them computed when they ran again
         self.before: dict[int, tuple] = {}  # in a call that runs again, variables before they change, by their handles
         self.failed: tuple[int, int] | None = None  # (after how many backward passes, from which row) one was refused
         self.seen = Changes()  # asleep while explain computes something
@@ -156,10 +156,10 @@ class TensorFlowLog:
         with TemporaryAttributes(self.tensors, later=True):  # the tape hears of it at its end
             self._write(op, rows, outputs)
 
-    def called(self, function: Any, given: tuple) -> Call:
+    def called(self, function: Any, given: tuple) -> FunctionCall:
         """The program calls a ``tf.function``."""
         kept = tf.nest.map_structure(lambda one: self.tensors.keep(one) if isinstance(one, tf.Tensor) else one, given)
-        self.calls.append(Call(function, kept, self.line.way(), len(self.recording.sweeps)))
+        self.calls.append(FunctionCall(function, kept, self.line.way(), len(self.recording.sweeps)))
         return self.calls[-1]
 
     def enters(self, variables: Sequence, inputs: Sequence) -> list[tuple[Any, int]]:

@@ -66,7 +66,7 @@ class TensorFlowExtra:
         self.of, self.why, self.op = of, why, op
         self.came: Sequence[int] = ()
         self.late = False  # watched after it was used
-        self.function: Call | None = None  # of a call of a tf.function
+        self.function: FunctionCall | None = None  # of a call of a tf.function
         self.way: Sequence[Site] = ()  # of what no tape recorded: its line, and the calls that led there
         self.at: int | None = None  # how many rows were there, where that is not the row's own number
 
@@ -140,7 +140,7 @@ class Made(NamedTuple):
     before: int
 
 
-class Call:
+class FunctionCall:
     """A call of a ``tf.function``: what it takes to run it again."""
 
     __slots__ = "function given way before graph states".split()

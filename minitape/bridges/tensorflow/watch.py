@@ -27,7 +27,7 @@ from .guard import Guard
 from .operations import changes_variable
 from .rows import TensorFlowLog
 from .sweeps import SweepWatcher, register
-from .value import Call
+from .value import FunctionCall
 
 STEP = "_minitape_step"  # an attribute of a tf.function in which tapes compute gradients
 WORDS = {"__enter__": "begins", "__exit__": "ends", "reset": "resets"}
@@ -46,7 +46,7 @@ class TensorFlowWatcher:
         self._custom_calls = 0
         self._custom_op: tuple[str, str] | None = None  # the tf.custom_gradient that runs
         self._applying = 0  # more than 0 in the step of an optimizer
-        self._called: Call | None = None  # the program's call of a tf.function, and the graph that runs
+        self._called: FunctionCall | None = None  # the program's call of a tf.function, and the graph that runs
         self._running: Any = None
 
     # -- the block ---------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class TensorFlowWatcher:
     def _call(self, function: Any, concrete: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
         """The graph of a ``tf.function`` runs."""
         graph, inputs = concrete.graph, [*tensor_inputs, *captured_inputs]
-        call = self._called or Call(None, None, [], 0)
+        call = self._called or FunctionCall(None, None, [], 0)
         call.states, call.graph = self.guard.safely(self.log.enters, graph.variables, inputs) or [], graph
         if call.function is not None and has_tapes(graph):
             setattr(call.function, STEP, True)
