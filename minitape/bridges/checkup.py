@@ -158,18 +158,19 @@ class Checkup:
 class FrameworkRecording(Recording, ABC):
     """The recording of a framework's program, which can be asked why: what each bridge knows of its framework."""
 
-    def explain(self, *asked: Any) -> Any:
-        """Why the gradient of a target by a source is None, zero or NaN, on which line, and what fixes it.
+    def explain(self, *asked: Any, target: Any = None, source: Any = None) -> Any:
+        """Why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and what fixes it.
 
-        ``explain(target, source)`` asks about a target, ``explain(source)`` about the last backward pass, or the one
-        that failed. Returns an :class:`minitape.explain.Explanation`, as ``tape.explain`` does; a list of them for a
-        list of sources.
+        ``explain(source)`` asks about the last backward pass, or the one that failed. Returns an
+        :class:`minitape.explain.Explanation`, as ``tape.explain`` does; a list of them for a list of sources.
         ``explain(model)``, ``explain(model.parameters())``, a dictionary or a name answer with a page
         (:class:`minitape.bridges.model_page.ModelPage`), and ``explain()`` with one of all that the block trained.
         """
-        if len(asked) > 2:
+        if len(asked) > 2 - (target is not None) - (source is not None):
             raise TypeError("explain() takes a target and a source, or a source alone: explain(loss, w), explain(w).")
-        target, source = (None, None, *asked)[-2:]
+        if source is None and asked:
+            *asked, source = asked  # type: ignore[assignment]
+        target = asked[0] if asked else target
         checkup = Checkup(self, target)
         if isinstance(source, (list, tuple)):
             return ModelAnswers(checkup.counted(self.why(target, s), s) for s in source)

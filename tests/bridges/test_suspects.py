@@ -118,6 +118,20 @@ def test_what_ran_before_the_block_is_unknown():
     assert not recording.explain(net).problems
 
 
+def test_why_asks_without_a_block():
+    torch = pytest.importorskip("torch")
+    from minitape.bridges.torch import why
+
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+    loss = net[1](net[0](torch.ones(1, 2)).detach()).sum()
+    said = str(why(loss, net))
+    assert said.startswith("No gradient for net.0.weight, bias (2 of 4).\nunknown: ")
+    assert "Healthy: net.1.weight, bias (2 of 4)" in said
+    assert list(why(lambda: net(torch.ones(1, 2)).sum())) == list(why(loss, net))
+    assert why(loss, net[1].weight).problems == [] and net[1].weight.grad is None
+    loss.backward()
+
+
 def test_of_a_layer_that_came_after_the_optimizer_the_line_is_that_which_makes_the_optimizer():
     torch = pytest.importorskip("torch")
     from minitape.bridges.torch import record

@@ -24,3 +24,4 @@ framework_module("tensorflow", "TensorFlow", (2, 20))
 
 from .record import TensorFlowRecording as TensorFlowRecording  # noqa: E402 - behind the check
 from .record import record as record  # noqa: E402
+from .record import why as why  # noqa: E402

@@ -151,3 +151,20 @@ def record(
     some = some_steps(every, first, *steps)
     recording = TensorFlowRecording()
     return some or Block(recording, TensorFlowWatcher(recording, open_functions))
+
+
+def why(loss: Any, model: Any = None) -> Any:
+    """One line instead of a block: why parts of a model have no gradient from a loss, or what is wrong with it.
+
+    ``loss`` is a function that computes it; ``model`` is what ``recording.explain`` takes, and None stands for all that
+    the function used.
+
+    >>> w = tensorflow.Variable(2.0, name="w")
+    >>> [answer.cause for answer in why(lambda: tensorflow.round(w)).values()]
+    ['nondifferentiable']
+    """
+    with record() as recording:
+        with tensorflow.GradientTape() as tape:
+            target = loss()
+        tape.gradient(target, [*(tape.watched_variables() if model is None else recording._parts_of(model).values())])
+    return recording.explain(target=target, source=model)

@@ -25,3 +25,4 @@ from .record import ENDS as ENDS  # noqa: E402 - behind the check
 from .record import TorchRecording as TorchRecording  # noqa: E402
 from .record import holding as holding  # noqa: E402
 from .record import record as record  # noqa: E402
+from .record import why as why  # noqa: E402

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from ...explain.sentences import fill
+from ...explain.value_texts import TENSOR
 from ..changes import Block
-from ..checkup import FrameworkRecording
+from ..checkup import Checkup, FrameworkRecording
 from ..recording import Number
 from ..sampling import some_steps
 from .rows import TorchLog
@@ -136,3 +138,22 @@ def holding() -> Iterator[None]:
     finally:
         for handle in handles:
             handle.remove()
+
+
+def why(loss: Any, model: Any = None) -> Any:
+    """One line instead of a block: why parts of a model have no gradient from a loss, or what is wrong with it.
+
+    ``loss`` is a function that computes it, or the tensor: of what ran before, the answer has no lines. ``model`` is
+    what ``recording.explain`` takes; None stands for all that the function used. No ``.grad`` changes.
+
+    >>> net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+    >>> [answer.cause for answer in why(lambda: net[1](net[0](torch.ones(1, 2)).detach()).sum(), net).values()]
+    ['detach', 'detach', 'connected', 'connected']
+    """
+    with record() as recording:
+        target = loss() if callable(loss) else loss
+        parts = {fill(TENSOR): model} if isinstance(model, torch.Tensor) else recording._parts_of(model) or {}
+        trained = [source for source in parts.values() if source.requires_grad]
+        if trained and target.requires_grad:
+            torch.autograd.grad(target, trained, retain_graph=True, allow_unused=True)
+    return Checkup(recording, target).page(parts)
