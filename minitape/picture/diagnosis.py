@@ -183,7 +183,8 @@ def _broadcast(rows: Sequence[Fields]) -> list[Alarm]:
         if row["op"] not in _COMPARE or len(row["inputs"]) != 2 or max(row["inputs"]) >= len(rows):
             continue
         one, other = (tuple(rows[i]["shape"]) for i in row["inputs"])
-        if _column_and_row(one, other) or _column_and_row(other, one):
+        few, more = sorted((one, other), key=len)
+        if len(few) == 1 and few[0] > 1 and more == (few[0], 1):
             text = word(
                 "Each value is compared with all the others. Give both the same shape: one [:, None] or squeeze is "
                 "missing."
@@ -193,7 +194,3 @@ def _broadcast(rows: Sequence[Fields]) -> list[Alarm]:
                 _alarm("broadcast", word("Broadcast {shapes}: {place}", shapes=shapes, place=_place(row)), text, row)
             )
     return found[:FEW]
-
-
-def _column_and_row(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    return len(other) == 1 and other[0] > 1 and one == (other[0], 1)

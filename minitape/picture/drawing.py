@@ -19,7 +19,7 @@ from ..common.write_beside import write
 from .expressions import title_of
 from .figure import PORTS, Figure
 from .reading import followed, reader_of, spaces
-from .short import elide, printable, some
+from .short import printable, some
 from .snapshots import snapshot_of
 from .words import word
 
@@ -82,8 +82,7 @@ class Picture:
         """The graph as DOT text, for Graphviz: no gradient passes an edge that is dashed."""
         lines = ["digraph tape {", "rankdir=LR", 'node [shape=box style=rounded fontname="Helvetica"]']
         for row in self.snapshot["rows"]:
-            text = json.dumps(f"{title_of(row)}\n{elide(row['value']['text'], 30)}" if row["value"] else title_of(row))
-            dashed = " [style=dashed]" if row["cut"] else ""
+            text, dashed = json.dumps(_words(row, None, None, False)), " [style=dashed]" * bool(row["cut"])
             lines += [f"{row['row']} [label={text}]", *(f"{one} -> {row['row']}{dashed}" for one in row["inputs"])]
         return "\n".join([*lines, "}", ""])
 

@@ -219,9 +219,7 @@ class Reader:
     def _is_unfinished(self, row: int, op: int) -> bool:
         """Whether the recording has written a row, but not yet what belongs to it."""
         record = self._known
-        if not record.open:
-            return False
-        return op == LEAF and row not in record.leaves
+        return record.open and op == LEAF and row not in record.leaves
 
     def _row(self, row: int, cell: tuple[int, int, int, int], value: Array, around: Around) -> PictureRow:
         """A row that is no operation on numbers alone."""

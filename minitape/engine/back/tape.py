@@ -146,7 +146,7 @@ class GradientTape:
 
     __exit__: Leaving = InterruptSafeExit(_leave, attrgetter("_recording"))
 
-    def __del__(self) -> None:
+    def __del__(self, release: Callable = release) -> None:  # held here: where Python ends, a module's names go first
         try:
             record = self._record
             if record is not None:
