@@ -190,7 +190,6 @@ def _arrived(recording: Any, row: int, gradient: Any, names: Mapping[int, str]) 
         "blame": None,
         "now": None,
         "assigned": 0,
-        "slices": 0,
     }
 
 

@@ -68,11 +68,6 @@ class Picture:
         return Figure(self.snapshot)
 
     @property
-    def total(self) -> int:
-        """How many rows the recording has."""
-        return max(self.snapshot.get("total", 0), len(self.snapshot["rows"]))
-
-    @property
     def svg(self) -> str:
         """The picture as SVG text."""
         return self.figure.svg(repr(self), self.alt)
@@ -104,8 +99,7 @@ class Picture:
     @property
     def alt(self) -> str:
         """The picture in words: of each of the first rows its value, its adjoint, and what its shape and colour say."""
-        rows = self.snapshot["rows"]
-        total = self.total
+        rows, total = self.snapshot["rows"], self.snapshot["total"]
         figure, broken = self.figure, self.snapshot.get("broken", ())
         words = [
             _words(row, figure.adjoints.get(row["row"]), figure.updates.get(row["row"]), row["row"] in broken)
@@ -117,7 +111,7 @@ class Picture:
         return printable(heading + word("; ").join(words)) if rows else word("Empty tape")
 
     def __repr__(self) -> str:
-        return f"Picture({how_many(self.total, 'row')}, {how_many(len(self.snapshot['tapes']), 'tape')})"
+        return f"Picture({how_many(self.snapshot['total'], 'row')}, {how_many(len(self.snapshot['tapes']), 'tape')})"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}

@@ -1,4 +1,4 @@
-"""Events of a recording that are no rows: assignments, watches, pauses, and values that left."""
+"""Events of a recording that are no rows: assignments, and values that left the framework."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ def events_of(record: Record) -> list[EventFields]:
     """The events of a snapshot."""
     events: list[EventFields] = []
     for event in list(record.events):
-        site = event.site
-        line = place_of(*site)[1] if site is not None else None
-        if event.kind.startswith("assign"):
+        line = None if event.site is None else place_of(*event.site)[1]
+        if event.kind == "numpy":
+            events.append({"kind": "numpy", "row": event.subject, "line": line})
+        elif event.kind.startswith("assign"):
             variable, version, value = event.subject
             states = dict.get(record.variables, id(variable), (None, []))[1]
             rows = {record.leaves[r].version: r for r in list(states) if r in record.leaves}
@@ -31,9 +32,4 @@ def events_of(record: Record) -> list[EventFields]:
             if value is not None:  # the value, or what was added
                 assigned["row"] = value
             events.append(assigned)
-        elif event.kind in ("numpy", "watch", "watch_ignored", "pause", "resume"):
-            happened: EventFields = {"kind": event.kind, "line": line}
-            if event.kind in ("numpy", "watch"):
-                happened["row"] = event.subject if event.kind == "numpy" else event.subject[1]
-            events.append(happened)
     return events

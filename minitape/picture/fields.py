@@ -135,7 +135,6 @@ class SourceFields(TypedDict):
     blame: int | None
     now: Shown | None
     assigned: int
-    slices: int
 
 
 class Alarm(TypedDict):

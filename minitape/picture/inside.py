@@ -80,7 +80,7 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     with no_tapes(), TemporaryAttributes(state, site=at), np.errstate(all="ignore"):
         inputs = [new_tensor(array) for array in arrays]
         try:
-            with GradientTape(persistent=True) as tape:
+            with GradientTape() as tape:
                 tape.watch([i for i in inputs if i.dtype.differentiable])
                 outputs = recording.again(inputs, call.attrs["saved"])[: len(recording.results)]
         except Exception:  # it ran once: what is different now is nothing that a picture should raise
@@ -92,8 +92,6 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     shown = inner.read(ROWS)
     inner.name_rows(shown)
     found: Snapshot = inner.frame_of([one.full() for one in shown], 0)
-    for own in found["tapes"]:  # this tape is of here: that it is persistent tells nothing about the program
-        own["persistent"] = False
     starts = [(out, new_tensor(adjoints[row + k])) for k, out in enumerate(outputs) if row + k in adjoints]
     wanted = [i for i in inputs if i.dtype.differentiable]
     if starts and wanted and found["total"] == len(shown):

@@ -86,7 +86,6 @@ def followed(tape: Object) -> Object:
 
 def reader_of(tape: Object, namespaces: Iterable[dict[str, object]], who: str) -> Reader:
     """The reader of a tape, or the one that the recording of another framework brings (:mod:`minitape.bridges`)."""
-    tape = followed(tape)
     if hasattr(tape, "picture_reader"):
         return tape.picture_reader(namespaces)
     if not hasattr(tape, "watched") or not hasattr(tape, "spans"):

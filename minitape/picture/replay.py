@@ -42,8 +42,8 @@ def is_small(record: Record) -> bool:
     return len(record) <= MANY and missing_bytes(record) <= SMALL
 
 
-def recomputed(record: Record | None) -> dict[int, Array]:
-    """The missing values by row, as far as they follow from what is held; none where the recording goes on.
+def recomputed(record: Record) -> dict[int, Array]:
+    """The missing values by row of a recording that has ended, as far as they follow from what is held.
 
     Only operations that always give the same are run again: no Python functions, no custom gradients. A value that is
     held and comes out in another way shows that something else is at work: then there are none.
@@ -56,8 +56,6 @@ def recomputed(record: Record | None) -> dict[int, Array]:
     >>> {row: value.shape for row, value in recomputed(tape._record).items()}
     {2: (80, 80), 3: (80, 80)}
     """
-    if record is None or record.open:
-        return {}
     found: dict[int, Array] = {}
     missing = [row for row, value in enumerate(values_of(record)) if record.value(row) is None]
     wanted = sorted({row if (call := record.call_at(row)) is None else call.row for row in missing})

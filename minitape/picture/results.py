@@ -97,7 +97,6 @@ def _result(
             "blame": None,
             "now": None,
             "assigned": 0,
-            "slices": 0,
         }
         row["now"], row["assigned"] = _stored(tape, row["rows"])
         if jacobian:

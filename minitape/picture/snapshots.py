@@ -9,7 +9,7 @@
      "rows": [ROW, ...],          in order, rows[i]["row"] == first + i
      "changed": [ROW-PART, ...],  fields of earlier rows that have changed since they were sent (live deltas only)
      "events": [{"kind": "assign", "name": "w:0", "from": 1, "to": 7, "line": 5},
-                {"kind": "numpy", "row": 4, "line": 6}, ...],
+                {"kind": "numpy", "row": 4, "line": 6}, ...],    a value that left the framework
      "tapes": [{"id": 0, "name": "tape", "persistent": false, "state": "recording|closed|used|released",
                 "spans": [[0, 9]],                 row ranges during which it recorded
                 "bytes": 1234}],                   what it still holds
@@ -76,9 +76,7 @@ A RESULT is what a ``gradient`` call gave::
                   "why": null | {"file": "...", "line": 6},    because of which line
                   "blame": null | 3,                           and of which row
                   "now": null | VALUE,                         what the variable holds now, after the optimizer's step,
-                  "assigned": 1,                       and how often it was assigned after its last state on the tape
-                  "slices": 0}],                       indices of the IndexedSlices that the program got in place of
-                                                       an array; 0 where it got an array
+                  "assigned": 1}],                     and how often it was assigned after its last state on the tape
      "more": 0,                                                sources that are not listed
      "known": true,                                            false where the sweep is too long, or cannot be repeated
      "shown": true,                                            the call whose sweep is "sweep"

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 MOST = 2000  # rows: of a longer recording no code reads them
 
 
-def tangents_of(record: Record | None, tapes: list[Object]) -> dict[int, Array]:
-    """By row the tangents of the last accumulator that still exists; none while it records, or where values were
-    released.
+def tangents_of(record: Record, tapes: list[Object]) -> dict[int, Array]:
+    """By row the tangents of the last accumulator of a recording that has ended; none where it no longer exists, or
+    where values were released.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0, name="x")
@@ -31,7 +31,7 @@ def tangents_of(record: Record | None, tapes: list[Object]) -> dict[int, Array]:
     >>> [row["tangent"]["text"] for row in tf.snapshot(tape)["rows"]]
     ['1.0', '6.0']
     """
-    if record is None or record.open or len(record) > MOST:
+    if len(record) > MOST:
         return {}
     found = (tape.owner() for tape in reversed(tapes) if isinstance(tape, ForwardTape))
     accumulator = next(filter(None, found), None)

@@ -92,7 +92,6 @@ export class Results {
     else if (gradient) el.append(h("b", { title: full(gradient), class: notFinite(gradient) && "mt-none" }, ...this.seen(gradient, row, call)));
     else if (!call.known) el.append(h("i", { title: "The sweep is too long, or cannot be repeated: print it in the program." }, t("not computed here")));
     else el.append(h("b", { class: "mt-none" }, "None"));
-    if (!hide && gradient && source.slices) el.append(h("span", { class: "mt-parts" }, t(" (Python got tf.IndexedSlices with {0} indices; this is what they add up to)", source.slices)));
     if (!hide && !moved && source.parts.length > 1) el.append(h("span", { class: "mt-parts" }, ` (${source.parts.map((part, i) => t("{0} at row {1}", this.brief(part, row), source.rows[i])).join(" + ")})`));
     if (!hide && call.known && source.reason && !moved) el.append(h("details", { class: "mt-reason" }, h("summary", {}, firstOf(source.reason)), source.reason));
     return el;

@@ -90,7 +90,7 @@ export interface Sweep {
 /** What a gradient call gave. */
 export interface Result {
   target: { name: string | null; row: number }[];
-  sources: { name: string | null; rows: number[]; parts: (Value | null)[]; gradient: Value | null; at: number; reason: string | null; now?: Value | null; assigned?: number; slices?: number }[];
+  sources: { name: string | null; rows: number[]; parts: (Value | null)[]; gradient: Value | null; at: number; reason: string | null; now?: Value | null; assigned?: number }[];
   more: number; // sources that are not listed
   known: boolean; // false where the sweep is too long, or cannot be repeated
   shown: boolean; // its sweep is the one to step through
