@@ -88,7 +88,7 @@ def of_one_part(given: Answer, expected: Answer) -> str:
     wrong = [place for place in wanted if place not in places or not _same(places[place], wanted[place])]
     if not 0 < len(wrong) < len(wanted) or set(places) != set(wanted):
         return ""
-    return say("Place {place} of your list is not right, and others are.", place=wrong[0])
+    return say("Place {place} is the first that is wrong; others are right.", place=wrong[0])
 
 
 def of_value(given: Answer, expected: Answer) -> str:
@@ -178,8 +178,8 @@ def _of_one(given: Answer, expected: Answer) -> str:
         if not float(number):
             return say("None and 0 are not the same. Which of the two is it here?")
         if given is None:
-            return say("None says that there is no path. Is there one?")
-        return say("A number says that there is a path. Is there one?")
+            return say("None says: not watched, or no path. Is it one of the two?")
+        return say("A number says: watched, and a path to the target. Is it both?")
     if isinstance(expected, (str, bool)) or isinstance(given, (str, bool)):
         asked = isinstance(expected, bool) and not isinstance(given, (bool, np.bool_))
         return say("The answer is True or False.") if asked else ""

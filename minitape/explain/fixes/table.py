@@ -131,6 +131,9 @@ def _outside(question: Question, found: Finding) -> bool:
     """Whether a value left, or was stored, where the tape records nothing: another line there is not enough."""
     if question.adapter.dialect is not TAPE or found.cause not in ("left_through_numpy", "state") or found.row is None:
         return False
+    block, statement = at(question.adapter.block()), at(found.site)
+    if block and statement and not block.covers(found.site) and statement.functions == block.functions:
+        return True
     exits = [exit.number for exit in question.exits if (exit.row, exit.site) == (found.row, found.site)]
     stored = [question.rows[row].number for row in question.rows[found.row].inputs] if found.cause == "state" else []
     return max(exits or stored or [question.rows[found.row].number]) < 0
