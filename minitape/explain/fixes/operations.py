@@ -226,10 +226,10 @@ TABLE = [
     ),
     OperationFix(
         "nan_backward",
-        "norm",
+        "sqrt|norm",
         "`{it}` has no finite slope where `{x}` is zero: write the root of the sum of its squares, and add 1e-12 to "
         "that sum. Where a later line masks such elements, replace them before, too.",
-        lambda spot, node: least(spot) == 0 and spot.dialect is TENSORFLOW,
+        lambda spot, node: least(spot) == 0 and called(node) == "norm" and spot.dialect is TENSORFLOW,
     ),
     OperationFix(
         "nan_backward",
