@@ -23,7 +23,6 @@ from .texts import SHARED
 # what an answer may be beside its own kind: any suspect, or the one that says more of it
 MAY_BE = {"connected": "", "no_derivative": "sampled", "unused": "sampled"}
 CANCELS = ("zero_cancels", "zero_sum")
-ASIDE = ("cut", "paused", "outside")  # how a value goes into a target, and gets no gradient
 
 if TYPE_CHECKING:
     from ..explain.reasons.suspects import CheckedRun
@@ -52,8 +51,6 @@ class Checkup:
         answers = {name: self.answer(name, source) for name, source in parts.items()}
         well = {name.rpartition(".")[0] for name, a in answers.items() if a.kind in ("connected", "suspect")}
         held = self.run.trained
-        blocked = [] if held else [(a.key(), parts[name]) for name, a in answers.items() if a.kind in ASIDE]
-        copies = self.run.copies(blocked) if blocked else ()
         for name, answer in answers.items():
             aside = bool(held) and self.run.key(parts[name]) not in held
             if answer.kind == "connected":  # it would get a gradient, which nothing asks for
@@ -61,7 +58,7 @@ class Checkup:
             elif answer.connected:  # a bias whose sum cancels, as before a normalization, while its layer learns
                 answer.intended |= answer.cause in CANCELS and name.rpartition(".")[0] in well
             elif answer.kind != "error":
-                answer.intended |= aside or answer.key() in copies
+                answer.intended |= aside
         return ModelPage(answers)
 
     def answer(self, name: str, source: Any) -> Explanation:

@@ -111,13 +111,6 @@ def loss(w, x):
     on = jnp.round(jax.nn.sigmoid(x @ w))  #! #- on = jax.nn.sigmoid(x @ w)
     return jnp.mean((x @ w - 1.0) ** 2) + 5.0 * jnp.sum(jnp.abs(jnp.diff(on)))
 args = jax.random.normal(jax.random.PRNGKey(0), (4,)), jax.random.normal(jax.random.PRNGKey(1), (8, 4))
-#@ target_in_one_tree connected
-def encode(p, x):
-    return jnp.tanh(x @ p["w"] + p["b"])
-def loss(params, x):
-    return jnp.mean((encode(params["fast"], x) - jax.lax.stop_gradient(encode(params["slow"], x + 0.1))) ** 2)
-fast = {"w": jax.random.normal(jax.random.PRNGKey(0), (4, 3)), "b": jnp.zeros(3)}
-args = {"fast": fast, "slow": {"w": 0.9 * fast["w"], "b": jnp.zeros(3)}}, jnp.ones((8, 4))
 #@ product_of_column_and_row broadcast
 def loss(w, x, y):
     return jnp.mean(jnp.exp(x @ w) - y * (x @ w))  #! #- return jnp.mean(jnp.exp(x @ w) - y[:, None] * (x @ w))

@@ -294,3 +294,15 @@ def test_what_keras_predicts_left_by_predict():
     answer = recording.explain(first.trainable_variables[0])
     assert answer.cause == "left_through_numpy"
     assert "left TensorFlow by predict()" in answer.message and "dataset" not in answer.message
+
+
+def test_a_norm_of_zeros_is_written_as_a_root_and_a_root_of_zeros_as_it_is():
+    w, n = tensorflow.Variable([1.0, 2.0]), tensorflow.constant([[0.0], [2.0]])
+    with bridge.record() as recording:
+        with tensorflow.GradientTape(persistent=True) as tape:
+            norm = tensorflow.reduce_sum(tensorflow.norm(n * w, axis=1))
+            root = tensorflow.reduce_sum(tensorflow.sqrt(n * w))
+        tape.gradient(norm, w), tape.gradient(root, w)
+    norm, root = recording.explain(norm, w), recording.explain(root, w)
+    assert "the root of the sum of its squares, and add 1e-12 to that sum" in norm.fix and norm.patch is None
+    assert "add a small number there, such as 1e-12" in root.fix

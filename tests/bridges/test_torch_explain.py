@@ -167,7 +167,7 @@ def test_names_are_as_the_program_reaches_a_tensor():
     with bridge.record() as recording:
         loss = torch.ones(1, requires_grad=True).sum()
     names = [
-        "trainer.net[0].weight", "trainer.net[0].bias", "trainer.net[1]['head'].weight", "trainer.net[1]['head'].bias",
+        "trainer.net[0].weight", "trainer.net[0].bias", "trainer.net[1].head.weight", "trainer.net[1].head.bias",
         "trainer.parts[0].bias",
     ]  # fmt: skip
     assert [recording.explain(loss, source).name for source in every] == names

@@ -381,13 +381,6 @@ for _ in range(2):
     opt.zero_grad(); loss.backward(); opt.step()
     for slow, fast in zip(agent.slow.parameters(), agent.fast.parameters()):
         slow.data.lerp_(fast.data, 0.1)
-#@ teacher_without_an_optimizer connected
-import copy
-student = nn.Linear(4, 3); teacher = copy.deepcopy(student); x = torch.randn(8, 4)
-with torch.no_grad():
-    soft = teacher(x).softmax(1)
-loss = nn.functional.kl_div((student(x) + 1.0).log_softmax(1), soft + 0.1)
-loss.backward()
 #@ slope_without_its_graph in_part
 net = nn.Sequential(nn.Linear(4, 8), nn.SiLU(), nn.Linear(8, 1)); opt = torch.optim.SGD(net.parameters(), 0.1)
 x = torch.randn(8, 4, requires_grad=True)

@@ -45,7 +45,6 @@ PATCHES = [
     ("nondifferentiable_op", "h = tf.math.floordiv(w, 2.0)",
      "h = w / 2.0 + tf.stop_gradient(tf.math.floordiv(w, 2.0) - w / 2.0)"),
     ("left_through_numpy", "h = int(w) * 1.0", None),  # a whole number has no gradient
-    ("state", "h = tf.Variable(tf.sin(w))", "h = tf.sin(w)"),
     ("nondifferentiable_op", "h = tf.cast(tf.argmax([w, 1.0]), tf.float32)", None),
 ]  # fmt: skip
 
@@ -109,8 +108,6 @@ IN_WORDS = [  # what breaks, what the fix says, and the same line when the words
      "y = tf.tensordot(tf.nn.softmax(w, axis=0), t[:3], 1)"),
     ("y = tf.where(w > 1.0, 2.0, 0.0)", "`tf.sigmoid((w - 1.0) / 0.1)` for `w > 1.0`",
      "p = tf.sigmoid((w - 1.0) / 0.1)\n    y = p * 2.0 + (1 - p) * 0.0"),
-    ("y = tf.range(0.0, w[0], 0.25)", "Use a fixed number of points, and scale them",
-     "y = 0.0 + (w[0] - 0.0) * tf.linspace(0.0, 1.0, 4)"),
     ("y = tf.nn.softmax(w[:1])", "`tf.sigmoid(w[:1])` for `tf.nn.softmax(w[:1])`", "y = tf.sigmoid(w[:1])"),
     ("y = 1.0 + tf.maximum(w - 9.0, 0.0)", "Use leaky_relu", "y = 1.0 + tf.nn.leaky_relu(w - 9.0)"),
 ]  # fmt: skip

@@ -45,7 +45,6 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.constant(np.convolve(x.numpy(), [1.0]))", "numpy", "with tf operations"),
     ("y = tf.constant(np.deg2rad(x)) * 2.0", "np.deg2rad", "with tf operations"),
     ("y = tf.constant(x.numpy().max()) * 2.0", ".numpy()", "`tf.reduce_max(x)`"),
-    ("y = tf.constant(x.numpy().T) * 2.0", ".numpy()", "`tf.transpose(x)`"),
     ("y = tf.constant(x.numpy().flatten()) * 2.0", ".numpy()", "`tf.reshape(x, [-1])`"),
     ("f = lambda t, k=float(x[0]): t * k\ny = f(tf.constant(2.0))", "float()", "Write `x[0]` for `float(x[0])`"),
     ("def f(t, k=x.numpy()):\n    return t * k\ny = f(tf.constant(2.0))", ".numpy()", "Write `x` for `x.numpy()`"),

@@ -12,7 +12,6 @@ from ...explain.reasons.suspects import (
     EQUAL,
     CheckedRun,
     Suspicion,
-    is_alike,
     largest,
     little_behind,
     suspicion,
@@ -51,16 +50,7 @@ def run_of(recording: Any) -> CheckedRun:
         rows_of=recording.rows_of,
         operand=operand,
         logits=logits_of,
-        alike=are_alike,
     )
-
-
-def are_alike(run: CheckedRun, one: int, other: int) -> bool:
-    """Whether two leaves have nearly the same values and the same lines use both: values that begin with the same
-    formula are alike, too.
-    """
-    sites = [{run.rows[reader].site for reader in run.readers.get(row, ())} for row in (one, other)]
-    return sites[0] == sites[1] and is_alike(run.numbers(one), run.numbers(other))
 
 
 def operand(run: CheckedRun, row: RecordedRow, given: int) -> int:

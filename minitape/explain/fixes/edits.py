@@ -174,8 +174,7 @@ def rebound(spot: Spot, node: Any) -> Change | None:
     if node is not spot.statement.node:
         return None
     if spot.instead:
-        gone = {unparse(t) for s in spot.statements if isinstance(s.node, ast.Delete) for t in s.node.targets}
-        return None if gone & set(spot.statement.binds) else spot.instead
+        return spot.instead
     value, names = getattr(node, "value", None), spot.statement.binds
     if not isinstance(value, ast.BinOp) or names != [unparse(value.left)] or spot.dialect is TAPE:
         return None  # of a tape the words know it
@@ -212,14 +211,6 @@ def rebuilt(spot: Spot, node: Any) -> Change | None:
     if entry and len(made) == 1 and made[0].shape == entry.shape and not parts:
         return unparse(bare(given))
     return f"{stack}({unparse(given)})" if parts or (made and isinstance(given, ast.Name)) else None
-
-
-def tensor_kept(spot: Spot, node: Any) -> Change | None:
-    """``h`` for ``tf.Variable(h)``."""
-    if not is_call(node, "Variable") or not node.args:
-        return None
-    whole = isinstance(node.args[0], (ast.Call, ast.BinOp, ast.UnaryOp))  # else it may be a list
-    return unparse(node.args[0]) if whole else f"tf.convert_to_tensor({unparse(node.args[0])})"
 
 
 def sampled(spot: Spot, node: Any) -> Change | None:

@@ -75,7 +75,8 @@ def inside(spot: Spot, node: ast.AST) -> ast.expr | None:
             return None  # another statement uses the parts
     new = ast.fix_missing_locations(rewritten(node, lambda n: _swapped(spot, n)))
     text = any(
-        isinstance(n, (ast.JoinedStr, ast.Compare, ast.Mod)) or is_call(n, *FLAT, "format") for n in ast.walk(new)
+        isinstance(n, (ast.JoinedStr, ast.Compare, ast.Mod)) or is_call(n, *FLAT, "format", "predict")
+        for n in ast.walk(new)
     )
     foreign = any(_is_foreign(spot, n) for n in ast.walk(new) if isinstance(n, (ast.Call, ast.Attribute)))
     return None if text or foreign or unparse(new) == unparse(node) else new
@@ -88,15 +89,11 @@ def _swapped(spot: Spot, node: ast.AST) -> ast.AST | None:
         return rewritten(part, lambda n: _swapped(spot, n))
 
     tf = spot.dialect.name == "tf"
-    if tf and isinstance(node, ast.Attribute) and node.attr == "T" and _leaves(node.value):
-        return ast.Call(parsed("tf.transpose"), [further(node.value)], [])
     if not isinstance(node, ast.Call):
         return None
     function, inner = node.func, bare(node)
     if inner is not node:
         return further(inner)
-    if tf and isinstance(function, ast.Attribute) and function.attr.startswith("predict"):
-        return ast.Call(function.value, [further(a) for a in node.args[:1]], [])
     arguments, keywords = [further(a) for a in node.args], [further(k) for k in node.keywords]
     if tf and isinstance(function, ast.Attribute) and _leaves(function.value):
         name = _OF_ARRAYS.get(function.attr)

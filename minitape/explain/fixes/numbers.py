@@ -77,16 +77,11 @@ def least(spot: Spot, given: int = 0) -> float:
     return known[given] if known else -np.inf
 
 
-def under_root(spot: Spot, node: Any) -> str | None:
-    """The root of the sum of squares and a small number, for ``tf.norm(x)``. In ``tf.norm(a - b + 1e-12)`` a compiled
-    function of TensorFlow may add the number to ``b`` first, where it is lost.
+def not_compiled(edit: Edit) -> Edit:
+    """An edit that is not right in a compiled function: for ``tf.norm(a - b + 1e-12)`` TensorFlow may add the number to
+    ``b`` first, where it is lost.
     """
-    x, root = operand(spot, node) if is_call(node, "norm") else None, spelled(spot, "tf.sqrt")
-    known = x is not None and len(node.args) == 1 and all(k.arg in ("axis", "keepdims") for k in node.keywords)
-    if spot.dialect is not TENSORFLOW or root is None or not known:
-        return None
-    tf, more = root.removesuffix(".sqrt"), "".join(f", {k.arg}={unparse(k.value)}" for k in node.keywords)
-    return f"{tf}.sqrt({tf}.reduce_sum({tf}.square({unparse(x)}){more}) + 1e-12)"
+    return lambda spot, node: None if spot.dialect is TENSORFLOW else edit(spot, node)
 
 
 def log_softmax(spot: Spot, node: Any) -> Change | None:

@@ -15,9 +15,10 @@ import numpy as np
 from ..reasons.names import path_to
 from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
+from .dialects import TENSORFLOW
 from .edits import looked_up
 from .leaving import FLAT, part_inside
-from .numbers import is_integer, least, rounded, through, under_root
+from .numbers import is_integer, least, rounded, through
 from .site import Spot, is_call, is_index, operand, spelled
 
 _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may name; None: it does not fit
@@ -28,7 +29,6 @@ _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may
     "through": lambda spot, node: through(spot, node, rounded(spot, node)),
     "soft": lambda spot, node: soft(spot, node),
     "small": lambda spot, node: "1e-12" if re.search("sqrt|norm", called(node)) else "1e-06",
-    "root": lambda spot, node: under_root(spot, node),
     "below": lambda spot, node: _text(node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]),
     "code": lambda spot, node: spot.path or spot.question.name,
     "name": lambda spot, node: _looked_up(spot),
@@ -160,9 +160,6 @@ TABLE = [
         "with `{softmax}({x}, -1)`.",
     ),
     OperationFix(
-        _NONE, "range|arange", "Use a fixed number of points, and scale them: whole numbers as floats, times the step."
-    ),
-    OperationFix(
         f"{_NONE} {_INTEGER}",
         "long|int|short|astype|cast|to|type",
         "An index must stay a whole number, so interpolate between its neighbours: `low = {it}` (at most the size - "
@@ -230,9 +227,9 @@ TABLE = [
     OperationFix(
         "nan_backward",
         "sqrt|norm",
-        "`{it}` has no finite slope where `{x}` is zero: write `{root}`. Where a later line masks such elements, "
-        "replace them before, too.",
-        lambda spot, node: least(spot) == 0,
+        "`{it}` has no finite slope where `{x}` is zero: write the root of the sum of its squares, and add 1e-12 to "
+        "that sum. Where a later line masks such elements, replace them before, too.",
+        lambda spot, node: least(spot) == 0 and called(node) == "norm" and spot.dialect is TENSORFLOW,
     ),
     OperationFix(
         "nan_backward",
@@ -246,11 +243,6 @@ TABLE = [
         "div|truediv|realdiv|divide",
         "`{below}` is zero somewhere: add a small number to it, such as 1e-6, or leave out what is divided by zero "
         "before the division.",
-    ),
-    OperationFix(
-        "nan_backward",
-        "acos|asin|arccos|arcsin",
-        "`{it}` has no finite slope at -1 and 1: keep `{x}` a little inside, `({x}) * 0.999999`.",
     ),
     OperationFix(
         "not_selected",

@@ -42,7 +42,6 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     "data": [edit.without("data")],
     "copied": [edit.rebuilt],
     "no_grad": [edit.rebound, edit.sampled, edit.keyword("use_reentrant", False)],
-    "variable_assign": [edit.tensor_kept],
     # left
     "left_torch": [edit.rebuilt],
     # no derivative, another object
@@ -62,9 +61,7 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     "nan_backward": [
         edit.masked_before("sqrt", "pow", "norm", "log", "div"),
         number.not_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")),
-        number.under_root,
-        edit.on_operand("{x} + 1e-12", "norm", "vector_norm"),
-        edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
+        number.not_compiled(edit.on_operand("{x} + 1e-12", "norm", "vector_norm")),
         number.at_zero(edit.on_operand("{x} + 1e-06", "pow")),
     ],
     # a gradient that is used further, errors
@@ -128,15 +125,14 @@ def said(fix: Fix) -> str:
 
 
 def _outside(question: Question, found: Finding) -> bool:
-    """Whether a value left, or was stored, where the tape records nothing: another line there is not enough."""
-    if question.adapter.dialect is not TAPE or found.cause not in ("left_through_numpy", "state") or found.row is None:
+    """Whether a value left where the tape records nothing: another line there is not enough."""
+    if question.adapter.dialect is not TAPE or found.cause != "left_through_numpy" or found.row is None:
         return False
     block, statement = at(question.adapter.block()), at(found.site)
     if block and statement and not block.covers(found.site) and statement.functions == block.functions:
         return True
     exits = [exit.number for exit in question.exits if (exit.row, exit.site) == (found.row, found.site)]
-    stored = [question.rows[row].number for row in question.rows[found.row].inputs] if found.cause == "state" else []
-    return max(exits or stored or [question.rows[found.row].number]) < 0
+    return max(exits or [question.rows[found.row].number]) < 0
 
 
 def _fix(question: Question, found: Finding, answer: Explanation) -> Fix | None:

@@ -109,12 +109,13 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
     library = file is not None and own_file(file) and not known
     if library or isinstance(value, (type, ModuleType)) or not isinstance(held, dict):
         return []
-    by_key = type(value).__name__ in ("ModuleDict", "ParameterDict")
     parts = [
-        (f"[{name!r}]" if by_key else f"[{name}]" if name.isdigit() else f".{name}", one)
+        (f"[{name}]" if name.isdigit() else f".{name}", one)
         for slot in ("_parameters", "_modules", "_buffers")
         for name, one in held.get(slot, {}).items()
     ]
-    named = [(name, one) for name, one in held.items() if not name.startswith("_")]
-    hidden = [(name[1:], one) for name, one in held.items() if name[:1] == "_" and hasattr(type(value), name[1:])]
-    return parts + [(f".{name}", one) for name, one in named + hidden if not name.startswith("_")]
+    for name, one in held.items():
+        public = name.removeprefix("_")  # that of a property, where it has one
+        if not public.startswith("_") and (name == public or hasattr(type(value), public)):
+            parts.append((f".{public}", one))
+    return parts

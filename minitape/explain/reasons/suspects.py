@@ -34,7 +34,6 @@ VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operatio
 REPEATED = 5  # so often an operation is a loop, or a deep net
 EQUAL = 1e-5  # of float32 numbers that are the same but for rounding
 ODD_NUMBERS = ("rounding_only", "vanishing", "exploding")
-TELLS = 8  # so many numbers are not alike by chance
 LOGARITHMS = ("log", "log1p", "Log", "Log1p")
 # why no gradient passes what has no slope
 FLAT = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
@@ -88,9 +87,6 @@ class CheckedRun:
     asks: bool = False  # whether a program names each source whose gradient it wants
     operand: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, at: at  # of the program itself
     logits: Callable[[CheckedRun, RecordedRow], int | None] = lambda run, row: logits_of(run, row)
-    alike: Callable[[CheckedRun, int, int], bool] = lambda run, one, other: is_alike(
-        run.numbers(one), run.numbers(other)
-    )
 
     @cached_property
     def on_path(self) -> dict[int, Any]:
@@ -169,20 +165,6 @@ class CheckedRun:
             if key in one.sources or (one.row is not None and not own.isdisjoint(one.alone or self.behind(one.row))):
                 first.setdefault(one.cause, one)
         return [one for at, one in enumerate(first.values()) if not at or one.cause not in ODD_NUMBERS]
-
-    def copies(self, sources: Iterable[tuple[Any, Any]]) -> set:
-        """Those of some (name, source), by name, that have nearly the values of a leaf that gets a gradient."""
-        leaves = {
-            row
-            for sweep in self.sweeps
-            for row, adjoint in sweep.adjoints.items()
-            if self.rows[row].kind != "operation" and not adjoint.facts()[0]
-        }
-        return {
-            name
-            for name, source in sources
-            if any(self.alike(self, one, leaf) for one in self.rows_of(source) for leaf in leaves)
-        }
 
 
 Check = Callable[[CheckedRun], Iterable[Suspicion]]
@@ -520,14 +502,3 @@ def size_of(array: np.ndarray | None) -> float:
     """The root of the mean of squares; 0 where there is none."""
     top = largest(array)
     return top if array is None or not 0 < top < math.inf else top * float(np.sqrt(np.mean((array / top) ** 2)))
-
-
-def is_alike(*arrays: np.ndarray | None) -> bool:
-    """Whether two arrays have nearly the same values, which are enough to tell.
-
-    >>> nine = np.arange(9.0)
-    >>> is_alike(nine, nine + 0.1), is_alike(nine, -nine), is_alike(nine, None)
-    (True, False, False)
-    """
-    known = [array.ravel() for array in arrays if array is not None and array.size >= TELLS and np.ptp(array)]
-    return len(known) > 1 and known[0].size == known[1].size and bool(np.corrcoef(known)[0, 1] > 0.5)
