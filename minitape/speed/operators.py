@@ -90,10 +90,13 @@ _INPUT = """
             else:
                 depth = age
 """.lstrip("\n")
-_FIRST = _INPUT.format(t="a", origin="first") + "        values = ref(a), first\n"
-_OTHER = "        if other is not None:\n" + indent(
-    _INPUT.format(t="other", origin="second") + "        values += ref(other), second\n", "    "
-)
+_FIRST, _SECOND_INPUT = _INPUT.format(t="a", origin="first"), indent(_INPUT.format(t="other", origin="second"), "    ")
+_ONE_INPUT = f"{_FIRST}        values = ref(a), first\n"
+_TWO_INPUTS = f"""{_FIRST}        if other is None:
+            values = ref(a), first
+        else:
+{_SECOND_INPUT}            values = ref(a), first, ref(other), second
+"""
 _NUMBER = "kind is float32 or kind is float64"
 _ARRAY = "{x}.size {bound} and {x}.dtype.char in 'fd'"
 _ALIKE = (
@@ -125,7 +128,7 @@ _OF_ONE = {
     "second": "",
     "convert": "",
     "entered": "",
-    "inputs": _FIRST,
+    "inputs": _ONE_INPUT,
     "operands": "a,",
     "rows": "a._row, a._row",
     "constant": "a._row in record.untracked",
@@ -156,7 +159,7 @@ def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
         "second": _SECOND.format(y=second, arguments="a, b"),
         "convert": _CONVERT.format(y=second, first=first),
         "entered": " and (other._record is record or entered(record, other, site))",
-        "inputs": _FIRST + _OTHER,
+        "inputs": _TWO_INPUTS,
         "operands": "other, a" if reflected else "a, other",
         "rows": "other._row, a._row" if reflected else "a._row, other._row",
         "constant": "a._row in record.untracked and other._row in record.untracked",
