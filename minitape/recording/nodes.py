@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..engine.recording.rows import LEAF, call_of
-from ..engine.table.primitives.elementwise import FIRST_CODE
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.values.dtypes import dtype_of_numpy
 from .sites import NOWHERE, Site, place_of
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ..engine.tensor.tensor import Tensor
     from ..engine.tensor.variable import ResourceVariable
     from ..engine.types import Array, Object
+    from ..engine.values.dtypes import DType
     from .bodies import Caller
     from .origins import ValueOrigin
 
@@ -101,6 +103,39 @@ class TapeNode:
         self.tensor, self.variable = tensor, variable
         self.caller: Caller | None = None  # of a row inside a tf.function, a loop or a branch
         self._edges: list[tuple[TapeNode, Break | None]] | None = None
+
+    def place(self) -> CodePlace | None:
+        """The user's statement that made a value (of a leaf: where it was first used)."""
+        if self.record is not None:
+            found = self.record.site_of(self.row)
+            return None if found is None else CodePlace((found,))
+        return self.birth()
+
+    def birth(self) -> CodePlace | None:
+        """Where a leaf, or a value outside of recordings, was made."""
+        return place_of_origin(self.origin)
+
+    def dtype(self) -> DType | None:
+        """The dtype of a value, None where it is unknown."""
+        if self.tensor is not None:
+            return self.tensor.dtype
+        if self.record is not None:
+            return dtype_of_numpy(self.record.shape_dtype(self.row)[1])
+        return None
+
+    def label(self) -> str:
+        """The name of the operation behind a row, empty for anything else."""
+        if self.record is None:
+            return ""
+        op = self.record.cell(self.row)[0]
+        if op >= FIRST_CODE:
+            return BY_CODE[op - FIRST_CODE].name
+        call = self.record.call_at(self.row)
+        return "" if call is None else call.primitive.name
+
+    def is_number(self) -> bool:
+        """True when a node is a Python number that was written in the program: one row for all its uses."""
+        return self.record is not None and self.caller is None and self.record.is_number(self.row)
 
 
 def place_of_origin(origin: ValueOrigin | None) -> CodePlace | None:

@@ -136,7 +136,7 @@ class TapeRules:
             if row < end and not made.isdisjoint(inputs):
                 made.add(row)
         last = max(made.difference(own), default=None)
-        return None if last is None else self.trace.place(self.trace.of_row(self.record, last))
+        return None if last is None else self.trace.of_row(self.record, last).place()
 
     @cached_property
     def leaving(self) -> list[ValueLeft]:

@@ -13,7 +13,6 @@ from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
-from ..engine.values.dtypes import dtype_of_numpy
 from .bodies import INTO, Caller, FunctionBody, assigns, bodies_of, passes_of_own, read_by, test_of
 from .chains import LONG, Chains
 from .nodes import Break, CodePlace, TapeNode, is_state, place_of_origin, state_of
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from ..engine.recording.rows import Call, Event
     from ..engine.table.primitives import Primitive, Rule
     from ..engine.types import End
-    from ..engine.values.dtypes import DType
 
 _OPEN: list[PythonCall] = []  # runs of py_functions that are being asked about
 
@@ -171,7 +169,7 @@ class Trace:
             if test is not None:
                 yield (
                     self.inside(node, call, test),
-                    outside or Break("nondifferentiable_op", self.place(node), primitive.op),
+                    outside or Break("nondifferentiable_op", node.place(), primitive.op),
                 )
         for i, row in enumerate(inputs):
             parent = self.node_at(node, row)
@@ -203,7 +201,7 @@ class Trace:
                 beside = self.inside(self.node_at(beside, call.row), call, body)
             made = self.node_at(beside, made_by.row)
             for given in made_by.inputs:
-                yield self.node_at(beside, given), Break("state", self.place(made), made_by.primitive.name)
+                yield self.node_at(beside, given), Break("state", made.place(), made_by.primitive.name)
 
     def within(self, record: Record, row: int, caller: Caller) -> TapeNode:
         """The node of a row of a function, as one call ran it; of what came from outside the node there."""
@@ -233,7 +231,7 @@ class Trace:
         cause = (
             "recording_paused" if node.record is self.record and self.paused(node.row) is not None else "outside_tape"
         )
-        return Break(cause, self.place(node), self.label(node))
+        return Break(cause, node.place(), node.label())
 
     def paused(self, row: int) -> Event | None:
         """The event that began the ``stop_recording()`` in which the tape was at this row; None outside of one."""
@@ -249,19 +247,19 @@ class Trace:
         self, node: TapeNode, parent: TapeNode, primitive: Primitive, rules: Sequence[object] | Rule | None, i: int
     ) -> Break | None:
         name = primitive.name
-        where, label = self.place(node), primitive.label
+        where, label = node.place(), primitive.label
         if name == "stop_gradient":
             return Break("stop_gradient", where, label)
         if name.startswith("assign") or name == "slice_update":  # v[i].assign(x) makes v anew, and stores it
             return Break("state", where, name)
         if "numpy_function" in name or name.startswith("py_func_") or name == "py_func":
             return Break("left_through_numpy", where, "tf.numpy_function")
-        out = self.dtype(node)
+        out = node.dtype()
         if out is not None and not out.differentiable and (name in ("cast", "bitcast") or out.name == "string"):
-            source = self.dtype(parent)
+            source = parent.dtype()
             if source is None or source.differentiable:
                 return Break("integer_dtype", where, out.name)
-        into = self.dtype(parent)
+        into = parent.dtype()
         if into is not None and not into.differentiable:
             return Break("integer_dtype", where, into.name)
         asked = out is None or out.differentiable or node.key in self.ends  # else no adjoint ever comes as far as this
@@ -342,41 +340,6 @@ class Trace:
                 continue
             stopped = origin.kind == "op" and what == "stop_gradient"
             yield parent, Break("stop_gradient" if stopped else cause, place, what)
-
-    # -- what a node is ----------------------------------------------------------------------------
-
-    def place(self, node: TapeNode) -> CodePlace | None:
-        """The user's statement that made a value (of a leaf: where it was first used)."""
-        if node.record is not None:
-            found = node.record.site_of(node.row)
-            return None if found is None else CodePlace((found,))
-        return self.birth(node)
-
-    def birth(self, node: TapeNode) -> CodePlace | None:
-        """Where a leaf, or a value outside of recordings, was made."""
-        return place_of_origin(node.origin)
-
-    def dtype(self, node: TapeNode) -> DType | None:
-        """The dtype of a value, None where it is unknown."""
-        if node.tensor is not None:
-            return node.tensor.dtype
-        if node.record is not None:
-            return dtype_of_numpy(node.record.shape_dtype(node.row)[1])
-        return None
-
-    def label(self, node: TapeNode) -> str:
-        """The name of the operation behind a row, empty for anything else."""
-        if node.record is None:
-            return ""
-        op = node.record.cell(node.row)[0]
-        if op >= FIRST_CODE:
-            return BY_CODE[op - FIRST_CODE].name
-        call = node.record.call_at(node.row)
-        return "" if call is None else call.primitive.name
-
-    def is_number(self, node: TapeNode) -> bool:
-        """True when a node is a Python number that was written in the program: one row for all its uses."""
-        return node.record is not None and node.caller is None and node.record.is_number(node.row)
 
     # -- what stands for a value ------------------------------------------------------------------
 

@@ -137,7 +137,7 @@ class TapeRow(RecordedRow):
             self.kind = "operation"
         self.number = begin.row if begin.record is rules.record else -1
         self.when = 0 if origin is None else origin.when
-        dtype = rules.trace.dtype(node)
+        dtype = node.dtype()
         self.dtype = "" if dtype is None else dtype.name
         counts = dtype is None or dtype.differentiable
         self.tracked = counts and (on_tape or (computed and node.caller is not None))
@@ -152,8 +152,8 @@ class TapeRow(RecordedRow):
     @property
     def place(self) -> CodePlace | None:
         """The statement that computed it, or where a leaf was made."""
-        trace, node = self.rules.trace, self.extra
-        return trace.birth(node) if is_leaf(node) and node.origin is not None else trace.place(node)
+        node = self.extra
+        return node.birth() if is_leaf(node) and node.origin is not None else node.place()
 
     @cached_property
     def site(self) -> Site:  # type: ignore[override]
@@ -247,7 +247,7 @@ class TapeAdapter:
         origin = self.rules.origin(thing)
         if isinstance(thing, Tensor):
             node = self.rules.trace.of_tensor(thing)
-            place = self.rules.trace.place(node) if not is_leaf(node) else self.rules.trace.birth(node)
+            place = node.place() if not is_leaf(node) else node.birth()
             return 0 if origin is None else origin.when, way_of(place)
         way = [] if origin is None or not origin.stack else way_of(CodePlace(origin.stack))
         made = text.at(way[-1]) if way else None
@@ -273,7 +273,7 @@ class TapeAdapter:
 
     def is_number(self, row: RecordedRow) -> bool:
         """Whether it is a number that the program wrote: one row stands for all of them."""
-        return self.rules.trace.is_number(row.extra)
+        return row.extra.is_number()
 
     def watched(self, row: RecordedRow) -> bool:
         """Whether a row was watched."""
@@ -308,7 +308,7 @@ class TapeAdapter:
 
     def label(self, row: RecordedRow) -> str:
         """What minitape calls the operation of a row."""
-        return self.rules.trace.label(row.extra)
+        return row.extra.label()
 
     def rule(self, row: RecordedRow) -> Site:
         """Where the program's own gradient function of a call returns."""
