@@ -6,6 +6,7 @@ import ast
 import re
 from typing import Any
 
+from ..reasons.question import Question
 from ..reasons.text import last_name, names_in, parsed, unparse
 from .dialects import TAPE
 from .leaving import bare
@@ -131,6 +132,7 @@ def as_float(spot: Spot, node: Any) -> Change | None:
         or not (own or spot.dialect.name != "tf")
         or is_index(spot)
         or looked_up(spot) is not None
+        or _beside_integers(spot.question)
     ):
         return None
     text = unparse(node)
@@ -140,6 +142,12 @@ def as_float(spot: Spot, node: Any) -> Change | None:
     if new != text and spot.dialect.name == "torch" and "requires_grad" not in text:
         new = f"{new[:-1]}, requires_grad=True)"
     return None if new == text else new
+
+
+def _beside_integers(q: Question) -> bool:
+    """Whether the source is taken together with whole numbers of another line, which must be of its type."""
+    uses = ((one, q.rows[row]) for one in q.rows for row in one.inputs if q.after & {*one.inputs} - {row})
+    return any("int" in other.dtype and other.site != one.site and other.row not in q.after for one, other in uses)
 
 
 def looked_up(spot: Spot) -> int | None:
