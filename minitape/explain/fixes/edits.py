@@ -146,8 +146,12 @@ def as_float(spot: Spot, node: Any) -> Change | None:
 
 def _beside_integers(q: Question) -> bool:
     """Whether the source is taken together with whole numbers of another line, which must be of its type."""
-    uses = ((one, q.rows[row]) for one in q.rows for row in one.inputs if q.after & {*one.inputs} - {row})
-    return any("int" in other.dtype and other.site != one.site and other.row not in q.after for one, other in uses)
+    return any(
+        "int" in q.rows[row].dtype and q.rows[row].site != one.site
+        for one in q.rows
+        if q.after & {*one.inputs}
+        for row in {*one.inputs} - q.after
+    )
 
 
 def looked_up(spot: Spot) -> int | None:

@@ -153,7 +153,7 @@ class TapeRow(RecordedRow):
     def place(self) -> CodePlace | None:
         """The statement that computed it, or where a leaf was made."""
         node = self.extra
-        return node.birth() if is_leaf(node) and node.origin is not None else node.place()
+        return (is_leaf(node) and node.birth()) or node.place()
 
     @cached_property
     def site(self) -> Site:  # type: ignore[override]
@@ -247,9 +247,8 @@ class TapeAdapter:
         origin = self.rules.origin(thing)
         if isinstance(thing, Tensor):
             node = self.rules.trace.of_tensor(thing)
-            place = node.place() if not is_leaf(node) else node.birth()
-            return 0 if origin is None else origin.when, way_of(place)
-        way = [] if origin is None or not origin.stack else way_of(CodePlace(origin.stack))
+            return 0 if origin is None else origin.when, way_of(node.birth() if is_leaf(node) else node.place())
+        way = way_of(place_of_origin(origin))
         made = text.at(way[-1]) if way else None
         owner = (
             self.owners.of(thing)
