@@ -286,9 +286,6 @@ class RecordingReader(Reader):
     def changes(self) -> list[Fields]:
         return []
 
-    def tangents(self) -> list[Fields]:
-        return []
-
     def recompute(self, asked: bool = False) -> bool:
         return False
 

@@ -201,8 +201,6 @@ class GradientTape:
             assert record is not None
             if watches and watchable:
                 self._watch_row(record.row_or_new_leaf(t, None, record.current_site(frame)))
-            elif watchable:
-                record.note("watch_ignored", t)
 
     def _watches(self) -> bool:
         """Whether ``watch`` has an effect now: while any tape of this thread records, as in TensorFlow; AttributeError
@@ -219,10 +217,7 @@ class GradientTape:
         record: Record = self._record  # type: ignore[assignment]  # in which it has this row
         self.watched[row] = now = record.base + len(record.rows) // WIDTH
         record.untracked.discard(row)
-        if row != now - 1:
-            record.note("watch", (self, row))
-            self.late = True
-        elif not self._recording or row not in record.leaves:
+        if row != now - 1 or not self._recording or row not in record.leaves:
             self.late = True
 
     _rows_of = rows_of

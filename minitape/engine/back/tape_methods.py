@@ -148,14 +148,7 @@ def jacobian(
     """
     from ..derivatives.jacobian import jacobian
 
-    return jacobian(
-        self,
-        target,
-        sources,
-        unconnected_gradients,
-        parallel_iterations,
-        experimental_use_pfor,
-    )
+    return jacobian(self, target, sources, unconnected_gradients, parallel_iterations, experimental_use_pfor)
 
 
 def batch_jacobian(
@@ -180,14 +173,7 @@ def batch_jacobian(
     """
     from ..derivatives.jacobian import batch_jacobian
 
-    return batch_jacobian(
-        self,
-        target,
-        source,
-        unconnected_gradients,
-        parallel_iterations,
-        experimental_use_pfor,
-    )
+    return batch_jacobian(self, target, source, unconnected_gradients, parallel_iterations, experimental_use_pfor)
 
 
 for _method in (reset, stop_recording, watched_variables, explain, jacobian, batch_jacobian):
