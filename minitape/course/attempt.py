@@ -257,10 +257,10 @@ def without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
             return say(
                 "A tape recorded the function, but tape.gradient was not called. Where does your answer come from?"
             )
-        if seen.order < exercise.order:
+        if (order := max(run.order for run in runs)) < exercise.order:
             return say(
                 "What your tapes gave is a derivative of order {order}. Here one of order {asked} is asked of them.",
-                order=seen.order,
+                order=order,
                 asked=exercise.order,
             )
     return ""

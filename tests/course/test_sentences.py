@@ -102,7 +102,7 @@ def test_a_factor_a_place_and_a_learning_rate_are_those_of_the_results(exercise)
 
 
 def said_and_given(exercise, text):
-    """What is said of a program, and what it gives in each case beside what is right; nothing where it ends in an error."""
+    """What is said of a program, and what it gives in each case beside what is right; nothing where it raises."""
     with contextlib.suppress(Exception):
         function = made(text)
         said, view = feedback(exercise.name, function), exercise.view or (lambda value: value)
