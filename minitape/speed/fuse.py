@@ -52,16 +52,17 @@ def _can_fuse(table: Any, call: Any, name: str) -> bool:
         if any(s not in ((), shape) for s in inputs) or ("-" in call.primitive.texts[0] and name == "stop_gradient"):
             return False
         short = int(np.prod(shape)) <= SHORT
-        if name == "pow" and not short:
-            return table.folded.get(call.inputs[1]) is not None and single_number(table.folded[call.inputs[1]]) in (
-                1,
-                2,
-            )
-        return short or name in CHEAP
+        return short or (name in CHEAP if name != "pow" else exponent(table, call) in (1, 2))
     if name in TOTALS:
         return is_total(call, len(table.shape_dtypes[call.inputs[0]][0]))
     spec = call.attrs["spec"]
     return isinstance(spec, tuple) and all(isinstance(s, slice) and (s.step is None or s.step > 0) for s in spec)
+
+
+def exponent(table: Any, call: Any) -> Any:
+    """The number that a power is raised to in each run; None for other calls, and where no number is."""
+    value: Any = table.folded.get(call.inputs[1]) if call.primitive.name == "pow" else None
+    return None if np.ndim(value) else value
 
 
 def is_total(call: Any, rank: int) -> bool:
@@ -159,10 +160,7 @@ class Fused:
 
     def _formula(self, call: Any, operands: list[str]) -> str:
         text = call.primitive.texts[0]
-        if call.primitive.name == "pow":
-            exponent = self.constants.get(self.alias(call.inputs[1]))
-            number = None if exponent is None else single_number(exponent)
-            text = {1.0: "x", 2.0: "x * x"}.get(number, text) if number is not None else text
+        text = {1: "x", 2: "x * x"}.get(exponent(self.table, call), text)
         return with_operands(kernel_text(text), operands)
 
     # -- operands ----------------------------------------------------------------------------------

@@ -284,7 +284,7 @@ def scalar_type(table: Table, call: Call) -> Any:
 
 
 def _same_values(table: Table, calls: Sequence[Call]) -> dict[int, int]:
-    """Rows that have the value of a row before them: identities, slices that were taken already."""
+    """Rows that have the value of a row before them: identities, first powers, slices that were taken already."""
     same: dict[int, int] = {}
     slices: dict[tuple[int, str], int] = {}  # (what is sliced, how) -> the row of the slice
     for call in calls:
@@ -293,6 +293,7 @@ def _same_values(table: Table, calls: Sequence[Call]) -> dict[int, int]:
             known = slices.setdefault((source, repr(call.attrs["spec"])), call.row)
         else:
             alias = call.primitive.name in _ALIASES and table.shape_dtypes[call.row][1].kind != "O"
+            alias = alias or fuse.exponent(table, call) == 1
             known = source if alias else call.row
         if known != call.row:
             same[call.row] = known
@@ -307,7 +308,7 @@ def _formula(table: Table, call: Call, arguments: list[str]) -> str | None:
     primitive = call.primitive
     if not primitive.code or call.attrs or any(table.shape_dtypes[r][1].kind != "f" for r in call.inputs):
         return None
-    text = "x * x" if primitive.name == "pow" and _is_two(table, call.inputs[1]) else primitive.texts[0]
+    text = "x * x" if fuse.exponent(table, call) == 2 else primitive.texts[0]
     return _template(text).format(*arguments)
 
 
@@ -315,11 +316,6 @@ def _formula(table: Table, call: Call, arguments: list[str]) -> str | None:
 def _template(text: str) -> str:
     """A formula with places for the names of its operands."""
     return with_operands(text, ["{0}", "{1}"])
-
-
-def _is_two(table: Table, row: int) -> bool:
-    value = table.folded.get(row)
-    return value is not None and np.ndim(value) == 0 and value == 2 and table.shape_dtypes[row][1].kind == "f"
 
 
 class CompiledRows:
