@@ -147,7 +147,9 @@ class Record(RowTable):
         frame: FrameType | None = None,
     ) -> None:
         """Writes a row for each output of an operation, computed by a statement in ``frame`` or around it."""
-        site = frame.f_lasti if frame and frame is self.frame else self.current_site(frame)
+        site = self.fixed
+        if site is None:
+            site = frame.f_lasti if frame and frame is self.frame else self.current_site(frame)
         cells, constants = self.rows, self.untracked
         rows: tuple[int, ...] = ()
         untracked = True  # whether nothing is watched that a gradient flows through
