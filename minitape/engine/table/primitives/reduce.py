@@ -9,6 +9,7 @@ import numpy as np
 
 from ...values.dtypes import dtype_of_any
 from ...values.invalid import invalid
+from ..accelerator import full
 from . import TABLE, declare
 from .numerics import lowest
 
@@ -137,6 +138,8 @@ COPIED = 4096  # elements of a result up to which values are written out rather 
 def _broadcast_to(x: Array, *, shape: Sizes) -> Array:
     """A view with strides of 0; a copy where that is faster than making the view."""
     if type(shape) is tuple and math.prod(shape) <= COPIED and x.ndim <= len(shape):
+        if not x.ndim:
+            return full(shape, x.dtype, x)
         out = np.empty(shape, x.dtype)
         out[...] = x
         return out
