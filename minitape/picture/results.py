@@ -23,7 +23,7 @@ SOURCES = 64  # of one call
 LONG = 2000  # rows: what a longer sweep gave is known when its steps are
 OF_THE_SOURCE = ("not_watched", "not_trainable", "integer_dtype", "not_accessed_watched")  # causes
 ASKED = 16  # sources of a call about which `explain` is asked
-STEPS = 4000  # of earlier calls' sweeps that are shown with them
+STEPS = 500  # of an earlier call's sweep, which is shown with it
 
 
 def results_of(
@@ -32,10 +32,9 @@ def results_of(
     sources: Structure = None,
     held: dict[int, Array] | None = None,
     namespaces: Iterable[dict[str, object]] = (),
-    others: bool = False,
 ) -> list[ResultFields]:
-    """The RESULTs of a tape's gradient calls; with ``target`` that of the gradient from it to ``sources``, else with
-    ``others`` behind those of the other tapes of its recording.
+    """The RESULTs of a tape's gradient calls; with ``target`` that of the gradient from it to ``sources``, else
+    behind those of the other tapes of its recording.
 
     >>> import minitape as tf
     >>> v, u = tf.Variable(2.0, name="v"), tf.Variable(1.0, name="u")
@@ -59,20 +58,13 @@ def results_of(
         ends = ends_of(target)[1]
         calls = [(tape, GradientQuestion(ends, ends_of(sources)[1], [None] * len(ends), [], "gradient", []))]
     else:
-        tapes = [one for one in tape._record.tapes_now() if others and one not in (None, tape)]
+        tapes = [one for one in tape._record.tapes_now() if one not in (None, tape)]
         calls = [
             (one, call) for one in (*tapes, tape) for call in [*one.questions[-CALLS:]] or [*filter(None, [one.last])]
         ]
     calls[:-1] = sorted(calls[:-1], key=lambda one: max((one[0]._rows_of(t)[-1:] or (-1,))[0] for t in one[1].targets))
     names = PythonNames(namespaces)
-    found = [_result(*call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
-    room = STEPS
-    for result in reversed(found):  # the last ones first
-        sweep = result.get("sweep")
-        room -= len(sweep["steps"]) if sweep else 0
-        if room < 0:
-            result.pop("sweep", None)
-    return found
+    return [_result(*call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
 
 
 def _result(
@@ -117,7 +109,7 @@ def _result(
     }
     if element := element_of(call):
         result["element"] = list(element)
-    if sweep is not None and not last:
+    if sweep is not None and not last and len(sweep["steps"]) <= STEPS:
         result["sweep"] = sweep
     return result
 
