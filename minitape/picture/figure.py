@@ -79,17 +79,13 @@ class Node:
         """1 where edges run to the right, -1 where to the left."""
         return -1 if self.storey else 1
 
-    @property
-    def middle(self) -> Point:
-        return self.x + WIDTH / 2, self.y + HEIGHT / 2
-
-    def side(self, way: int, share: float = 0.5) -> Point:
-        """A point of its right side, or of its left one."""
-        return self.x + WIDTH * (way > 0), self.y + HEIGHT * share
+    def at(self, across: float, down: float = 0.5) -> Point:
+        """A point of it, at these shares of its width and height."""
+        return self.x + WIDTH * across, self.y + HEIGHT * down
 
     def entry(self, port: int) -> Point:
         """The place before it at which an edge enters."""
-        x, y = self.side(-self.way, (port + 1) / (len(self.inputs) + 1))
+        x, y = self.at((1 - self.way) / 2, (port + 1) / (len(self.inputs) + 1))
         return x - 2 * self.way, y
 
 
@@ -113,13 +109,8 @@ class Figure:
         """The rows that are nodes: numbers of the program are part of the text of their reader."""
         rows = self.snapshot["rows"]
         shown = [row for row in rows if not row.get("literal")] or rows
-        chosen: list[Fields | None] = [*shown]
-        gap, self.left_out = -1, 0
-        if len(shown) > MOST:
-            gap = ENDS
-            head, tail = shown[:ENDS], shown[-ENDS:]
-            chosen = [*head, None, *tail]
-            self.left_out = tail[0]["row"] - head[-1]["row"] - 1
+        gap = ENDS if len(shown) > MOST else -1
+        chosen = [*shown[:ENDS], None, *shown[-ENDS:]] if gap > 0 else shown
         self.at = {row["row"]: k for k, row in enumerate(chosen) if row}  # row -> node
         numbers = {row["row"] for row in rows if row.get("literal")} - self.at.keys()
         self.nodes: list[Node] = []
@@ -169,7 +160,7 @@ class Figure:
                 if (before.line, before.storey) == (node.line, node.storey):
                     passed = (at(column, slot + 0.5) for column, slot in placed.via.get((start, k), ()))
                     ends = (((x - AWAY, y), (x + WIDTH + AWAY, y))[:: node.way] for x, y in passed)
-                    self.curves[start, k, port] = [before.side(node.way), *chain(*ends), node.entry(port)]
+                    self.curves[start, k, port] = [before.at((1 + node.way) / 2), *chain(*ends), node.entry(port)]
 
     def _lower(self, nodes: list[Node]) -> None:
         """Puts what a gradient wrote into a storey of its own, where each operation is below one that none wrote."""
@@ -225,7 +216,8 @@ class Figure:
     def _node(self, node: Node) -> str:
         row, x, y = node.row, node.x, node.y
         if row is None:
-            text = word("{n} rows", n=self.left_out)
+            before, after = (self.nodes[ENDS + k].row or {"row": 0} for k in (-1, 1))
+            text = word("{n} rows", n=after["row"] - before["row"] - 1)
             return box_of(x, y, "gap", *COLOURS["gap"], "2 3") + text_at(x + 10, y + 30, text, TITLE)
         pad = 16 if row["kind"] == "source" else 10
         number = text_at(x + WIDTH - pad + 2, y + 16, str(row["row"]), f'{SMALL} text-anchor="end"', MUTED)
@@ -245,12 +237,15 @@ class Figure:
         return box_of(x, y, row["kind"], colour, fill, dash, 2.4 if target or broken else 1.3)
 
     def _titled(self, row: Fields, x: float, y: float, right: float) -> str:
-        """The name, and small beside it the operation."""
-        operation = row["kind"] == "operation"
+        """The name, and small beside it the operation; beside that of a weight its layer."""
+        operation, room = row["kind"] == "operation", max(3, int((right - x) / 7.4))
         name, texts = (row["name"], self.expressions.of(row)) if operation else (title_of(row), [""])
         if not name:
             return text_at(x, y, fitting(texts, (right - x) / 7.0), TITLE)
-        title = short_name(name, max(3, int((right - x) / 7.4)))
+        if row["kind"] == "variable" and wide(name) > room:
+            layer, _, name = name.replace("/", ".").rpartition(".")
+            texts = [layer.rpartition(".")[2]]
+        title = short_name(name, room)
         left = x + 7.4 * wide(title) + 6
         bold = BOLD if row["name"] else ""
         return text_at(x, y, title, TITLE + bold) + text_at(left, y, fitting(texts, (right - left) / 6.4), SMALL, MUTED)
@@ -268,7 +263,7 @@ class Figure:
     def _arrived(self, node: Node, row: Fields, pad: int) -> str:
         """The adjoint: how large an array is, with its picture."""
         adjoint, none = self.adjoints.get(row["row"]), row["row"] in self.nones
-        text = "None" if none else size_of(adjoint, int((WIDTH + 6 - 2 * pad) / 6.7) - 2) if adjoint else ""
+        text = "None" if none else size_of(adjoint, 12) if adjoint else ""
         if not text:
             return ""
         text = f"∂ {text}"
@@ -325,8 +320,8 @@ class Figure:
             start, end = self.at.get(one["from"]), self.at.get(one["to"])
             if one["kind"] != "left" or start is None:
                 continue
-            x, y = self.nodes[start].middle
-            to_x, to_y = (x, y + HEIGHT) if end is None else self.nodes[end].middle
+            x, y = self.nodes[start].at(0.5)
+            to_x, to_y = (x, y + HEIGHT) if end is None else self.nodes[end].at(0.5)
             middle, level = (x + to_x) / 2, (y + to_y) / 2
             text = f"{one['text']}, {word('line {0}').replace('{0}', str(one['line']))}"
             yield line_at(f"M{x} {y}L{to_x} {to_y}", CUT, "4 4", 1.4)
@@ -337,9 +332,9 @@ def framed(nodes: list[Node], name: str, depth: int, colour: str, dash: str = ""
     """A frame around nodes, and around ``depth`` - 1 others; in each line a part, the first one with the name."""
     away, head = 4 + 4 * depth, HEAD * depth
     for line in sorted({node.line for node in nodes}):
-        part = [node for node in nodes if node.line == line]
-        x, y = min(node.x for node in part) - away, min(node.y for node in part) - away - head
-        w, h = max(node.x for node in part) + WIDTH + away - x, max(node.y for node in part) + HEIGHT + away - y
+        xs, ys = zip(*((node.x, node.y) for node in nodes if node.line == line), strict=True)
+        x, y = min(xs) - away, min(ys) - away - head
+        w, h = max(xs) + WIDTH + away - x, max(ys) + HEIGHT + away - y
         yield line_at(f"M{x} {y}h{w}v{h}h{-w}z", colour, dash, 1)
         yield text_at(x + 8, y + 12, name if head else "", SMALL + BOLD, colour)
         head = 0
@@ -383,9 +378,7 @@ def _with_short_numbers(tag: re.Match[str]) -> str:
 
 def fitting(texts: list[str], room: float) -> str:
     """The first of these that has so many letters; of the last one what fits."""
-    return next(
-        (text for text in texts if wide(text) <= room), elide(texts[-1], int(room)) if texts and room > 2 else ""
-    )
+    return next((text for text in texts if wide(text) <= room), elide(texts[-1], int(room)) if room > 2 else "")
 
 
 def final_adjoints(steps: Iterable[SnapshotStep]) -> dict[int, Shown | None]:

@@ -28,7 +28,7 @@ from ..recording.sites import lines_of, place_of
 from .events import events_of
 from .readable import of_arrays
 from .replay import is_small, recomputed
-from .rows import Around, PictureRow, fields_of, first_of, last_of, number_of
+from .rows import Around, PictureRow, fields_of, first_of, last_of, named_values, number_of
 from .short import short_lines, short_name
 from .values import pack_value, show_value
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.recording.rows import Leaf
     from ..engine.types import Array, Columns, Object, Structure
-    from .fields import Fields, Inside, Kind, Snapshot, TapeFields
+    from .fields import EventFields, Fields, Inside, Kind, Snapshot, TapeFields
 
 ITEMS = 64  # of a list in which variables are looked for
 EMPTY = "r0"  # the name of a recording that has not begun
@@ -218,7 +218,7 @@ class Reader:
             form = self._form(row, cell, around, tapes) | released
             self._shown[row] = self._leaf_state(row)
             return PictureRow(row, form, inputs, None, shown)
-        own: Fields = {"call": call.row, "output": row - call.row} if call is not None and call.outputs > 1 else {}
+        own: Fields = {"call": call.row} if call is not None and call.outputs > 1 else {}
         turned = [call.attrs.get(name) for name in TURNED] if call is not None else ()
         key = (primitive, *turned, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
         found = around.forms.get(key)
@@ -241,7 +241,6 @@ class Reader:
             "site": max(site, 0),
             "dtype": as_dtype(dtype).name,
             "shape": list(shape),
-            "output": 0,
         }
         if op == LEAF:
             form |= self._leaf(row)
@@ -385,12 +384,7 @@ class Reader:
         if record is None:
             return {}
         states = {key: rows for key, (_, rows) in list(record.variables.items())}
-        known: list[tuple[str, Object]] = [
-            (name, value)
-            for space in self.namespaces
-            for name, value in list(space.items())
-            if isinstance(name, str) and not name.startswith("_")
-        ]
+        known: list[tuple[str, Object]] = [*named_values(self.namespaces)]
         known += [
             (f"{name}[{k}]", item)
             for name, value in known
@@ -459,7 +453,7 @@ class Reader:
             "first": first,
             "total": 0 if self.record is None else len(self.record),
             "rows": rows,
-            "events": [] if self.record is None else events_of(self.record),
+            "events": self._events(),
             "tapes": [self._tape(k, tape) for k, tape in enumerate(self.tapes or [self.tape])],
             "sources_text": {file: text for file in self.files if (text := short_lines(self.lines_of(file)))},
             "sweep": None,
@@ -480,8 +474,8 @@ class Reader:
         }
 
     def _tape_name(self, tape: _Tape, number: int) -> str:
-        for space in self.namespaces:
-            for name, value in list(space.items()):
-                if followed(value) is tape and not name.startswith("_"):
-                    return name
-        return "tape" if len(self.tapes) < 2 else f"tape {number + 1}"
+        names = (name for name, value in named_values(self.namespaces) if followed(value) is tape)
+        return next(names, "tape" if len(self.tapes) < 2 else f"tape {number + 1}")
+
+    def _events(self) -> list[EventFields]:
+        return [] if self.record is None else events_of(self.record)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Object
 
 SMALL = 16_000_000  # bytes that a picture computes again without being asked
-MANY = 20_000  # rows of which it does
 
 
 def values_of(record: Record, low: int = 0, high: int | None = None) -> Iterator[Object]:
@@ -33,7 +32,7 @@ def values_of(record: Record, low: int = 0, high: int | None = None) -> Iterator
 def is_small(record: Record) -> bool:
     """Whether computing the missing values again is cheap."""
     specs = (value for value in values_of(record) if type(value) is ArraySpec)
-    return len(record) <= MANY and sum(math.prod(one.shape) * one.dtype.itemsize for one in specs) <= SMALL
+    return sum(math.prod(one.shape) * one.dtype.itemsize for one in specs) <= SMALL
 
 
 def recomputed(record: Record) -> dict[int, Array]:

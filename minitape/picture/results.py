@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph
 from ..engine.back.endpoints import GradientQuestion, ends_of
+from .rows import named_values
 from .short import short_name
 from .stepping import adjoints_of, element_of, stepper_of
 from .torn import is_zero
@@ -102,7 +103,7 @@ def _result(
     result: ResultFields = {
         "target": ends,
         "sources": shown,
-        "more": max(0, len(sources) - SOURCES),
+        "more": len(sources[SOURCES:]),
         "known": known or jacobian,
         "shown": last,
         "call": call.call,
@@ -156,10 +157,8 @@ class PythonNames:
 
     def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
         self._by_id: dict[int, str] = {}
-        for space in namespaces:
-            for name, value in list(space.items()):
-                if isinstance(name, str) and not name.startswith("_"):
-                    self._by_id.setdefault(id(value), name)
+        for name, value in named_values(namespaces):
+            self._by_id.setdefault(id(value), name)
 
     def of(self, value: Object) -> str | None:
         """A name for a value, None where it has none."""

@@ -41,7 +41,8 @@ MEASURE = """() => {
     const others = [...labels.filter(other => other !== label).map(other => other.querySelector("rect")),
                     ...document.querySelectorAll(".mt-node .mt-box")];
     return {
-      edge: label.dataset.edge, both: label.textContent.startsWith("both "), away: mine, foreign: !chip && mine > nearest + 4,
+      edge: label.dataset.edge, both: label.textContent.startsWith("both"), away: mine,
+      foreign: !chip && mine > nearest + 4,
       covers: others.filter(other => inside(own, box(other)) > 1).length,
     };
   });
