@@ -81,7 +81,7 @@ class Expressions:
             return brief(one["value"], one, 6), 3
         name = "" if one is None or not one["name"] else one["name"]
         if name.startswith("∂"):
-            return (name, 2) if len(name) <= NESTED else (circled(number), 3)
+            return (name, 2) if depth and len(name) <= NESTED else (circled(number), 3)
         if name := name.rpartition("/")[2].removesuffix(":0"):
             return short_name(name, 9), 3
         once = one is not None and self.readers[number] == 1 and 0 < len(one["inputs"]) < FEW_INPUTS

@@ -193,7 +193,7 @@ class Figure:
             f'<rect width="{width}" height="{high}" rx="6" fill="#ffffff"/>',
         ]
         if not self.nodes:
-            parts.append(f'<text x="{MARGIN}" y="25" font-size="12" fill="{MUTED}">{word("nothing recorded")}</text>')
+            parts.append(text_at(MARGIN, 25, word("nothing recorded"), TITLE, MUTED))
         torn, nodes = [*self._torn()], map(self._node, self.nodes)
         for layer in (self._frames(), torn[::2], self._edges(), ways, nodes, torn[1::2], below):
             parts += layer

@@ -218,7 +218,7 @@ class Reader:
             form = self._form(row, cell, around, tapes) | released
             self._shown[row] = self._leaf_state(row)
             return PictureRow(row, form, inputs, None, shown)
-        own: Fields = {"call": call.row} if call is not None and call.outputs > 1 else {}
+        own: Fields = {"call": call.row, "output": row - call.row} if call is not None and call.outputs > 1 else {}
         turned = [call.attrs.get(name) for name in TURNED] if call is not None else ()
         key = (primitive, *turned, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
         found = around.forms.get(key)
@@ -241,6 +241,7 @@ class Reader:
             "site": max(site, 0),
             "dtype": as_dtype(dtype).name,
             "shape": list(shape),
+            "output": 0,
         }
         if op == LEAF:
             form |= self._leaf(row)
@@ -451,7 +452,7 @@ class Reader:
             "version": 1,
             "record": self.name or EMPTY,
             "first": first,
-            "total": 0 if self.record is None else len(self.record),
+            "total": len(self.record or ()),
             "rows": rows,
             "events": self._events(),
             "tapes": [self._tape(k, tape) for k, tape in enumerate(self.tapes or [self.tape])],
@@ -463,7 +464,7 @@ class Reader:
     def _tape(self, number: int, tape: _Tape) -> TapeFields:
         spans = [list(span) for span in tape.spans]
         if tape._recording:
-            spans.append([tape._start, max(tape._start, 0 if self.record is None else len(self.record))])
+            spans.append([tape._start, max(tape._start, len(self.record or ()))])
         ended = "released" if type(tape) is _Gone else "used" if tape._used else "closed"
         return {
             "id": number,

@@ -32,7 +32,7 @@ A ROW::
      "kind": "source|variable|constant|operation",
      "name": "w:0" | null,               a variable's name, or the Python name of a tensor where it is known
      "version": 0,                       which of a variable's states in this recording, from 0 on
-     "inputs": [1, 2], "call": 3,        the first row of its call; another framework's has "output", which one it is
+     "inputs": [1, 2], "output": 0, "call": 3,     which output of which call (its first row)
      "dtype": "float32", "shape": [2, 3], "value": VALUE | null, "released": false,
      "tangent": VALUE,                   its derivative in forward mode's direction; missing: none, or 0
      "line": 3, "file": "<file>",

@@ -569,7 +569,10 @@ export class Scene {
       const w = text.length * LETTER + 6;
       const above = graph.turned && !graph.edges(node.index).length;
       const x = node.x + (graph.turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
-      return [[{ x: Math.max(graph.left + w / 2 - 8, x), y: above ? node.y - 10 : node.y + NODE_H + 9, w, h: 15 }, text]];
+      const [over, under] = [-10, NODE_H + 9].map((away) => ({ x: Math.max(graph.left + w / 2 - 8, x), y: node.y + away, w, h: 15 }));
+      const beside = [-1, 0, 1].flatMap((k) => graph.byColumn[node.column + k] ?? []).filter((one) => one !== node);
+      const free = (box: typeof over): boolean => !beside.some((one) => meets(box, { x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: isBare(one.row) ? NODE_H / 2 : NODE_H }));
+      return [[above || (free(over) && !free(under)) ? over : under, text]];
     });
   }
 
