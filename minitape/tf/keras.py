@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..common.habits import with_advice
 from ..engine.hooks import hooks
 from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.evidence import note_creation
@@ -27,6 +28,7 @@ from ..engine.values import dtypes, nest
 from ..functions.calls import in_traces
 from ..functions.settings import init_scope
 from . import nn
+from .api import not_here
 from .arguments import sizes_of, tensor_of
 from .arrays import expand_dims
 from .creation import ones, zeros
@@ -311,6 +313,11 @@ class Sequential(Layer):
         for layer in self.layers:
             inputs = layer(inputs)
         return inputs
+
+    if not TYPE_CHECKING:  # for a checker of types these names are not there
+
+        def __getattr__(self, name: str) -> Object:  # compile, fit, summary
+            raise with_advice(AttributeError(not_here(f"keras.Sequential.{name}")), name)
 
 
 # -- losses ----------------------------------------------------------------------------------------

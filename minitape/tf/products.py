@@ -19,7 +19,6 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.types import Same
 from ..engine.values.invalid import invalid
 from .arguments import axis_in, call, check_kind, integer, integers, of_one_dtype, tensor_of, with_dtype_hint
-from .arrays import squeeze
 from .elementwise import abs as absolute
 from .elementwise import conj, maximum, pow
 from .reductions import reduce_max, reduce_sum
@@ -169,9 +168,7 @@ def norm(
     size = absolute(x)
     if is_matrix:
         rows, columns = (axis_in(a, x.ndim) for a in axis)
-        inner, outer = (rows, columns) if ord == 1 else (columns, rows)
-        found = reduce_max(reduce_sum(size, inner, True), outer, True)
-        return found if keep else squeeze(found, [rows, columns])
+        return reduce_max(reduce_sum(size, rows if ord == 1 else columns, True), [rows, columns], keep)
     if ord == np.inf:
         return reduce_max(size, axis, keep)
     return reduce_sum(size, axis, keep) if ord == 1 else pow(reduce_sum(pow(size, ord), axis, keep), 1.0 / float(ord))

@@ -1,5 +1,7 @@
 """Layers find their weights, optimizers take the steps of the equations, losses are those of NumPy."""
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -170,3 +172,11 @@ def test_variables_without_a_gradient_are_named_and_left_alone():
         K.optimizers.SGD().apply_gradients([(None, v)])
     with pytest.raises(ValueError, match="momentum"):
         K.optimizers.SGD(0.1, momentum=2.0)
+
+
+@pytest.mark.parametrize("name", ["compile", "fit", "summary"])
+def test_what_a_model_of_keras_has_besides_ends_in_one_sentence(name):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+    with pytest.raises(AttributeError, match=rf"^minitape has no tf\.keras\.Sequential\.{name}: it has the names"):
+        getattr(model, name)
+    assert copy.deepcopy(model).layers[0].built is False
