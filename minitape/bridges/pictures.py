@@ -289,9 +289,6 @@ class RecordingReader(Reader):
     def recompute(self, asked: bool = False) -> bool:
         return False
 
-    def _missing(self) -> int:
-        return 0
-
     def names(self) -> dict[int, str]:
         found: dict[int, str] = {}
         for space in self.namespaces if self.record is not None else ():
@@ -313,5 +310,4 @@ class RecordingReader(Reader):
             "persistent": False,
             "state": state,
             "spans": [list(span) for span in tape.spans],
-            "bytes": 0,
         }

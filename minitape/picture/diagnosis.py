@@ -6,7 +6,7 @@ A masked score of -inf or a ``stop_gradient`` are meant: they are no alarm.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..engine.types import Object
     from .fields import (
         Alarm,
-        EventFields,
         Fields,
         ResultFields,
         Shown,
@@ -44,13 +43,12 @@ def wrong_with(tape: Object, snapshot: Snapshot, ends: tuple[Object, Object] | N
     >>> [alarm["title"] for alarm in tf.snapshot(tape)["alarms"]]
     ['The gradient is infinite from row 2, line 2']
     """
-    rows, sweep, results, events = snapshot["rows"], snapshot["sweep"], snapshot["results"], snapshot["events"]
-    torn = torn_of(rows, results, events, snapshot["sources_text"], sweep)
+    rows, sweep, results = snapshot["rows"], snapshot["sweep"], snapshot["results"]
+    torn = torn_of(rows, results, snapshot["events"], snapshot["sources_text"], sweep)
     shown = next((result for result in results if result.get("shown")), None)
     alarms = [
         *_nonfinite(rows, sweep, lambda: _words(tape, shown, ends)),
         *_missing(rows, shown),
-        *_assigned(tape, rows, sweep, events),
         *_broadcast(rows),
     ]
     return {"alarms": alarms, "torn": torn}
@@ -138,38 +136,6 @@ def _missing(rows: Sequence[Fields], shown: ResultFields | None) -> list[Alarm]:
         )
         title = word(titles[0], name=name) if row is None else word(titles[1], name=name, place=_place(row))
         found.append(_alarm("none" if none else "zero", title, str(sources[0]["reason"]), row))
-    return found[:FEW]
-
-
-def _assigned(
-    tape: Object, rows: Sequence[Fields], sweep: SweepFields | None, events: Iterable[EventFields]
-) -> list[Alarm]:
-    """A value that a gradient could have gone back through was stored in a variable."""
-    arrived = {edge["input"] for step in (sweep["steps"] if sweep else ()) for edge in step["edges"]}
-    found = []
-    for event in events:
-        if event["kind"] != "assign" or event.get("to") not in arrived:
-            continue
-        value = event.get("row", -1)
-        row = rows[value] if 0 <= value < len(rows) else None
-        if row is not None and row["kind"] == "operation" and row["tapes"] and value not in arrived:
-            name = str(event.get("name", word("a variable"))).removesuffix(":0")
-            line = word(" (line {line})", line=event["line"]) if event.get("line") else ""
-            text = word(
-                "{name} was assigned{line}: a variable is state, it does not know where its value came from. What "
-                "this row computed adds "
-                "nothing to the gradient.",
-                name=name,
-                line=line,
-            )
-            found.append(
-                _alarm(
-                    "state",
-                    word("The gradient ends where {name} is assigned: {place}", name=name, place=_place(row)),
-                    text,
-                    row,
-                )
-            )
     return found[:FEW]
 
 

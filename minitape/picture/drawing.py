@@ -124,7 +124,7 @@ def how_many(n: int, noun: str) -> str:
 def _words(row: Fields, adjoint: Shown | None, update: SourceFields | None, broken: bool) -> str:
     inputs = word(" of {rows}", rows=some(row["inputs"], PORTS)) if row["inputs"] else ""
     value, arrived, now = (
-        f"{' '.join(v['text'].split())[:40]}" if v else "" for v in (row["value"], adjoint, update and update["now"])
+        " ".join(v["text"].split())[:40] if v else "" for v in (row["value"], adjoint, update and update["now"])
     )
     notes = {
         word("on no tape"): row["status"] == "ghost" and not row["tapes"],

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 FEW_INPUTS = 4  # of a function, which are named
 SIGNS = {sign: f" {sign} " for sign in "×+÷/><≥≤@"}  # between two inputs
-SIGNS |= {"-": " − ", "xʸ": "^", "@ᵀ": " @ ", "ᵀ@": "ᵀ @ ", "ᵀ@ᵀ": "ᵀ @ "}
+SIGNS |= {"-": " − ", "−": " − ", "xʸ": "^", "@ᵀ": " @ ", "ᵀ@": "ᵀ @ ", "ᵀ@ᵀ": "ᵀ @ "}
 NESTED = 14  # letters of an expression that is part of another one
 POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 LONGEST = 60  # letters of a name
+_WITH_A_NUMBER = re.compile(r"[\d.e−]+ . x|x( . |\^)[\d.e−]+|x²").fullmatch
 
 
 def title_of(row: Fields) -> str:
@@ -58,7 +59,7 @@ class Expressions:
         label = title_of({**row, "name": None})
         parts = [self._operand(number, depth) for number in row["inputs"]]
         if label in SIGNS and len(parts) == 2:
-            tight = 0 if label in "+-><≥≤" else 2 if label == "xʸ" else 1
+            tight = 0 if label in "+-−><≥≤" else 2 if label == "xʸ" else 1
             power = parts[1][0].removesuffix(".0")
             left = _inside(*parts[0], tight + (tight == 2))
             if label == "xʸ" and power.isdigit():
@@ -67,6 +68,9 @@ class Expressions:
             return left + SIGNS[label] + right + "ᵀ" * label.endswith("@ᵀ"), tight
         if len(parts) == 1 and label in ("x²", "neg"):
             return (f"{_inside(*parts[0], 3)}²", 2) if label == "x²" else (f"−{_inside(*parts[0], 2)}", 1)
+        said = (row.get("said") or [""])[0]
+        if len(parts) == 1 and _WITH_A_NUMBER(said):  # of another framework, which did not record it
+            return said.replace("x", _inside(*parts[0], 2)).replace("^2", "²").replace("^3", "³"), 0
         label = "pow" if label == "xʸ" else label
         return (f"{label}({', '.join(text for text, _ in parts)})", 3) if parts else (label, 3)
 
@@ -77,7 +81,7 @@ class Expressions:
             return brief(one["value"], one, 6), 3
         name = "" if one is None or not one["name"] else one["name"]
         if name.startswith("∂"):
-            return (name, 2) if len(name) <= NESTED else (circled(number), 3)
+            return (name, 2) if depth and len(name) <= NESTED else (circled(number), 3)
         if name := name.rpartition("/")[2].removesuffix(":0"):
             return short_name(name, 9), 3
         once = one is not None and self.readers[number] == 1 and 0 < len(one["inputs"]) < FEW_INPUTS

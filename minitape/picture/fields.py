@@ -95,7 +95,6 @@ class TapeFields(TypedDict):
     persistent: bool
     state: str
     spans: list[list[int]]
-    bytes: int
 
 
 EventFields = TypedDict(
@@ -185,7 +184,6 @@ class Snapshot(TypedDict, total=False):
     results: list[ResultFields]
     alarms: list[Alarm]
     torn: list[Torn]
-    missing: int
     broken: list[int]
     differs: dict[str, int | str | list[int]]
     linked: str

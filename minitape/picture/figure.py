@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
+from itertools import chain, groupby
 from math import ceil
 from typing import TYPE_CHECKING
 
-from .expressions import Expressions, title_of
+from .expressions import Expressions, circled, title_of
 from .gradients import gradient_lines, written_gradients
 from .ink import (
     BACK,
@@ -41,7 +42,7 @@ from .ink import (
     value_at,
 )
 from .marks import brief, size_of, small_map
-from .placement import FAR, Item, Placement
+from .placement import Item, Placement
 from .short import elide, short_name, wide
 from .torn import is_zero
 from .words import word
@@ -49,7 +50,7 @@ from .words import word
 if TYPE_CHECKING:
     from .fields import Fields, Shown, Snapshot, SnapshotStep
 
-MARGIN, FRAME = 8, 16  # around a figure, and around the frames of several tapes
+MARGIN, FRAME, HEAD = 8, 16, 12  # around a figure and around the frames of several tapes, and of a frame's name
 PITCH, HALF = 182, 35  # of a column, and of a half-slot
 GUTTER, INDENT, AWAY = 34, 56, 10  # between two lines, left of them, and from a node that an edge passes
 DEEP = 16  # below nodes, of ways to states of variables
@@ -68,9 +69,24 @@ class Node:
 
     row: Fields | None  # None for the rows that are left out
     inputs: list[tuple[int, int]]  # nodes, each with the port of the row
+    storey: int = 0  # a lower one runs from right to left
     line: int = 0
     x: float = 0.0
     y: float = 0.0
+
+    @property
+    def way(self) -> int:
+        """1 where edges run to the right, -1 where to the left."""
+        return -1 if self.storey else 1
+
+    def at(self, across: float, down: float = 0.5) -> Point:
+        """A point of it, at these shares of its width and height."""
+        return self.x + WIDTH * across, self.y + HEIGHT * down
+
+    def entry(self, port: int) -> Point:
+        """The place before it at which an edge enters."""
+        x, y = self.at((1 - self.way) / 2, (port + 1) / (len(self.inputs) + 1))
+        return x - 2 * self.way, y
 
 
 class Figure:
@@ -93,13 +109,8 @@ class Figure:
         """The rows that are nodes: numbers of the program are part of the text of their reader."""
         rows = self.snapshot["rows"]
         shown = [row for row in rows if not row.get("literal")] or rows
-        chosen: list[Fields | None] = [*shown]
-        gap, self.left_out = -1, 0
-        if len(shown) > MOST:
-            gap = ENDS
-            head, tail = shown[:ENDS], shown[-ENDS:]
-            chosen = [*head, None, *tail]
-            self.left_out = tail[0]["row"] - head[-1]["row"] - 1
+        gap = ENDS if len(shown) > MOST else -1
+        chosen = [*shown[:ENDS], None, *shown[-ENDS:]] if gap > 0 else shown
         self.at = {row["row"]: k for k, row in enumerate(chosen) if row}  # row -> node
         numbers = {row["row"] for row in rows if row.get("literal")} - self.at.keys()
         self.nodes: list[Node] = []
@@ -112,7 +123,13 @@ class Figure:
 
     def _place(self) -> None:
         """Gives each node its place, each edge its curve, and the figure its size."""
-        placed = Placement(map(self._item, self.nodes))
+        for by, nodes in groupby(self.nodes, lambda node: node.row and node.row["by"]):
+            self._lower([*nodes] if by is not None else [])
+        placed = Placement([*map(self._item, self.nodes)])
+        if max(placed.column, default=0) >= ONE_LINE:  # two storeys are in one line
+            for node in self.nodes:
+                node.storey = 0
+            placed = Placement([*map(self._item, self.nodes)])
         columns = 1 + max(placed.column, default=0)
         per = columns if columns <= ONE_LINE else ceil(columns / ceil(columns / PER))
         for node, column in zip(self.nodes, placed.column, strict=True):
@@ -120,9 +137,9 @@ class Figure:
         near = {ends for ends in placed.via if self.nodes[ends[0]].line == self.nodes[ends[1]].line}
         taken = [(c, s, s + 2) for c, s in zip(placed.column, placed.slot, strict=True)]
         taken += [(c, s, s + 1) for ends in near for c, s in placed.via[ends]]
-        tapes = len(self.snapshot["tapes"]) > 1
-        margin = MARGIN + FRAME * tapes
-        left, top, tops = margin + INDENT * (per < columns), margin + 14 * tapes, []
+        tapes = len(self.snapshot["tapes"])
+        margin = MARGIN + FRAME * (tapes > 1)
+        left, top, tops = margin + INDENT * (per < columns), margin + HEAD * tapes * (tapes > 1), []
         for line in range(ceil(columns / per)):
             inside = [one for one in taken if one[0] // per == line] or [(0, 0, 2)]
             low, high = min(one[1] for one in inside), max(one[2] for one in inside)
@@ -140,25 +157,33 @@ class Figure:
         for k, node in enumerate(self.nodes):
             for port, (start, _) in enumerate(node.inputs):
                 before = self.nodes[start]
-                if before.line == node.line and placed.column[k] - placed.column[start] <= FAR:
+                if (before.line, before.storey) == (node.line, node.storey):
                     passed = (at(column, slot + 0.5) for column, slot in placed.via.get((start, k), ()))
-                    level = (point for x, y in passed for point in ((x - AWAY, y), (x + WIDTH + AWAY, y)))
-                    self.curves[start, k, port] = [(before.x + WIDTH, before.y + HEIGHT / 2), *level, entry(node, port)]
+                    ends = (((x - AWAY, y), (x + WIDTH + AWAY, y))[:: node.way] for x, y in passed)
+                    self.curves[start, k, port] = [before.at((1 + node.way) / 2), *chain(*ends), node.entry(port)]
+
+    def _lower(self, nodes: list[Node]) -> None:
+        """Puts what a gradient wrote into a storey of its own, where each operation is below one that none wrote."""
+        rows = [self.expressions.rows.get(node.row.get("below", -1)) for node in nodes if node.row and node.inputs]
+        if rows and all(row is not None and row["by"] is None for row in rows):
+            for node in nodes:
+                node.storey = 1 + self.nodes.index(nodes[0])
 
     def _item(self, node: Node) -> Item:
         """What is placed; its section changes where a tape ends, and where its gradient begins to write."""
         row = node.row
         if row is None:
             return Item([], True, "left out")
+        below = self.at.get(row.get("below", -1), -1) if node.storey else -1
         ended = sum(end <= row["row"] for tape in self.snapshot["tapes"] for span in tape["spans"] for end in span)
         leaf = row["kind"] != "operation" and not node.inputs
-        return Item([start for start, _ in node.inputs], leaf, (row["by"], ended))
+        return Item([start for start, _ in node.inputs], leaf, (row["by"], ended), node.storey, below)
 
     # -- drawing -------------------------------------------------------------------------------------------------
 
     def svg(self, title: str = "", said: str = "") -> str:
         """The text; ``title`` and ``said`` are the picture in a line, and in words."""
-        lines, ways = [*gradient_lines(self.calls, self.updates, self.expressions)], [*self._ways()]
+        lines, ways = [*gradient_lines(self.calls, self.expressions)], [*self._ways()]
         width, height, below = written_gradients(lines, self.width, self.foot + DEEP * bool(ways))
         high = max(height, 40)
         parts = [
@@ -168,35 +193,31 @@ class Figure:
             f'<rect width="{width}" height="{high}" rx="6" fill="#ffffff"/>',
         ]
         if not self.nodes:
-            parts.append(f'<text x="{MARGIN}" y="25" font-size="12" fill="{MUTED}">{word("nothing recorded")}</text>')
-        for layer in (self._frames(), self._edges(), ways, map(self._node, self.nodes), self._torn(), below):
+            parts.append(text_at(MARGIN, 25, word("nothing recorded"), TITLE, MUTED))
+        torn, nodes = [*self._torn()], map(self._node, self.nodes)
+        for layer in (self._frames(), torn[::2], self._edges(), ways, nodes, torn[1::2], below):
             parts += layer
         return re.sub("<[^>]+>", _with_short_numbers, "".join(parts)) + "</svg>"
 
     def _frames(self) -> Iterator[str]:
-        """A frame around what each tape recorded, where there are several; in each line a part."""
+        """A frame around what each tape recorded, where there are several, and around each lower storey."""
         tapes = self.snapshot["tapes"]
+        names = [short_name(tape["name"], 12) for tape in tapes]
+        rows = [(node, node.row) for node in self.nodes if node.row]
         for k, tape in enumerate(tapes if len(tapes) > 1 else []):
-            away = 4 + 4 * (len(tapes) - k)
-            lines: dict[int, list[Node]] = {}
-            for node in self.nodes:
-                if node.row and any(first <= node.row["row"] < last for first, last in tape["spans"]):
-                    lines.setdefault(node.line, []).append(node)
-            colour, name = TAPES[k % len(TAPES)], short_name(tape["name"], 9)
-            for inside in lines.values():
-                x, y = min(node.x for node in inside) - away, min(node.y for node in inside) - away - 8
-                w, h = (
-                    max(node.x for node in inside) + WIDTH + away - x,
-                    max(node.y for node in inside) + HEIGHT + away - y,
-                )
-                yield f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="9" fill="none" stroke="{colour}"/>'
-                yield text_at(x + 8 + 74 * k, y + 10, name, SMALL + BOLD, colour)
-                name = ""
+            inside = [node for node, row in rows if any(first <= row["row"] < last for first, last in tape["spans"])]
+            yield from framed(inside, names[k], len(tapes) - k, TAPES[k % len(TAPES)])
+        storeys = {node.storey: row["by"] or 0 for node, row in rows if node.storey}
+        for storey, by in storeys.items():
+            yield from framed(
+                [node for node in self.nodes if node.storey == storey], f"{names[by]}.gradient", 1, MUTED, "5 2"
+            )
 
     def _node(self, node: Node) -> str:
         row, x, y = node.row, node.x, node.y
         if row is None:
-            text = word("{n} rows", n=self.left_out)
+            before, after = (self.nodes[ENDS + k].row or {"row": 0} for k in (-1, 1))
+            text = word("{n} rows", n=after["row"] - before["row"] - 1)
             return box_of(x, y, "gap", *COLOURS["gap"], "2 3") + text_at(x + 10, y + 30, text, TITLE)
         pad = 16 if row["kind"] == "source" else 10
         number = text_at(x + WIDTH - pad + 2, y + 16, str(row["row"]), f'{SMALL} text-anchor="end"', MUTED)
@@ -211,21 +232,20 @@ class Figure:
         colour = BROKEN if broken else CUT if row["cut"] or ink_of(row) == CUT else colour
         dash = "2 3" if row["status"] == "ghost" else "5 2" if row["by"] is not None else ""
         target = sweep is not None and row["row"] in sweep["target"]
-        box = box_of(x, y, row["kind"], colour, fill, dash, 2.4 if target or broken else 1.3)
-        if row["kind"] == "variable":
-            box += (
-                f'<rect x="{x + 3}" y="{y + 3}" width="{WIDTH - 6}" height="{HEIGHT - 6}" rx="1.5" '
-                f'fill="none" stroke="{colour}" stroke-width="0.8"/>'
-            )
-        return box
+        if row["kind"] == "variable":  # two lines
+            return box_of(x, y, "variable", colour, fill, dash, 4.6) + box_of(x, y, "variable", fill, "none", "", 2.2)
+        return box_of(x, y, row["kind"], colour, fill, dash, 2.4 if target or broken else 1.3)
 
     def _titled(self, row: Fields, x: float, y: float, right: float) -> str:
-        """The name, and small beside it the operation."""
-        operation = row["kind"] == "operation"
+        """The name, and small beside it the operation; beside that of a weight its layer."""
+        operation, room = row["kind"] == "operation", max(3, int((right - x) / 7.4))
         name, texts = (row["name"], self.expressions.of(row)) if operation else (title_of(row), [""])
         if not name:
             return text_at(x, y, fitting(texts, (right - x) / 7.0), TITLE)
-        title = short_name(name, max(3, int((right - x) / 7.4)))
+        if row["kind"] == "variable" and wide(name) > room:
+            layer, _, name = name.replace("/", ".").rpartition(".")
+            texts = [layer.rpartition(".")[2]]
+        title = short_name(name, room)
         left = x + 7.4 * wide(title) + 6
         bold = BOLD if row["name"] else ""
         return text_at(x, y, title, TITLE + bold) + text_at(left, y, fitting(texts, (right - left) / 6.4), SMALL, MUTED)
@@ -243,7 +263,7 @@ class Figure:
     def _arrived(self, node: Node, row: Fields, pad: int) -> str:
         """The adjoint: how large an array is, with its picture."""
         adjoint, none = self.adjoints.get(row["row"]), row["row"] in self.nones
-        text = "None" if none else size_of(adjoint, int((WIDTH + 6 - 2 * pad) / 6.7) - 2) if adjoint else ""
+        text = "None" if none else size_of(adjoint, 12) if adjoint else ""
         if not text:
             return ""
         text = f"∂ {text}"
@@ -263,28 +283,21 @@ class Figure:
                 continue
             for port, (start, own) in enumerate(node.inputs):
                 way, product = self.curves.get((start, index, port)), self.sent.get((row["row"], own))
-                x, y = entry(node, port)
+                x, y = node.entry(port)
                 if way is None:
-                    yield self._reference(self.nodes[start].row, x, y)
+                    yield reference(self.nodes[start].row, x, y, node.way, product is not None)
                     continue
                 dash = "3 4" if row["cut"] or row["status"] == "ghost" else ""
                 dash = "1 4" if product and is_zero(product) else dash
                 colour = CUT if row["cut"] else SENT if product else EDGE
                 yield line_at(path_of(way, product is not None), colour, dash)
                 if product and len(node.inputs) <= NUMBERED:
-                    style = f'{NUMBER} text-anchor="end"{OVER}'
-                    numbers.append(text_at(x - 4, y - 2, size_of(product, 7), style, BACK))
+                    style = f'{NUMBER} text-anchor="{"end" if node.way > 0 else "start"}"{OVER}'
+                    numbers.append(text_at(x - 4 * node.way, y - 2, size_of(product, 7), style, BACK))
             if row["cut"]:
-                yield cross(node.x - 7, node.y + HEIGHT / (len(node.inputs) + 1))
+                x, y = node.entry(0)
+                yield cross(x - 5 * node.way, y)
         yield from numbers
-
-    def _reference(self, row: Fields | None, x: float, y: float) -> str:
-        """An edge from another line, or from far away: the name of its row, or the number."""
-        text = "…" if row is None else short_name((row["name"] or str(row["row"])).removesuffix(":0"), 6)
-        w = 6.2 * wide(text) + 8
-        box = f'<rect x="{x - w - 9}" y="{y - 8}" width="{w}" height="16" rx="8" fill="#f2f3f5" stroke="#b3bac2"/>'
-        line = line_at(f"M{x - 9} {y}L{x} {y}m-5.5 -3.5l5.5 3.5l-5.5 3.5", EDGE, width=1.2)
-        return line + box + text_at(x - w / 2 - 9, y + 4, text, f'{SMALL} text-anchor="middle"', MUTED)
 
     def _ways(self) -> Iterator[str]:
         """Dashed curves to states of variables, below the nodes; crossed where they come from what was assigned."""
@@ -302,25 +315,44 @@ class Figure:
                     yield cross((x0 + x1) / 2, (y0 + y1) / 8 + 0.75 * low)
 
     def _torn(self) -> Iterator[str]:
-        """Where a value left: a torn edge to the node as which it came back, with what took it, and where."""
+        """Where a value left: a torn edge to the node as which it came back; and what took it, and where."""
         for one in self.snapshot.get("torn", []):
             start, end = self.at.get(one["from"]), self.at.get(one["to"])
             if one["kind"] != "left" or start is None:
                 continue
-            x, y = self.nodes[start].x + WIDTH / 2, self.nodes[start].y + HEIGHT
-            to_x, to_y = x, y + 18.0
-            if end is not None:
-                to_x, to_y = self.nodes[end].x + WIDTH / 2, self.nodes[end].y
-                y, to_y = (y, to_y) if to_y > y else (y - HEIGHT, to_y + HEIGHT)
+            x, y = self.nodes[start].at(0.5)
+            to_x, to_y = (x, y + HEIGHT) if end is None else self.nodes[end].at(0.5)
             middle, level = (x + to_x) / 2, (y + to_y) / 2
             text = f"{one['text']}, {word('line {0}').replace('{0}', str(one['line']))}"
-            yield line_at(f"M{x} {y}L{to_x} {to_y}", CUT, "4 4", 1.4) + cross(middle, level)
-            yield text_at(middle + 10, level + 4, text, f"{SMALL}{BOLD}{OVER}", CUT)
+            yield line_at(f"M{x} {y}L{to_x} {to_y}", CUT, "4 4", 1.4)
+            yield cross(middle, level) + text_at(middle + 10, level + 4, text, f"{SMALL}{BOLD}{OVER}", CUT)
 
 
-def entry(node: Node, port: int) -> Point:
-    """The place before a node at which an edge enters it."""
-    return node.x - 2, node.y + HEIGHT * (port + 1) / (len(node.inputs) + 1)
+def framed(nodes: list[Node], name: str, depth: int, colour: str, dash: str = "") -> Iterator[str]:
+    """A frame around nodes, and around ``depth`` - 1 others; in each line a part, the first one with the name."""
+    away, head = 4 + 4 * depth, HEAD * depth
+    for line in sorted({node.line for node in nodes}):
+        xs, ys = zip(*((node.x, node.y) for node in nodes if node.line == line), strict=True)
+        x, y = min(xs) - away, min(ys) - away - head
+        w, h = max(xs) + WIDTH + away - x, max(ys) + HEIGHT + away - y
+        yield line_at(f"M{x} {y}h{w}v{h}h{-w}z", colour, dash, 1)
+        yield text_at(x + 8, y + 12, name if head else "", SMALL + BOLD, colour)
+        head = 0
+
+
+def reference(row: Fields | None, x: float, y: float, way: int, sent: bool) -> str:
+    """An edge from another line or storey, or from far away: the name of its row, or the number."""
+    text = "…" if row is None else short_name((row["name"] or circled(row["row"])).removesuffix(":0"), 6)
+    w = 6.2 * wide(text) + 8
+    middle = x - way * (w / 2 + 9)
+    box = f'<rect x="{middle - w / 2}" y="{y - 8}" width="{w}" height="16" rx="8" fill="#f2f3f5" stroke="#b3bac2"/>'
+    line = line_at(path_of([(x - 9 * way, y), (x, y)], sent), SENT if sent else EDGE, width=1.2)
+    return line + box + text_at(middle, y + 4, text, f'{SMALL} text-anchor="middle"', MUTED)
+
+
+def head(way: int) -> str:
+    """The head of an arrow that ends here, and came to the right or to the left."""
+    return f"m{-5.5 * way} -3.5l{5.5 * way} 3.5l{-5.5 * way} 3.5"
 
 
 def path_of(points: list[Point], sent: bool) -> str:
@@ -331,13 +363,13 @@ def path_of(points: list[Point], sent: bool) -> str:
     'M0 0C30.0 0 30.0 20 60 20m-5.5 -3.5l5.5 3.5l-5.5 3.5'
     """
     (x, y), *others = points
-    head = f"M{x + 7.5} {y - 3.5}l-5.5 3.5l5.5 3.5" if sent else ""
-    path = f"M{x} {y}"
+    way = 1 if others[-1][0] > x else -1
+    start, path = f"M{x + 2 * way} {y}{head(-way)}", f"M{x} {y}"
     for to_x, to_y in others:
         middle = (x + to_x) / 2
         path += f"C{middle} {y} {middle} {to_y} {to_x} {to_y}"
         x, y = to_x, to_y
-    return head + path if sent else f"{path}m-5.5 -3.5l5.5 3.5l-5.5 3.5"
+    return start + path if sent else path + head(way)
 
 
 def _with_short_numbers(tag: re.Match[str]) -> str:
@@ -346,9 +378,7 @@ def _with_short_numbers(tag: re.Match[str]) -> str:
 
 def fitting(texts: list[str], room: float) -> str:
     """The first of these that has so many letters; of the last one what fits."""
-    return next(
-        (text for text in texts if wide(text) <= room), elide(texts[-1], int(room)) if texts and room > 2 else ""
-    )
+    return next((text for text in texts if wide(text) <= room), elide(texts[-1], int(room)) if room > 2 else "")
 
 
 def final_adjoints(steps: Iterable[SnapshotStep]) -> dict[int, Shown | None]:

@@ -14,8 +14,6 @@ from itertools import count
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from ..engine.back.marks import differentiable
 from ..engine.back.reach import on_tape
 from ..engine.derivatives.custom import CUSTOM
@@ -29,8 +27,8 @@ from ..recording.nodes import operation_of
 from ..recording.sites import lines_of, place_of
 from .events import events_of
 from .readable import of_arrays
-from .replay import is_small, missing_bytes, recomputed, values_of
-from .rows import Around, PictureRow, fields_of, first_of, last_of, number_of
+from .replay import is_small, recomputed
+from .rows import Around, PictureRow, fields_of, first_of, last_of, named_values, number_of
 from .short import short_lines, short_name
 from .values import pack_value, show_value
 
@@ -40,8 +38,6 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Columns, Object, Structure
     from .fields import EventFields, Fields, Inside, Kind, Snapshot, TapeFields
 
-ROW_BYTES = 20  # four columns of int32 and a value in float32
-MANY = 2000  # rows
 ITEMS = 64  # of a list in which variables are looked for
 EMPTY = "r0"  # the name of a recording that has not begun
 _numbers = count(1)
@@ -62,7 +58,6 @@ _Tape: TypeAlias = "GradientTape | _Gone"
 
 
 TURNED = ("transpose_a", "transpose_b", "perm")  # arguments that a row's label and formula say
-COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")  # before Python 3.12 functions of their own
 
 
 def spaces(frame: FrameType | None = None) -> list[dict[str, object]]:
@@ -72,8 +67,6 @@ def spaces(frame: FrameType | None = None) -> list[dict[str, object]]:
         own = frame.f_locals
         # from Python 3.13 on, a function's variables are a view of its frame, which keeps those of all callers alive
         found = [own if isinstance(own, dict) else dict(own), frame.f_globals]
-        if frame.f_code.co_name in COMPREHENSIONS and frame.f_back is not None:
-            found.insert(1, dict(frame.f_back.f_locals))
     main = sys.modules.get("__main__")
     return found if main is None else [*found, vars(main)]
 
@@ -151,8 +144,8 @@ class Reader:
                 around = self._around(row)
                 end, forms, within = around.end, around.forms, around.within
             if op < FIRST_CODE or row in watched or type(value) not in REALS:
-                if self._is_unfinished(row, op):
-                    break
+                if record.open and op == LEAF and row not in record.leaves:
+                    break  # the recording has written the row, but not yet what belongs to it
                 rows.append(self._row(row, (op, a, b, site), value, around))
             else:
                 tapes = (on[a] | on[b]) & within
@@ -191,14 +184,6 @@ class Reader:
         self.held.update(found)
         return bool(found)
 
-    def _missing(self) -> int:
-        """Bytes of the arrays that the recording released and no caller has."""
-        record = self.record
-        if record is None or not self.tape._used or record.open:
-            return 0
-        held = sum(value.nbytes for row, value in self.held.items() if record.value(row) is None)
-        return max(0, missing_bytes(record) - held)
-
     def _start(self) -> Record | None:
         record = self.tape._record
         if record is None:
@@ -214,11 +199,6 @@ class Reader:
         """The recording, once there is one."""
         assert self.record is not None
         return self.record
-
-    def _is_unfinished(self, row: int, op: int) -> bool:
-        """Whether the recording has written a row, but not yet what belongs to it."""
-        record = self._known
-        return record.open and op == LEAF and row not in record.leaves
 
     def _row(self, row: int, cell: tuple[int, int, int, int], value: Array, around: Around) -> PictureRow:
         """A row that is no operation on numbers alone."""
@@ -405,12 +385,7 @@ class Reader:
         if record is None:
             return {}
         states = {key: rows for key, (_, rows) in list(record.variables.items())}
-        known: list[tuple[str, Object]] = [
-            (name, value)
-            for space in self.namespaces
-            for name, value in list(space.items())
-            if isinstance(name, str) and not name.startswith("_")
-        ]
+        known: list[tuple[str, Object]] = [*named_values(self.namespaces)]
         known += [
             (f"{name}[{k}]", item)
             for name, value in known
@@ -477,45 +452,31 @@ class Reader:
             "version": 1,
             "record": self.name or EMPTY,
             "first": first,
-            "total": 0 if self.record is None else len(self.record),
+            "total": len(self.record or ()),
             "rows": rows,
             "events": self._events(),
             "tapes": [self._tape(k, tape) for k, tape in enumerate(self.tapes or [self.tape])],
             "sources_text": {file: text for file in self.files if (text := short_lines(self.lines_of(file)))},
             "sweep": None,
             "results": [],
-            "missing": self._missing(),
         }
 
     def _tape(self, number: int, tape: _Tape) -> TapeFields:
-        record = self.record
         spans = [list(span) for span in tape.spans]
         if tape._recording:
-            spans.append([tape._start, max(tape._start, len(record) if record is not None else 0)])
-        state = "recording" if tape._recording else "used" if tape._used else "closed"
-        held = 0
-        if record is not None:
-            held = ROW_BYTES * sum(b - a for a, b in spans)
-            if record.large and (not tape._recording or len(record) < MANY):  # counting must not slow a recording down
-                arrays = [v for low, high in spans for v in values_of(record, low, high) if type(v) is np.ndarray]
-                held += sum(array.nbytes for array in arrays)
-        if type(tape) is _Gone or (state == "used" and held == 0):
-            state, held = "released", 0
+            spans.append([tape._start, max(tape._start, len(self.record or ()))])
+        ended = "released" if type(tape) is _Gone else "used" if tape._used else "closed"
         return {
             "id": number,
             "name": self._tape_name(tape, number),
             "persistent": tape._persistent and not isinstance(tape, ForwardTape),
-            "state": state,
+            "state": "recording" if tape._recording else ended,
             "spans": spans,
-            "bytes": held,
         }
 
     def _tape_name(self, tape: _Tape, number: int) -> str:
-        for space in self.namespaces:
-            for name, value in list(space.items()):
-                if followed(value) is tape and not name.startswith("_"):
-                    return name
-        return "tape" if len(self.tapes) < 2 else f"tape {number + 1}"
+        names = (name for name, value in named_values(self.namespaces) if followed(value) is tape)
+        return next(names, "tape" if len(self.tapes) < 2 else f"tape {number + 1}")
 
     def _events(self) -> list[EventFields]:
         return [] if self.record is None else events_of(self.record)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.recording.array_spec import ArraySpec
 from ..engine.recording.rows import CHUNK
 from ..engine.table.primitives import TABLE
 from ..engine.table.primitives.elementwise import form_of
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Object
 
 SMALL = 16_000_000  # bytes that a picture computes again without being asked
-MANY = 20_000  # rows of which it does
 
 
 def values_of(record: Record, low: int = 0, high: int | None = None) -> Iterator[Object]:
@@ -29,17 +29,10 @@ def values_of(record: Record, low: int = 0, high: int | None = None) -> Iterator
         yield from record.columns(first, min(first + CHUNK, end))[-1]
 
 
-def missing_bytes(record: Record) -> int:
-    """How large the arrays are of which the recording keeps nothing but their shapes."""
-    held = values_of(record) if record.large or not record.open else ()
-    return sum(
-        math.prod(v.shape) * v.dtype.itemsize for v in held if type(v) is not np.ndarray and getattr(v, "shape", None)
-    )
-
-
 def is_small(record: Record) -> bool:
     """Whether computing the missing values again is cheap."""
-    return len(record) <= MANY and missing_bytes(record) <= SMALL
+    specs = (value for value in values_of(record) if type(value) is ArraySpec)
+    return sum(math.prod(one.shape) * one.dtype.itemsize for one in specs) <= SMALL
 
 
 def recomputed(record: Record) -> dict[int, Array]:

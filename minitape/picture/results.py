@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph
 from ..engine.back.endpoints import GradientQuestion, ends_of
+from .rows import named_values
 from .short import short_name
 from .stepping import adjoints_of, element_of, stepper_of
 from .torn import is_zero
@@ -23,7 +24,7 @@ SOURCES = 64  # of one call
 LONG = 2000  # rows: what a longer sweep gave is known when its steps are
 OF_THE_SOURCE = ("not_watched", "not_trainable", "integer_dtype", "not_accessed_watched")  # causes
 ASKED = 16  # sources of a call about which `explain` is asked
-STEPS = 4000  # of earlier calls' sweeps that are shown with them
+STEPS = 500  # of an earlier call's sweep, which is shown with it
 
 
 def results_of(
@@ -32,10 +33,9 @@ def results_of(
     sources: Structure = None,
     held: dict[int, Array] | None = None,
     namespaces: Iterable[dict[str, object]] = (),
-    others: bool = False,
 ) -> list[ResultFields]:
-    """The RESULTs of a tape's gradient calls; with ``target`` that of the gradient from it to ``sources``, else with
-    ``others`` behind those of the other tapes of its recording.
+    """The RESULTs of a tape's gradient calls; with ``target`` that of the gradient from it to ``sources``, else
+    behind those of the other tapes of its recording.
 
     >>> import minitape as tf
     >>> v, u = tf.Variable(2.0, name="v"), tf.Variable(1.0, name="u")
@@ -59,20 +59,13 @@ def results_of(
         ends = ends_of(target)[1]
         calls = [(tape, GradientQuestion(ends, ends_of(sources)[1], [None] * len(ends), [], "gradient", []))]
     else:
-        tapes = [one for one in tape._record.tapes_now() if others and one not in (None, tape)]
+        tapes = [one for one in tape._record.tapes_now() if one not in (None, tape)]
         calls = [
             (one, call) for one in (*tapes, tape) for call in [*one.questions[-CALLS:]] or [*filter(None, [one.last])]
         ]
     calls[:-1] = sorted(calls[:-1], key=lambda one: max((one[0]._rows_of(t)[-1:] or (-1,))[0] for t in one[1].targets))
     names = PythonNames(namespaces)
-    found = [_result(*call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
-    room = STEPS
-    for result in reversed(found):  # the last ones first
-        sweep = result.get("sweep")
-        room -= len(sweep["steps"]) if sweep else 0
-        if room < 0:
-            result.pop("sweep", None)
-    return found
+    return [_result(*call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
 
 
 def _result(
@@ -110,14 +103,14 @@ def _result(
     result: ResultFields = {
         "target": ends,
         "sources": shown,
-        "more": max(0, len(sources) - SOURCES),
+        "more": len(sources[SOURCES:]),
         "known": known or jacobian,
         "shown": last,
         "call": call.call,
     }
     if element := element_of(call):
         result["element"] = list(element)
-    if sweep is not None and not last:
+    if sweep is not None and not last and len(sweep["steps"]) <= STEPS:
         result["sweep"] = sweep
     return result
 
@@ -164,10 +157,8 @@ class PythonNames:
 
     def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
         self._by_id: dict[int, str] = {}
-        for space in namespaces:
-            for name, value in list(space.items()):
-                if isinstance(name, str) and not name.startswith("_"):
-                    self._by_id.setdefault(id(value), name)
+        for name, value in named_values(namespaces):
+            self._by_id.setdefault(id(value), name)
 
     def of(self, value: Object) -> str | None:
         """A name for a value, None where it has none."""

@@ -11,8 +11,7 @@
      "events": [{"kind": "assign", "name": "w:0", "from": 1, "to": 7, "line": 5},
                 {"kind": "numpy", "row": 4, "line": 6}, ...],    a value that left the framework
      "tapes": [{"id": 0, "name": "tape", "persistent": false, "state": "recording|closed|used|released",
-                "spans": [[0, 9]],                 row ranges during which it recorded
-                "bytes": 1234}],                   what it still holds
+                "spans": [[0, 9]]}],               row ranges during which it recorded
      "sources_text": {"<file>": "text"},           code of the cells and files that the rows come from;
                                   not in a live delta without new ones
      "sweep": null | SWEEP,       not in a live delta in which it is the same as before
@@ -22,8 +21,7 @@
      "differs": {"row": 3, "text": "...", "rows": [3, 5]},    only in a comparison: the first row that is another one in
                                   the other tape, and those that have other values
      "insides": [{"row": 3, "name": "f", "snapshot": {...}}],   of calls of tf.function: the rows inside, as a
-                                  snapshot of their own, with the sweep through them; not in a live delta
-     "missing": 0}                bytes of the arrays that the tape released; 0 where they could be computed again
+                                  snapshot of their own, with the sweep through them; not in a live delta}
 
 A ROW::
 
@@ -86,7 +84,7 @@ A RESULT is what a ``gradient`` call gave::
 
 An ALARM is ``{"kind": "gradient", "title": "The gradient is NaN from row 4, line 9", "text": "..." (in the words of
 explain), "row": 4, "line": 9, "back": true}``; ``back`` says that the step of the sweep shows it. Kinds: gradient,
-value, none, zero, state, broadcast.
+value, none, zero, broadcast.
 
 A TORN is ``{"kind": "left", "from": 2, "to": 5, "line": 6, "text": "numpy()"}``: the value of row 2 left the framework
 there and came back as row 5 (-1 where the program's text does not tell as which). Of the kinds "cut" and "zero" it is
@@ -101,7 +99,7 @@ from typing import TYPE_CHECKING
 from .diagnosis import wrong_with
 from .reading import followed, reader_of, spaces
 from .results import results_of
-from .stepping import sweep_steps
+from .stepping import stepper_of
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
@@ -147,7 +145,8 @@ def snapshot_of(
     if len(rows) == reader.count:
         reader.know_the_end(rows)
     found = reader.frame_of([row.full() for row in rows[since:]], since)
-    found["sweep"] = sweep_steps(tape, target, sources, reader.held)
-    found["results"] = results_of(tape, target, sources, reader.held, reader.namespaces, others=True)
+    stepper = stepper_of(tape, target, sources, reader.held)
+    found["sweep"] = None if stepper is None else stepper.whole()
+    found["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
     complete = len(found["rows"]) == found["total"]
     return found | wrong_with(tape, found, None if target is None else (target, sources)) if complete else found

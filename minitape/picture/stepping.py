@@ -15,10 +15,10 @@ from ..engine.back.sweep import Sweep
 from ..engine.recording.array_spec import ArraySpec
 from ..engine.recording.arrays import read_inputs
 from ..engine.recording.record import Record
-from ..engine.recording.rows import CHUNK
 from ..engine.table.primitives.elementwise import FIRST_CODE, form_of
 from ..engine.values.errors import OpError
 from ..recording.nodes import operation_of
+from .replay import values_of
 from .values import show_value
 
 if TYPE_CHECKING:
@@ -29,18 +29,6 @@ if TYPE_CHECKING:
     from .fields import Share, Shown, SnapshotStep, SweepFields
 
 MOST = 20_000  # rows: the steps of a longer sweep are made on demand
-
-
-def sweep_steps(
-    tape: GradientTape, target: Structure = None, sources: Structure = None, held: dict[int, Array] | None = None
-) -> SweepFields | None:
-    """The SWEEP of a snapshot; None without a target, or where an array that a rule reads was released.
-
-    ``held`` are arrays by row that stand for those of the recording. Of a very long sweep the steps are left out:
-    ``rest`` says how many rows they would visit.
-    """
-    stepper = stepper_of(tape, target, sources, held)
-    return None if stepper is None else stepper.whole()
 
 
 def stepper_of(
@@ -136,7 +124,8 @@ class Stepper:
     def can_be_repeated(self) -> bool:
         """False when an array that a rule on the way reads was released."""
         record, reachable = self.record, self.reachable
-        if not any(self._lacks(first, first + CHUNK) for first in range(0, self.high + 1, CHUNK)):
+        values = enumerate(values_of(record, 0, self.high + 1))  # of millions of numbers, each has one
+        if not any(type(value) is ArraySpec and row not in self.held for row, value in values):
             return True
         for row in range(self.low, self.high + 1):
             if reachable is not None and not reachable[row]:
@@ -150,11 +139,6 @@ class Stepper:
             if any(r not in self.held and record.value(r) is None for r in read):
                 return False
         return True
-
-    def _lacks(self, first: int, last: int) -> bool:
-        """Whether one of these rows has no value that is known: of millions of numbers, each has one."""
-        values = self.record.columns(first, last)[-1]
-        return any(type(value) is ArraySpec and row not in self.held for row, value in enumerate(values, first))
 
     def take(self, most: int | None = None) -> list[SnapshotStep] | None:
         """The next steps, at most ``most``; None where the sweep fails: ``gradient`` raises there, nothing is shown."""

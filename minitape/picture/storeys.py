@@ -92,10 +92,10 @@ def _matched(
             made = [row for row in new if operation_of(again, row)[0] is not None]
             for to, share, total in sweep.edges:
                 adjoints[to] = total
-                below |= {one._row: to for one in (share, total) if one._record is again and one._row in made}
-    values: Object = sweep.values  # tensors by row; another one may have had the same id
-    found = ((again.leaf_of.get(id(value)), value, row) for row, value in values.items())
-    same = {leaf: row for leaf, value, row in found if leaf is not None and again.leaves[leaf].tensor is value}
+                below |= {again.find(one): to for one in (share, total) if again.find(one) in made}
+    values: Object = sweep.values  # tensors by row
+    read = {id(value): row for row, value in values.items()}
+    same = {row: read[id(leaf.tensor)] for row, leaf in again.leaves.items() if id(leaf.tensor) in read}
     for row in range(len(again)):
         primitive, inputs = operation_of(again, row)
         if primitive is not None:
@@ -103,7 +103,7 @@ def _matched(
             same = dict(zip(inputs, operation_of(record, same[row])[1], strict=True)) | same
     parts: dict[int, Fields] = {same[row]: {"row": same[row], "below": to} for row, to in below.items() if row in same}
     for by, value in reversed(adjoints.items()):
-        row = same.get(value._row if value._record is again else again.leaf_of.get(id(value), -1), -1)
+        row = same.get(again.find(value), -1)
         if row in parts and row in rows and not expressions.rows[row]["name"]:
             of, name = (expressions.called(one, circled(one)).removesuffix(":0") for one in (max(targets), by))
             name = name if len(of + name) <= NAMES else circled(by)

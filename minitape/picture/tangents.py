@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.derivatives.forward import ForwardTape
-from ..engine.recording.array_spec import ArraySpec
 from ..engine.recording.block import no_tapes
 from ..engine.tensor.tensor import new_tensor
 
@@ -38,11 +37,7 @@ def tangents_of(record: Record, tapes: list[Object]) -> dict[int, Array]:
     if accumulator is None:
         return {}
     known = ((row, record.value(row)) for row in range(len(record)) if record.shape_dtype(row)[1].kind in "fc")
-    asked = {
-        row: new_tensor(np.asarray(value))
-        for row, value in known
-        if value is not None and not isinstance(value, ArraySpec)
-    }
+    asked = {row: new_tensor(np.asarray(value)) for row, value in known if value is not None}
     with suppress(Exception), no_tapes(), np.errstate(all="ignore"):  # the picture goes on without them
         return {row: tangent.numpy() for row, tangent in accumulator._push(asked).items()}
     return {}

@@ -31,10 +31,7 @@ def show_value(value: Array) -> Shown | None:
         return None
     array = np.asarray(value)
     if array.size <= 64:
-        shown: Shown = {"text": short_text(str(value)), "data": _plain(array.tolist())}
-        if _channels(array) and array.dtype.kind in "iuf":
-            shown["thumb"] = _plain(_thumb(array)[0].tolist())
-        return shown
+        return {"text": short_text(str(value)), "data": _plain(array.tolist())}
     if array.dtype.kind not in "biufV":
         return {"text": short_text(np.array2string(array, threshold=24, edgeitems=2))}
     with np.errstate(invalid="ignore"):  # memory that was never written may hold NaNs that signal
@@ -134,23 +131,14 @@ class ArraySummary(NamedTuple):
         }
 
 
-def _channels(array: np.ndarray) -> bool:
-    """Whether the last axis has the colours of images."""
-    return array.ndim > 2 and array.shape[-1] < min(5, array.shape[-2])
-
-
 def _thumb(array: np.ndarray) -> tuple[np.ndarray, float]:
     """Lines of a small picture, and how wide a cell of it is for one of height 1: a vector is one line, more than two
-    axes are stacked, and of colours the strongest is seen.
+    axes are stacked.
 
     >>> lines, cell = _thumb(np.zeros([320, 16]))
     >>> lines.shape, cell
     ((32, 16), 0.1)
     """
-    colours = array.shape[-1:] if _channels(array) else ()
-    lines = array.reshape(-1, array.shape[-1 - len(colours)], *colours)
+    lines = array.reshape(-1, array.shape[-1])
     down, right = (-(-n // most) for n, most in zip(lines.shape, (32, 32 if array.ndim > 1 else 200), strict=False))
-    lines = lines[::down, ::right].astype(np.float64)
-    if colours:
-        lines = np.take_along_axis(lines, np.abs(lines).argmax(-1)[..., None], -1)[..., 0]
-    return lines, right / down
+    return lines[::down, ::right].astype(np.float64), right / down

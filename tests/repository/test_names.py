@@ -1,6 +1,8 @@
 """The public names are those of surface.txt, and any other is answered with one sentence."""
 
 import importlib
+import operator
+import re
 import subprocess
 import sys
 import types
@@ -9,6 +11,7 @@ import pytest
 from surface import listed
 
 import minitape as tf
+from minitape.common import habits
 from minitape.tf.api import not_here
 
 CLASSES = {
@@ -81,6 +84,31 @@ def test_python_suggests_the_nearest_name():
         [sys.executable, "-c", "import minitape as tf; tf.math.sine(1.0)"], capture_output=True, text=True
     )
     assert done.stderr.splitlines()[-1] == f"AttributeError: {not_here('math.sine')}. Did you mean: 'sin'?"
+
+
+def test_a_notebook_is_told_the_nearest_name(monkeypatch):  # it does not show what Python suggests
+    monkeypatch.setattr(habits, "running_notebook", object)
+    with pytest.raises(AttributeError) as caught:
+        tf.math.sine(1.0)
+    assert caught.value.__notes__ == ["Did you mean tf.math.sin?"]
+
+
+@pytest.mark.parametrize(("statement", "instead"), [
+    ("tf.sum(x)", "tf.reduce_sum(x)"),
+    ("tf.tensor(1.0)", "tf.constant(value)"),
+    ("tf.math.mean(x)", "tf.reduce_mean(x)"),
+    ("tf.keras.Sequential().fit(x)", "optimizer.apply_gradients"),
+])  # fmt: skip
+def test_habits_of_other_tools_hear_what_is_written_here(statement, instead):
+    with pytest.raises(AttributeError) as caught:
+        eval(statement, {"tf": tf, "x": 1.0})
+    assert instead in caught.value.__notes__[0], (statement, caught.value.__notes__)
+
+
+def test_what_habits_are_told_to_write_exists():
+    for instead in habits.HABITS.values():
+        for name in re.findall(r"tf((?:\.\w+)+)", instead):
+            assert operator.attrgetter(name[1:])(tf), instead
 
 
 @pytest.mark.parametrize(("statement", "name"), [

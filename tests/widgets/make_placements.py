@@ -14,7 +14,9 @@ FILE = Path(__file__).parent / "placements.json"
 
 
 def graphs() -> list[list[Any]]:
-    """Items as [inputs, leaf, section]: a square, an affine map, random graphs with sections."""
+    """Items as [inputs, leaf, section], and what a gradient wrote also with its storey and what it is below: a square,
+    an affine map, random graphs with sections, and a second derivative.
+    """
     made: list[list[Any]] = [
         [[[], True, 0], [[0, 0], False, 0]],
         [[[], True, 0], [[], True, 0], [[0, 1], False, 0], [[], True, 0], [[2, 3], False, 0], [[], True, 1]],
@@ -30,11 +32,32 @@ def graphs() -> list[list[Any]]:
     made.append([[[], True, 0]] + [[[0], False, 0] for _ in range(80)])
     # beside the middle one of its leaves
     made.append([*([[], True, 0] for _ in range(6)), [list(range(6)), False, 1], [[6], False, 1]])
+    # x * x * x and its gradient; then larger ones
+    made.append(with_gradient([[[], True, 0], [[0, 0], False, 0], [[1, 0], False, 0]]))
+    for size in (6, 9, 14, 20):
+        leaves: list[Any] = [[[], True, 0], [[], True, 0]]
+        for i in range(2, size):
+            leaves.append([[choose.randrange(max(0, i - 3), i) for _ in range(choose.choice((1, 2, 2)))], False, 0])
+        made.append(with_gradient(leaves))
     return made
 
 
+def with_gradient(items: list[Any]) -> list[Any]:
+    """And what the gradient of the last one wrote, each row below the one whose adjoint it adds to; and its reader."""
+    last = len(items) - 1
+    made = [*items, [[], True, 1, 1, last]]
+    adjoints = {last: last + 1}
+    for row in range(last, -1, -1):
+        for port, one in enumerate(items[row][0] if row in adjoints else ()):
+            made.append([[adjoints[row], items[row][0][1 - port] if len(items[row][0]) > 1 else row], False, 1, 1, one])
+            if one in adjoints:
+                made.append([[adjoints[one], len(made) - 1], False, 1, 1, one])
+            adjoints[one] = len(made) - 1
+    return [*made, [[len(made) - 1, last], False, 2]]
+
+
 def place(items: list[Any]) -> dict[str, Any]:
-    placement = Placement(Item(*item) for item in items)
+    placement = Placement([Item(*item) for item in items])
     via = [[start, end, [*map(list, points)]] for (start, end), points in sorted(placement.via.items())]
     return {"items": items, "column": placement.column, "slot": placement.slot, "via": via}
 

@@ -184,7 +184,7 @@ def test_what_leaves_a_folded_layer_stands_on_its_edges(show):
     labels = page.locator(".mt-product")
     assert labels.count() == len(sent) == 2  # its kernel and its bias
     sums = {edge["input"]: edge["sum"] for step in steps for edge in step["edges"]}
-    assert set(labels.locator("text").all_text_contents()) == {f"= {size_of(sums[row], 11)}" for row in sent}
+    assert set(labels.locator("text").all_text_contents()) == {size_of(sums[row], 11) for row in sent}
     assert labels.locator(".mt-map").count() == 2
 
 

@@ -1,10 +1,12 @@
 """Second derivatives on two storeys: forward to the right, and below each row its adjoint, from right to left."""
 
+import re
 from typing import Any
 
 import pytest
 
 import minitape as tf
+from minitape.picture.drawing import Picture
 
 from .conftest import nested, press
 
@@ -118,3 +120,29 @@ def test_a_phone_has_one_storey_below_the_other(show, page):
     page.locator(".mt-node[data-id=r9]").wait_for()
     tops = [page.locator(f".mt-node[data-id=r{row}] .mt-box").bounding_box()["y"] for row in (0, 1, 2, 3, 4, 6, 9)]
     assert tops == sorted(tops)
+
+
+def test_a_figure_is_the_same_picture():
+    figure = Picture(cubic()).figure
+    at = {row: figure.nodes[figure.at[row]] for row in range(10)}
+    assert max(at[row].y for row in range(3)) < min(at[row].y for row in range(3, 10))
+    for row, under in ((3, 2), (4, 1), (5, 0), (6, 0), (8, 0)):
+        assert at[row].x == at[under].x
+    assert at[9].x < at[7].x < at[6].x
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", figure.svg())
+    assert {"∂y/∂y", "∂y/∂(x × x)", "dy", "outer", "inner", "inner.gradient"} < {*texts}
+    for (start, end, _), points in figure.curves.items():  # edges go from one side to the other
+        back = figure.nodes[end].storey > 0
+        assert figure.nodes[start].storey == figure.nodes[end].storey
+        assert points == sorted(points, key=lambda point: point[0], reverse=back)
+
+
+def test_a_figure_that_is_too_wide_for_two_storeys_has_one_in_lines():
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = tf.sin(tf.cos(tf.exp(tf.tanh(tf.sigmoid(x * x)))))
+        slope = inner.gradient(y, x)
+    outer.gradient(slope, x)
+    figure = Picture(tf.snapshot(outer)).figure
+    assert {node.storey for node in figure.nodes} == {0} and max(node.line for node in figure.nodes) > 1

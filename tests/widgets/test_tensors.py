@@ -58,10 +58,10 @@ def test_an_array_with_one_number_everywhere_says_which(show):
     assert page.locator(".mt-node[data-id=r0] .mt-map").count() == 0
 
 
-SIDES = {(100, 2): (2, 5), (2, 100): (9, 1), (9,): (9, 1), (6, 6): (1, 1), (300, 300): (1, 1), (1, 4, 4, 1): (1, 1)}
+SIDES = {(100, 2): (2, 5), (2, 100): (9, 1), (9,): (9, 1), (6, 6): (1, 1), (300, 300): (1, 1)}
 
 
-@pytest.mark.parametrize("shape, sides", [*SIDES.items(), ((28, 14, 3), (1, 2))], ids=str)
+@pytest.mark.parametrize("shape, sides", [*SIDES.items()], ids=str)
 def test_an_array_is_drawn_at_its_proportions_as_far_as_there_is_room(shape, sides, show):
     w = tf.Variable(np.arange(np.prod(shape), dtype=np.float32).reshape(shape), name="w")
     with tf.GradientTape() as tape:

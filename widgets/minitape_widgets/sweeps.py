@@ -63,7 +63,7 @@ class Sweeps:
         self._read = self._seen = versions
         self._key, self.sweep, self.wanted, self._pages, self._made = key, None, False, [], 0
         self.number += 1
-        self.results = results_of(tape, target, sources, held, spaces, others=True)
+        self.results = results_of(tape, target, sources, held, spaces)
         self._stepper = stepper = stepper_of(tape, target, sources, held, pack_value)
         if stepper is None or stepper.high >= rows:  # the target is not among the rows that are shown
             return True

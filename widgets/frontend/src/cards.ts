@@ -9,7 +9,7 @@ import { sizeOf } from "./value";
 export const PRODUCT = 11; // characters of a number on an edge
 
 /** A number or a small array on an edge; of a larger one, which is drawn, how large its numbers are. */
-export const onEdge = (sign: string, value: Value): string => `${sign} ${sizeOf(value, PRODUCT)}`;
+export const onEdge = (sign: string, value: Value): string => sign + sizeOf(value, PRODUCT);
 
 /** An array that is too long to be written on an edge. */
 export function mapOf(value: Value, row: Row): Value | null {
@@ -21,7 +21,7 @@ export function label({ id, x, y, w, h, lines, map }: Label): SVGGElement {
   lines.forEach((line, k) => {
     let end = x + w / 2 - 5;
     for (const text of [...line].reverse()) {
-      const kind = text.startsWith("=") ? "mt-equals" : text.startsWith("Σ") ? "mt-sum" : text.startsWith("×") ? "mt-incoming" : "";
+      const kind = text.startsWith("=") || lines.length * line.length === 1 ? "mt-equals" : text.startsWith("Σ") ? "mt-sum" : text.startsWith("×") ? "mt-incoming" : "";
       el.append(s("text", { class: kind, x: end, y: y - h / 2 + 14 + LINE * k, "text-anchor": "end" }, text));
       end -= LETTER * (text.length + 1);
     }

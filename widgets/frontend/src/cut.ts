@@ -100,11 +100,13 @@ export class Cut {
       return own.reduce((best, point) => (away(point) < away(best) ? point : best), own[0] ?? [across, (low + high) / 2]);
     };
     const placed = cards.map((card) => ({ ...card, at: meets(card.edge) })).sort((a, b) => (turned ? a.at[0] - b.at[0] : a.at[1] - b.at[1]));
+    const widths = placed.map(({ factors, product }) => Math.max(factors.length, `= ${written(product)}`.length) * LETTER + 10);
+    const end = Math.max(graph.right, (graph.left + graph.right + widths.reduce((sum, one) => sum + one + 4, 0)) / 2);
     let edge = -Infinity;
-    const labels = placed.map(({ factors, product, at }) => {
-      const [one, two] = [factors, `= ${written(product)}`];
-      const w = Math.max(one.length, two.length) * LETTER + 10;
-      const along = Math.max(edge + (turned ? w / 2 + 4 : APART), at[turned ? 0 : 1]);
+    const labels = placed.map(({ factors, product, at }, k) => {
+      const [one, two, w] = [factors, `= ${written(product)}`, widths[k]];
+      const behind = widths.slice(k).reduce((sum, one) => sum + one + 4, -w / 2); // in a turned graph, those that come
+      const along = Math.max(edge + (turned ? w / 2 + 4 : APART), turned ? Math.min(at[0], end - behind) : at[1]);
       edge = along + (turned ? w / 2 : 0);
       const [x, y] = turned ? [along, across] : [Math.min(across, graph.right - w / 2), along];
       const [tangent, share] = one.split(" × ");

@@ -1,7 +1,7 @@
 // How the camera takes a graph: all of it, or at first the part that can be read.
 import type { Camera } from "./camera";
 import { holding } from "./cards";
-import { buildGraph, columnsPerLine, lineWidth, NODE_H, NODE_W, PAD, READ, stage, TIGHT, type Graph } from "./graph";
+import { buildGraph, columnsPerLine, lineWidth, NEAR, NODE_H, NODE_W, PAD, READ, stage, TIGHT, type Graph } from "./graph";
 import type { Layout } from "./layout";
 import type { Present } from "./present";
 import type { Scene } from "./scene";
@@ -10,7 +10,7 @@ import type { Timeline } from "./timeline";
 
 const SIDE = 8; // left and right of a turned graph
 const [LEGIBLE, LARGEST] = [1.5, 2.6]; // scales for a projector: the whole graph where it fits at the first, else a part that glides
-const [WIDER, NEAR] = [1.5, 190]; // than the pane two storeys may be, and how near their columns
+const WIDER = 1.5; // than the pane two storeys may be
 const WRAPS = 60; // columns: of a longer graph it is not tried how it fills the pane best
 const FAR = 0.4; // below this scale no text is drawn: the graph is seen as a map that fills the pane
 

@@ -12,6 +12,7 @@ export const NODE_W = 132;
 export const NODE_H = 62;
 export const COLUMN = 246; // leaves room for the widest card on an edge, and for the edge on both sides of it
 export const TIGHT = 222; // the same where there would be no room for all columns otherwise
+export const NEAR = 190; // and where one line has room for them so: cards are above and below
 export const HALF = 40; // height of a half-slot
 export const PAD = 18;
 const GUTTER = 34; // between two lines
@@ -107,6 +108,7 @@ export function columnsPerLine(columns: number, width: number, grows: boolean): 
   const apart = (room: number, gaps: number): number => Math.max(TIGHT, Math.min(COLUMN, Math.floor(room / Math.max(1, gaps))));
   if (needed(COLUMN) <= width) return [0, COLUMN];
   if (needed(TIGHT) <= width / READ) return [0, apart(width - 4 * PAD - NODE_W, columns - 1)];
+  if (needed(NEAR) <= width / READ) return [0, Math.floor((width / READ - 4 * PAD - NODE_W) / (columns - 1))];
   const room = width / READ - INDENT - 4 * PAD - NODE_W; // right of the first node of a line
   const most = Math.max(1 + Math.floor(room / TIGHT), 1);
   const lines = Math.ceil(columns / most);
@@ -292,16 +294,25 @@ function frames(store: Store, graph: Graph): Frame[] {
       first = false;
     }
   };
+  const inside = new Map<Group, number>();
+  for (const { home, row } of graph.nodes) for (let g = home; g; g = g.parent) inside.set(g, (inside.get(g) ?? 0) + (row ? 1 : 2));
   for (const [group, boxes] of groupBoxes(graph)) {
+    if (group.kind === "scope" && inside.get(group) === 1) continue; // one row says itself what it is
     const by = group.id.includes(`:${WRITTEN}`) ? store.tapes.find((tape) => tape.id === store.rows[group.start]?.by) : undefined;
     if (by) add("sweep", group.id, t("written by {0}()", group.label), boxes, group.end - group.start, { group, tape: by });
-    else add("group", group.id, groupTitle(group), boxes, group.end - group.start, { group });
+    else add("group", group.id, ownerOf(graph, group) + groupTitle(group), boxes, group.end - group.start, { group });
   }
   if (store.tapes.length > 1) {
     for (const tape of store.tapes)
       tape.spans.forEach(([start, end], k) => add("tape", `t${tape.id}.${k}`, tape.name, rowsBox(graph, start, end), end - start, { tape }));
   }
   return found.length <= NESTED ? nest(found) : found;
+}
+
+/** Of a layer whose weights all have its name, that name, unless it is its label. */
+function ownerOf(graph: Graph, group: Group): string {
+  const names = graph.nodes.flatMap(({ home, row }) => (home === group && row?.kind === "variable" ? [/([^/.]+)[/.][^/.]+$/.exec(row.name ?? "")?.[1] ?? ""] : []));
+  return names[0] && names[0] !== group.label && names.every((name) => name === names[0]) ? `${names[0]} · ` : "";
 }
 
 const HEAD = 24; // room for a frame's label

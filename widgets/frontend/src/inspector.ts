@@ -89,9 +89,7 @@ export class Inspector {
 
   /** The tape released what a sweep reads: how to get it back. */
   private released(): HTMLElement[] {
-    const { missing } = this.store;
-    const size = missing > 0 ? ` (${missing < 1e9 ? `${Math.ceil(missing / 1e6)} MB` : `${(missing / 1e9).toFixed(1)} GB`})` : "";
-    const note = h("p", { class: "mt-note" }, t("The gradient released the large arrays of this tape{0}, so there is no backward sweep to step through. ", size));
+    const note = h("p", { class: "mt-note" }, t("The gradient released the large arrays of this tape, so there is no backward sweep to step through. "));
     const { again } = this.actions;
     if (!again) note.append(t("Show the tape with TapeView(tape, again=True), which computes them once more, or make it persistent."));
     else {

@@ -1,8 +1,8 @@
 // Where the nodes are. One pass over the rows in their order, O(1) work per input, so that
 //  - a node once placed never moves when more rows come (leaves without a reader yet are the only exception),
 //  - 10,000 nodes take milliseconds,
-//  - the static picture (minitape/picture/placement.py), which has one storey and no small nodes, places the others
-//    exactly alike: tests/widgets/placements.json checks both.
+//  - the static picture (minitape/picture/placement.py), which has no small nodes, places the others exactly alike:
+//    tests/widgets/placements.json checks both.
 //
 // Columns run with time: a node is right of all its inputs. A new `section` (a tape opens or closes, an inner
 // gradient writes, a folded part is opened) begins right of everything before, so its frame is a rectangle.
@@ -113,7 +113,7 @@ export class Placement {
     const first = Math.min(...members.map((member) => this.column[member]));
     if (first >= 0) return;
     this.column = this.column.map((column) => column - first);
-    for (const edges of this.edges) for (const { via } of edges) for (const point of via) point[0] -= first;
+    for (const edges of this.edges) for (const edge of edges) edge.via = edge.via.map(([column, slot]) => [column - first, slot]);
   }
 
   private endSection(): void {

@@ -269,7 +269,7 @@ export class Scene {
     const value = profiled ? "" : update && row ? updateText(row, update, CHARS) : inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group || isBare(row) ? valueText(this.store, node) : "";
     const waits = !!adjoint && this.timeline.waits(last);
     if (waits) name += " mt-waits";
-    const none = !adjoint && row && this.timeline.position === this.timeline.swept && this.timeline.done(row.row) ? this.store.gave(row.row) : "";
+    const none = !adjoint && row && !this.timeline.held && !this.timeline.updating && this.timeline.done(row.row) ? this.store.gave(row.row) : "";
     const adjointText = none === "None" ? "∂ None" : inside && profiled ? `${shortTurn(inside[0])} ${inside[1]}` : inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${sizeOf(adjoint, CHARS - (waits ? 6 : 2))}${waits ? " + …" : ""}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
     const seen = row ?? output;
     const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, is in the third line
@@ -533,9 +533,11 @@ export class Scene {
         const texts: string[] = [];
         const written = !own.shape.length || [edge.local, step.adjoint].every((one) => one && isShort(one, PRODUCT)); // of large arrays only the product is seen
         if (edge.local && written) texts.push(nodeValue(edge.local, own, PRODUCT), `× ${nodeValue(step.adjoint, own, PRODUCT)}`);
-        texts.push(onEdge("=", edge.product));
-        if (row.shape.length && this.sumBefore(step.edges, k)) texts.push(onEdge("Σ", edge.sum));
-        wanted.push({ edge: drawn, texts, map: mapOf(edge.product, row) });
+        texts.push(onEdge(texts.length ? "= " : "", edge.product));
+        if (row.shape.length && this.sumBefore(step.edges, k)) texts.push(onEdge("Σ ", edge.sum));
+        const twin = step.edges.length === 2 && wanted.find((one) => one.edge.from === drawn.from && String(one.texts) === String(texts));
+        if (twin) twin.texts.unshift(t("both")); // one card for two edges that carry the same
+        else wanted.push({ edge: drawn, texts, map: mapOf(edge.product, row) });
       });
     const sums = current.row ? this.sums(step.edges) : [];
     for (const one of (this.placed = placeLabels(graph, current, wanted, sums.map(([box]) => box)))) layer.append(label(one));
@@ -567,7 +569,10 @@ export class Scene {
       const w = text.length * LETTER + 6;
       const above = graph.turned && !graph.edges(node.index).length;
       const x = node.x + (graph.turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
-      return [[{ x: Math.max(graph.left + w / 2 - 8, x), y: above ? node.y - 10 : node.y + NODE_H + 9, w, h: 15 }, text]];
+      const [over, under] = [-10, NODE_H + 9].map((away) => ({ x: Math.max(graph.left + w / 2 - 8, x), y: node.y + away, w, h: 15 }));
+      const beside = [-1, 0, 1].flatMap((k) => graph.byColumn[node.column + k] ?? []).filter((one) => one !== node);
+      const free = (box: typeof over): boolean => !beside.some((one) => meets(box, { x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: isBare(one.row) ? NODE_H / 2 : NODE_H }));
+      return [[above || (free(over) && !free(under)) ? over : under, text]];
     });
   }
 
@@ -576,7 +581,7 @@ export class Scene {
     return [...this.handed(node, this.sentFrom(node))].map(([edge, { last, alone }]) => {
       const row = this.store.rows[last.input];
       const value = alone ? last.product : last.sum;
-      return { edge, texts: [onEdge(alone ? "=" : "Σ", value)], map: mapOf(value, row) };
+      return { edge, texts: [onEdge(alone ? "" : "Σ ", value)], map: mapOf(value, row) };
     });
   }
 

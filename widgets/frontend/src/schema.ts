@@ -50,7 +50,6 @@ export interface Tape {
   persistent: boolean;
   state: "recording" | "closed" | "used" | "released";
   spans: [number, number][];
-  bytes: number;
 }
 
 export interface TapeEvent {
@@ -142,7 +141,6 @@ export interface Snapshot {
   linked?: string; // in a comparison: views with the same name go together
   differs?: { row: number; text: string; rows?: number[] }; // in a comparison: the first row that is another one in the other tape, and those of other values
   insides?: Inside[]; // of calls of functions; not there in a delta
-  missing?: number; // bytes of the arrays that the tape released
   texts?: Record<string, string>; // the view's words in another language
   playground?: string; // the address at which the program can be edited and run
 }

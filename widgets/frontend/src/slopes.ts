@@ -62,7 +62,7 @@ export class Slopes {
     const curve = edgeCurve(graph, edge);
     const bar = (at: Point, size: number, kind: string, words: string): SVGElement => {
       const length = Math.max(2, Math.min(MOST, ONE * Math.sqrt(Math.abs(size)))) * (size < 0 ? 1 : -1);
-      return s("g", { class: kind, "data-size": size }, s("path", { d: `M${at[0]} ${at[1]}v${length}` }), s("title", {}, words));
+      return s("g", { class: kind, "data-size": size }, s("path", { d: `M${at[0]} ${at[1]}${graph.turned ? `h${-length}` : `v${length}`}` }), s("title", {}, words));
     };
     const place = (part: number): Point => curve[Math.round(part * (curve.length - 1))];
     this.el.append(bar(place(0.3), tangent, "mt-nudge", t("a nudge of 1 has become {0} here", rounded(String(tangent)))));

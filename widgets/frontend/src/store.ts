@@ -27,8 +27,6 @@ export class Store {
   differs: Snapshot["differs"] | null = null;
   /** in a comparison: the name that both have */
   linked = "";
-  /** bytes of the arrays that the tape released, and that could be computed again */
-  missing = 0;
   /** the view's words in another language */
   texts: Record<string, string> | undefined;
   /** where the program can be edited and run */
@@ -98,7 +96,6 @@ export class Store {
     this.alarms = part.alarms ?? this.alarms;
     this.torn = part.torn ?? this.torn;
     for (const one of part.insides ?? []) this.insides.set(one.row, one);
-    this.missing = part.missing ?? 0;
     this.texts = part.texts ?? this.texts;
     this.playground = part.playground ?? this.playground;
     speak(this.texts);
@@ -173,7 +170,6 @@ export class Store {
       alarms: this.alarms,
       torn: this.torn,
       insides: [...this.insides.values()],
-      missing: this.missing,
       ...(this.differs && { differs: this.differs }),
       ...(this.linked && { linked: this.linked }),
       ...(this.texts && { texts: this.texts }),

@@ -134,11 +134,6 @@ export class Toolbar {
 
 function chip(tape: Tape): HTMLElement {
   const state = t({ closed: "", used: "gave its gradient" }[tape.state as string] ?? tape.state);
-  const held = tape.bytes >= 1000 && tape.state !== "released" ? t("holds {0}", bytes(tape.bytes)) : "";
-  const text = [tape.persistent && t("persistent"), state, held].filter(Boolean).join(t(", "));
+  const text = [tape.persistent && t("persistent"), state].filter(Boolean).join(t(", "));
   return h("span", { class: `mt-tape mt-lane-${tape.id % 4} mt-tape-${tape.state}`, title: `${tape.name}: ${text || t("closed")}` }, h("i", {}), h("b", {}, tape.name || t("tape")), text && h("span", {}, text));
-}
-
-function bytes(n: number): string {
-  return n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`;
 }

@@ -179,7 +179,7 @@ export class View {
     this.slopes = new Slopes(store, this.timeline, () => this.marks.selected);
     this.cell = new Cell(store, this.timeline);
     this.scene.over.append(this.slopes.el, this.cut.el);
-    this.pane.append(this.cut.note, this.slopes.note);
+    this.pane.after(this.cut.note, this.slopes.note);
     this.results.el.before(this.cell.el);
     panAndZoom(this.pane, this.camera, () => (this.el.contains(document.activeElement) ? this.fitting.beyond(this.graph) : [0, 0])); // others scroll the page
     this.keys = new Keys(this.el, this.actions(), (field) => field === this.toolbar.search && this.toolbar.forget());

@@ -87,10 +87,10 @@ describe("placement", () => {
 
   it("agrees with the static picture's", () => {
     const file = fileURLToPath(new URL("../../../tests/widgets/placements.json", import.meta.url));
-    const golden = JSON.parse(readFileSync(file, "utf8")) as { items: [number[], boolean, number][]; column: number[]; slot: number[]; via: [number, number, [number, number][]][] }[];
+    const golden = JSON.parse(readFileSync(file, "utf8")) as { items: [number[], boolean, number, number?, number?][]; column: number[]; slot: number[]; via: [number, number, [number, number][]][] }[];
     expect(golden.length).toBeGreaterThan(3);
     for (const { items, column, slot, via } of golden) {
-      const placement = place(items.map(([inputs, leaf, section]) => ({ inputs, leaf, section })));
+      const placement = place(items.map(([inputs, leaf, section, storey, below]) => ({ inputs, leaf, section, storey, below })));
       expect(placement.column).toEqual(column);
       expect(placement.slot).toEqual(slot);
       const passing = placement.edges.flat().filter((edge) => edge.via.length);
