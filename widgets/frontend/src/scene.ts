@@ -4,7 +4,7 @@ import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import { on, s, setText } from "./dom";
 import { profileOf, sparkline } from "./profile";
 import { isBare, NODE_H, NODE_W, type Frame, type Graph, type Group, type Link, type Node } from "./graph";
-import { drawnEdge, edgeId, LETTER, placeLabels, type Label } from "./labels";
+import { drawnEdge, edgeId, LETTER, placeLabels, type Label, type Wanted } from "./labels";
 import { besidePoint, linkWay } from "./links";
 import type { Marks } from "./marks";
 import { FAR, type Edge } from "./place";
@@ -29,7 +29,6 @@ const [BARE_W, BARE_H] = [78, 30]; // of a number, which has its row's number be
 const SCISSORS = "m5.2 5.4a2.2 2.2 0 10-4.4 0 2.2 2.2 0 004.4 0zm0 5.2a2.2 2.2 0 10-4.4 0 2.2 2.2 0 004.4 0zm-.5-4l10 5.4m-10-2.6l10-5.4"; // from its top left corner
 
 type Handed = { last: SweepEdge; alone: boolean }; // the last that went over an edge, and whether it was the only one
-type Wanted = { edge: Edge; texts: string[]; map: Value | null };
 
 /** Is this the node, or another one of the same number? */
 const shows = (node: Node, other: Node | null): boolean => node === other || (node.row !== null && node.row === other?.row);
@@ -536,7 +535,7 @@ export class Scene {
         texts.push(onEdge(texts.length ? "= " : "", edge.product));
         if (row.shape.length && this.sumBefore(step.edges, k)) texts.push(onEdge("Σ ", edge.sum));
         const twin = step.edges.length === 2 && wanted.find((one) => one.edge.from === drawn.from && String(one.texts) === String(texts));
-        if (twin) twin.texts.unshift(t("both")); // one card for two edges that carry the same
+        if (twin) (twin.texts.unshift(t("both")), (twin.twin = drawn)); // one card for two edges that carry the same
         else wanted.push({ edge: drawn, texts, map: mapOf(edge.product, row) });
       });
     const sums = current.row ? this.sums(step.edges) : [];
