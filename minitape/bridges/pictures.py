@@ -286,8 +286,8 @@ class RecordingReader(Reader):
     def changes(self) -> list[Fields]:
         return []
 
-    def recompute(self, asked: bool = False) -> bool:
-        return False
+    def recompute(self, asked: bool = False) -> None:
+        """What was recorded is kept."""
 
     def names(self) -> dict[int, str]:
         found: dict[int, str] = {}

@@ -86,7 +86,7 @@ def _nonfinite(rows: Sequence[Fields], sweep: SweepFields | None, words: Callabl
         return []
     for row in rows:
         bad = _name(row["value"]) if row["kind"] == "operation" else ""
-        if bad and not any(_name(rows[i]["value"]) for i in row["inputs"] if i < len(rows)):
+        if bad and not any(_name(rows[i]["value"]) for i in row["inputs"]):
             title = word("The value is {value} from {place}", value=bad, place=_place(row))
             return [_alarm("value", title, words(), row)]
     return []
@@ -127,7 +127,7 @@ def _missing(rows: Sequence[Fields], shown: ResultFields | None) -> list[Alarm]:
             alike.setdefault((source["gradient"] is None, source["blame"], said), []).append(source)
     found = []
     for (none, at, _), sources in alike.items():
-        row = rows[at] if isinstance(at, int) and 0 <= at < len(rows) else None
+        row = rows[at] if isinstance(at, int) and at >= 0 else None
         name = some([source["name"] or word("a source") for source in sources], FEW)
         titles = (
             ("The gradient for {name} is None", "The gradient for {name} is None: see {place}")
@@ -146,7 +146,7 @@ def _broadcast(rows: Sequence[Fields]) -> list[Alarm]:
     """A column of predictions was compared with a row of labels."""
     found = []
     for row in rows:
-        if row["op"] not in _COMPARE or len(row["inputs"]) != 2 or max(row["inputs"]) >= len(rows):
+        if row["op"] not in _COMPARE or len(row["inputs"]) != 2:
             continue
         one, other = (tuple(rows[i]["shape"]) for i in row["inputs"])
         few, more = sorted((one, other), key=len)

@@ -287,8 +287,8 @@ class Figure:
                 if way is None:
                     yield reference(self.nodes[start].row, x, y, node.way, product is not None)
                     continue
-                dash = "3 4" if row["cut"] or row["status"] == "ghost" else ""
-                dash = "1 4" if product and is_zero(product) else dash
+                ghost = row["cut"] or row["status"] == "ghost"
+                dash = "1 4" if product and is_zero(product) else "3 4" if ghost else ""
                 colour = CUT if row["cut"] else SENT if product else EDGE
                 yield line_at(path_of(way, product is not None), colour, dash)
                 if product and len(node.inputs) <= NUMBERED:
@@ -307,7 +307,7 @@ class Figure:
                 start = self.at.get(row)
                 if start is None or end is None or start == end:
                     continue
-                (x0, y0), (x1, y1) = ((self.nodes[k].x + WIDTH / 2, self.nodes[k].y + HEIGHT) for k in (start, end))
+                (x0, y0), (x1, y1) = (self.nodes[k].at(0.5, 1) for k in (start, end))
                 low = max(y0, y1) + 1.6 * DEEP
                 path = f"M{x0} {y0}C{x0} {low} {x1} {low} {x1} {y1 + 2}m-3.5 5.5l3.5 -5.5l3.5 5.5"
                 yield line_at(path, COLOURS["variable"][0], "4 4", 1.2)

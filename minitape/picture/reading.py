@@ -172,17 +172,15 @@ class Reader:
                 self.on = [o | (t << bit) for o, t in zip(self.on, on_tape(tape), strict=False)]
         return rows + self._read(record, record.columns(first), first)
 
-    def recompute(self, asked: bool = False) -> bool:
-        """Computes the arrays again that the recording released: where they are small, or it was asked for.
-
-        True when there are any; the rows that were read before are to be read again.
+    def recompute(self, asked: bool = False) -> None:
+        """Computes the arrays again that the recording released, where they are small, or it was asked for. The rows
+        that were read before are to be read again.
         """
         record = self.tape._record
         if record is None or record.open or not (asked or is_small(record)):
-            return False
-        found = {row: value for row, value in recomputed(record).items() if row not in self.held}
-        self.held.update(found)
-        return bool(found)
+            return
+        for row, value in recomputed(record).items():
+            self.held.setdefault(row, value)
 
     def _start(self) -> Record | None:
         record = self.tape._record
