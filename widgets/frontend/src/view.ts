@@ -551,6 +551,7 @@ export class View {
   private turn(mode: "cut" | "slopes" | "cell"): void {
     this[mode].toggle();
     this.el.classList.toggle("mt-cutting", this.cut.on);
+    if (mode === "cut" && this.layout?.flat) this.fitting.next = "first"; // it is another graph
     if (mode === "cut" && this.layout?.flat) this.placed(this.fitting.wrapped(this.layout));
     this.el.classList.toggle("mt-sloping", this.slopes.on);
     this.schedule("all");
