@@ -40,6 +40,7 @@ _HOOKS = {
     "tf.api": "wrap_functions",
     "functions.custom": "custom_row",
     "explain.answer": "explain warn_of",
+    "explain.caller": "where",
     "explain.warnings": "why_no_tensor why_none why_refused why_some_none",
     "explain.uncaught": "watch_errors",
     "picture.drawing": "draw",

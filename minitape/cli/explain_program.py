@@ -59,7 +59,8 @@ def explain_program(
         raise click.ClickException("".join(traceback.format_exception_only(error))) from error
     if not which:
         raise misuse(
-            "{program} imports neither torch nor tensorflow nor jax; --framework names what it is written in",
+            "{program} imports neither torch nor tensorflow nor jax: --framework names what it is written in. A "
+            "program in minitape itself asks with print(tape.explain(y, x))",
             program=path.name,
         )
     try:

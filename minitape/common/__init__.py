@@ -2,5 +2,6 @@
 
 ``write_beside`` writes a file whole or not at all, ``read_data`` reads files that others wrote, within bounds;
 ``texts`` looks up sentences in the language of the lessons; ``lazy`` loads names when they are first used; ``threads``
-runs work in a thread, where there are threads; ``notebook`` is the notebook in which all that runs.
+runs work in a thread, where there are threads; ``notebook`` is the notebook in which all that runs; ``habits`` knows
+what is written here for names of other tools.
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from contextlib import redirect_stdout, suppress
 from copy import copy
@@ -28,7 +29,7 @@ from .hints import (
     rearranged,
     returns_in_loop,
 )
-from .loop_hints import of_calls, of_first_step
+from .loop_hints import of_calls, of_learning_rate
 from .playback import solution_of
 from .shown import shown
 from .unknown import UnknownFunction
@@ -131,9 +132,10 @@ def source_of(function: Function) -> str:
 def holds_dots(source: str) -> bool:
     """Whether a `...` still is in a function's source as a blank; True also where that is out of reach."""
     nodes = list(ast.walk(ast.parse(source)))
-    asked = [part for node in nodes if isinstance(node, ast.Compare) for part in node.comparators]  # as in `y is ...`
+    used = [node for node in nodes if isinstance(node, (ast.Compare, ast.Subscript))]  # as in `y is ...`, `y[..., 0]`
+    within = [part for node in used for part in ast.walk(node)]
     return not source or any(
-        isinstance(node, ast.Constant) and node.value is ... and node not in asked for node in nodes
+        isinstance(node, ast.Constant) and node.value is ... and node not in within for node in nodes
     )
 
 
@@ -157,8 +159,8 @@ def hint_for(attempt: Attempt) -> str:
         or of_calls(exercise.expect, pairs, attempt.same)
         or _of_the_function(attempt)
         or in_common(attempt.results, attempt.expected)
-        or of_one_part(failed.value, wanted)
-        or of_first_step(exercise.expect, from_failed, places, attempt.same)
+        or of_one_part(failed.value, wanted, attempt.same)
+        or of_learning_rate(exercise.expect, from_failed, places, attempt.same)
         or _of_other_cases(attempt)
     )
 
@@ -174,12 +176,12 @@ def _of_questions(attempt: Attempt) -> str:
 
 def _of_this_exercise(attempt: Attempt) -> str:
     """The hint of the first known mistake, or of the first known change of the solution, that does the same."""
-    exercise, source = attempt.exercise, attempt.source
+    exercise, source = attempt.exercise, re.sub(r"#.*", "", attempt.source)  # a comment does nothing
     for mistake in exercise.mistakes:
         if mistake.may_be(source, attempt.failed.error) and attempt.does_as(mistake.answer, program=False):
             return mistake.hint
     if returns_in_loop(source):
-        return say("The return is inside the loop, which ends there, in its first iteration. Move it out of the loop.")
+        return say("A return is inside a loop, which ends there, in its first iteration. Move it out of the loop.")
     for (piece, other), hint in exercise.changes.items():
         if attempt.does_as(solution_of(exercise.name, attempt.function, piece, other)):
             return hint
@@ -248,15 +250,8 @@ def without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
         if not seen.calls:  # it need not, as where no number of the case is asked about
             continue
         if not seen.recorded:
-            if len(seen.calls) == 1:
-                return say(
-                    "Your program called the function, and no tape recorded that. Let a tape record it, and ask the "
-                    "tape."
-                )
             return say(
-                "Your program called the function {n} times, and no tape recorded that: it is a slope by hand, from "
-                "differences. A tape needs one call, and is exact.",
-                n=len(seen.calls),
+                "Your program called the function, and no tape recorded that. Let a tape record it, and ask the tape."
             )
         if not seen.questions:
             return say(
@@ -264,8 +259,9 @@ def without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
             )
         if seen.order < exercise.order:
             return say(
-                "Each gradient was taken while no other tape was on. So the last derivative is not from a tape: it is "
-                "by hand."
+                "What your tapes gave is a derivative of order {order}. Here one of order {asked} is asked of them.",
+                order=seen.order,
+                asked=exercise.order,
             )
     return ""
 

@@ -8,6 +8,7 @@ hand, a fit or a `None` that was typed in is told from what a tape gave.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -57,9 +58,9 @@ class LoggedQuestion:
     """One question to a tape, such as "gradient" or "jvp": of which order the derivative is, whether a number came out,
     and the tapes that recorded it in turn.
 
-    `turned`: the source was computed from the target. `why`: of each source
-    what `explain` says, or "" where it got a number. `sweeps`: how many that took. `operations`: what a short tape had
-    recorded.
+    `turned`: the source was computed from the target. `why`: of each source what `explain` says, or "" where it got a
+    number; where other tapes are in the program, after the name of this one. `sweeps`: how many that took.
+    `operations`: what a short tape had recorded.
     """
 
     order: int
@@ -121,7 +122,8 @@ def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
 
 def _tracks(tape: GradientTape, value: Answer) -> bool:
     if isinstance(value, ResourceVariable):  # a slice of one has assign, too
-        return any(value is variable for variable in tape.watched_variables())
+        holder = getattr(value, "_base", value)  # what an assignment gave back reads another one
+        return any(holder is variable for variable in tape.watched_variables())
     record = tape._record
     row = None if record is None else record.find(value)
     return row is not None and bool(on_tape(tape)[row])
@@ -171,6 +173,9 @@ def _asking(seen: Seen, method: Answer) -> Answer:
             seen.found = found = method(tape, *given, **named)
             why = () if any(any(one.why) for one in seen.questions) else _why_none(tape, target, source, found)
             turned = any(why) and _is_connected(tape, source, target)
+            names = [name for name, value in sys._getframe(1).f_locals.items() if value is tape]
+            if names and (recording or seen.tapes):
+                why = tuple(one and say("{place}: {told}", place=names[0], told=one) for one in why)
         finally:
             seen.busy = False
         seen.tapes += [own] if isinstance(own, GradientTape) and own not in seen.tapes else []

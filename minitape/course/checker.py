@@ -142,7 +142,7 @@ def _not_yet(exercise: Exercise, verdict: Verdict, tries: int) -> str:
         of_it = [say("of it:    {value}", value=verdict.of_it)] if verdict.of_it else []
         expected = say("expected: {value}", value=verdict.expected or _expected(exercise, tries))
         lines[:0] = [say(GIVEN, value=verdict.given), *of_it, expected]
-    lines += [verdict.remark] if verdict.remark else []
+    lines += [verdict.remark] if verdict.remark and verdict.remark not in lines else []
     text = [say(WRONG, name=exercise.name), *(f"  {line}" for line in lines)]
     return "\n".join([*text, say(HINT, hint=say(verdict.hint, exercise.lesson))] if verdict.hint else text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import numbers
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -33,7 +33,8 @@ LETTERS = list("ABCDEFGH")
 
 @dataclass(frozen=True)
 class AnswerComparison:
-    """How an answer compares: `problem` is set where the two cannot be compared number by number.
+    """How an answer compares: `problem` is set where the two cannot be compared number by number, in which `place` of
+    several answers.
 
     `off`: the largest difference. `parts` of a list or dict of several answers: how many of them are right, and how
     many there are. `quoted`: what is in quotes and should not.
@@ -44,6 +45,7 @@ class AnswerComparison:
     problem: str = ""
     parts: tuple[int, int] | None = None
     quoted: str = ""
+    place: str = ""
 
 
 class Box(dict[str, "Answer"]):
@@ -70,7 +72,7 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
     both = isinstance(expected, dict) and isinstance(given, dict)
     if both and set(given) == set(expected):
         parts = [compare(as_truth(given[key], expected[key]), expected[key], rtol, atol) for key in expected]
-        return combined(parts, counted=True)
+        return combined(parts, ["" if isinstance(expected, Box) else key for key in expected])
     if both and not isinstance(expected, Box):
         problem = say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given))
         return AnswerComparison(False, problem=problem)
@@ -79,7 +81,8 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
     if isinstance(expected, (list, tuple)):
         if not isinstance(given, (list, tuple)) or len(given) != len(expected):
             return _of_another_kind(given, expected)
-        return combined([compare(a, b, rtol, atol) for a, b in zip(given, expected, strict=True)], counted=True)
+        parts = [compare(a, b, rtol, atol) for a, b in zip(given, expected, strict=True)]
+        return combined(parts, [*range(1, len(parts) + 1)])
     if given is expected or (type(given) is type(expected) and given == expected):
         return AnswerComparison(True)
     if isinstance(given, type) and issubclass(given, BaseException):
@@ -124,17 +127,25 @@ def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) 
     return AnswerComparison(bool(near.all()), None if counted and a.dtype.kind in "biu" else off, parts=parts)
 
 
-def combined(parts: list[AnswerComparison], counted: bool = False) -> AnswerComparison:
-    """Combines comparisons: right if all are, with the first problem and the largest difference; `counted` says how
-    many of them are right.
+def combined(parts: list[AnswerComparison], places: list[Answer]) -> AnswerComparison:
+    """Combines comparisons: right if all are, with how many are, the first problem in its place of `places`, and the
+    largest difference.
     """
+    problems = ((str(place), part) for place, part in zip(places, parts, strict=True) if part.problem)
+    place, found = next(problems, ("", AnswerComparison(True)))
     return AnswerComparison(
         all(part.right for part in parts),
         max((part.off for part in parts if part.off is not None), default=None),
-        next((part.problem for part in parts if part.problem), ""),
-        (sum(part.right for part in parts), len(parts)) if counted else None,
+        found.problem,
+        (sum(part.right for part in parts), len(parts)),
         next((part.quoted for part in parts if part.quoted), ""),
+        within(place, found.place),
     )
+
+
+def within(outer: str, place: str) -> str:
+    """A place in one of several answers."""
+    return ", ".join(filter(None, (outer, place)))
 
 
 def in_order(answer: Answer) -> Answer:
@@ -163,7 +174,7 @@ def with_zero(names: Answer) -> Answer:
     """
     if not isinstance(names, (list, tuple)):
         return names
-    return [f"{name.strip().removesuffix(':0')}:0" if isinstance(name, str) else name for name in names]
+    return [f"{name.strip()}:0" if isinstance(name, str) and ":" not in name else name for name in names]
 
 
 def as_array(value: Answer) -> Answer:
@@ -211,7 +222,7 @@ def kind(value: Answer) -> str:
         words = say("a list of {count}") if isinstance(value, list) else say("a tuple of {count}")
         return words.format(count=len(value))
     if isinstance(value, np.ndarray) and value.shape:
-        return _block(value.shape)
+        return say("an array of True and False") if value.dtype.kind == "b" else _block(value.shape)
     if isinstance(value, type):
         return say("the class {name}", name=value.__name__)
     named = next((say(KINDS[types]) for types in KINDS if isinstance(value, types)), "")
@@ -232,14 +243,16 @@ def _block(shape: tuple[int, ...]) -> str:
 def _of_another_kind(given: Answer, expected: Answer) -> AnswerComparison:
     """An answer of another kind than expected, or the first of its parts that is."""
     given, expected = as_array(given), as_array(expected)
-    if _length(given) == _length(expected):
-        for part, other in zip(given, expected, strict=True) if _length(given) else ():
+    arrays = isinstance(given, np.ndarray) and isinstance(expected, np.ndarray)
+    if _length(given) == _length(expected) > 0 and not arrays:
+        for number, (part, other) in enumerate(zip(given, expected, strict=True), 1):
             if kind(part) != kind(other):
-                return _of_another_kind(part, other)
+                found = _of_another_kind(part, other)
+                return replace(found, place=within(str(number), found.place))
     if isinstance(given, str) and kind(as_written(given)) == kind(expected):
         return AnswerComparison(False, quoted=say("{text} is in quotes: leave them out", text=given))
     wanted = {"kind": kind(expected), "given": kind(given)}
-    if wanted["kind"] == wanted["given"]:
+    if wanted["kind"] == wanted["given"] and not isinstance(given, np.ndarray):
         return AnswerComparison(False, problem=say("expected a number, got one that is too large"))
     return AnswerComparison(False, problem=say("expected {kind}, got {given}", **wanted))
 

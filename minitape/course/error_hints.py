@@ -26,22 +26,22 @@ NONE = (
 # text to translate.
 OF_ERRORS = {
     r"non-persistent.GradientTape": (
-        "tape.gradient was called a second time, and this tape answers once. Which of the calls needs a tape of its "
-        "own?"
+        "tape.gradient was called a second time, and this tape answers once. Could one call ask for all, or is a tape "
+        "of its own needed?"
     ),
     r"TypeError.*received.None": (
         "The target of a gradient was None. Did a gradient before it find no path, or does a function give nothing "
         "back?"
     ),
     r"'_tape'|while.it.is.not|(?i:is.not.recording)": (
-        "tape.watch was called while the tape was off. Is it the tape of this block?"
+        "A tape was used while it was off: watch and stop_recording belong in its block. Is it the tape of this block?"
     ),
-    r"no.attribute.'_id'|`type_value`:.[-\d.e]+.to": (
-        "tape.gradient got a plain number, or an array of NumPy. Give it the tensors and variables that it recorded: "
-        "of what, and with respect to what?"
+    r"no.attribute.'_id'": (
+        "A tape got something that it cannot have recorded, such as a plain number. Give it tensors and variables: of "
+        "what, and with respect to what?"
     ),
     r"Passed.in.object.*of.type.'(int|float|complex)\d*'": (
-        "Only tensors and variables can be watched, and this is a plain number. Which line makes a plain number of it?"
+        "Only tensors and variables can be watched, and this is a plain number. With which tensor is it computed?"
     ),
     r"Passed.in.object": (
         "Only tensors and variables can be watched, and this is none. Which of them does the function use?"
@@ -59,21 +59,21 @@ OF_ERRORS = {
     r"(AttributeError|TypeError).*NoneType": NONE,
     r"AttributeError.*minitape.has.no": "Of TensorFlow's names minitape has those of its lessons. Which of them helps?",
     r"AttributeError": "",  # see told_of
-    r"'[\w.]*(function|method|Function|Polynomial|TracedNumber|Distance)(_or_method)?'|`type_value`:.<f": (
+    r"'[\w.]*(function|method|Function|Polynomial|TracedNumber|Distance)(_or_method)?'": (
         "A function is used as if it were a number. Are the brackets missing that call it?"
     ),
-    r"type_value": (
-        "tape.gradient got something that is no tensor. Is it a function, without the brackets that call it?"
-    ),
+    r"type_value": "A type of numbers is asked for here, such as tf.float32, and this is none.",
     r"Cannot.convert.*.to.EagerTensor.of.dtype.int": (
         "The variable or tensor holds whole numbers, and this is none. Begin with a decimal number, such as 0.0."
     ),
-    r"TypeError.*context.manager": "A tape must be made first: brackets are missing, as in tf.GradientTape().",
+    r"TypeError.*'type'.object.*context.manager": (
+        "A tape must be made first: brackets are missing, as in tf.GradientTape()."
+    ),
     r"TypeError.*not.callable": (
         "There are brackets after a value that is no function. Is a * missing, or is one name used for two things?"
     ),
-    r"TypeError.*(multiply.sequence|concatenate|(unary|bad.operand).*'(list|tuple)'|type\(s\).for.*'(list|tuple)')": (
-        "One computes with numbers, not with a whole list or tuple of Python. Compute with each of its parts."
+    r"TypeError.*(multiply.sequence|concatenate.(list|tuple|str)|(unary|operand|type\(s\).for).*'(list|tuple)')": (
+        "One computes with numbers, not with a whole list, tuple or text of Python. Compute with each of its parts."
     ),
     r"TypeError.*for.\^": "In Python ^ is not a power. Write **, as in x ** 2.",
     r"TypeError.*(not.subscriptable|not.iterable|an.iterable|iterate.over)": (
@@ -81,9 +81,9 @@ OF_ERRORS = {
     ),
     r"ValueError.*to.unpack": "A line that takes a list or tuple apart got another number of parts. What does it get?",
     r"slice.scalar": "A single number has no parts, and no order. Leave the square brackets out.",
-    r"RecursionError": "Your function calls itself, and does not stop. Which function should it call?",
+    r"RecursionError": "Calls within calls do not end here. Does a function call itself, and when should it stop?",
     r"IndexError": "A list or table has no such place. Counting starts with 0.",
-    r"KeyError": "A table has no line of that name. Is it called the same in both places?",
+    r"KeyError": "A dictionary has no entry of that name. Is it called the same in both places?",
     r"ZeroDivisionError": "Your program divides by 0. Which number is that, and when is it 0?",
 }
 
@@ -154,7 +154,8 @@ def told_of(error: BaseException) -> str:
     """
     if say("this function takes tensors: values that a tape can follow") in str(error):
         return say(
-            "The function got a value that no tape can follow, such as a plain number. Hand it a tensor or a variable."
+            "The function got something that no tape can follow, such as a plain number. Hand it a tensor or a "
+            "variable."
         )
     whole = f"{' '.join(one.__name__ for one in type(error).__mro__)}: {error}"
     pattern = next((pattern for pattern in OF_ERRORS if re.search(pattern, whole, re.DOTALL)), "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +25,7 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     >>> in_common([-6.0, -12.0], [6.0, 12.0])
     'The sign is wrong, in each case.'
     >>> in_common([7.0, 7.0], [6.0, 12.0])
-    'It is the same, whatever your function is given. What should it depend on?'
+    'It is the same in each case. What should it depend on?'
     >>> in_common([3.0, 6.0], [6.0, 12.0]), in_common([6.0, 1.0], [6.0, 12.0])
     ('It is 0.5 times what it should be, in each case.', '')
     >>> in_common([1.001, 2.002], [1.0, 2.0]), in_common([1.00005, 2.0], [1.0, 2.0])  # nearly right
@@ -46,49 +46,43 @@ def content_of(result: Answer) -> Answer:
 
 
 def rearranged(given: Answer, expected: Answer) -> str:
-    """That the right parts are in other places.
+    """That the right parts come in the reverse order; "" where another sign of each says the same.
 
-    >>> rearranged([4.0, None], [None, 4.0]), rearranged([6.0, 2.0, None], [None, 6.0, 2.0])
-    ('The right results, in the reverse order.', 'The right answers, in other places.')
+    >>> rearranged([4.0, None], [None, 4.0]), rearranged([2.0, -2.0], [-2.0, 2.0])
+    ('The right results, in the reverse order.', '')
     """
     given, right = (one.tolist() if isinstance(one, np.ndarray) else one for one in map(content_of, (given, expected)))
     if any(not isinstance(one, (list, tuple)) or len(one) < 2 for one in (given, right)) or _same(given, right):
         return ""
-    if _same(given[::-1], right):
-        return say("The right results, in the reverse order.")
-    left = [*right]
-    for one in given:
-        if (place := next((place for place, other in enumerate(left) if _same(one, other)), None)) is None:
-            return ""
-        del left[place]
-    return "" if left else say("The right answers, in other places.")
+    if not _same(given[::-1], right):
+        return ""
+    numbers = all_numbers([given, right])
+    turned = numbers is None or numbers.reshape(2, -1).sum(axis=0).any()
+    return say("The right results, in the reverse order.") if turned else ""
 
 
 def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
-    """By what all numbers are off: a sign, a factor, an amount."""
+    """By what all numbers are off: a sign, or a factor."""
     a, b = all_numbers(given), all_numbers(expected)
     if a is None or b is None or a.shape != b.shape:
         return ""
     if len(given) > 1 and all(np.array_equal(one, given[0]) for one in given) and not np.allclose(b, b[0]):
-        return say("It is the same, whatever your function is given. What should it depend on?")
+        return say("It is the same in each case. What should it depend on?")
     factor = a @ b / (b @ b) if b.any() else 0.0
     if np.allclose(a, factor * b, EXACT, EXACT) and len(b) > 1 and abs(factor) > SAME_RATE and f"{factor:.3g}" != "1":
         if round(factor, 3) == -1:
             return say("The sign is wrong, in each case.")
         return say("It is {factor} times what it should be, in each case.", factor=f"{factor:.3g}")
-    offset = float(np.mean(a - b))
-    if np.allclose(a - b, offset, EXACT, EXACT) and len(b) > 1 and round(offset, 3):
-        return say("It is off by {offset}, in each case.", offset=f"{offset:.3g}")
     return ""
 
 
-def of_one_part(given: Answer, expected: Answer) -> str:
-    """Which place of a list is wrong that is right in others; "" where it is no list, or all wrong."""
+def of_one_part(given: Answer, expected: Answer, same: Callable[[Answer, Answer], bool]) -> str:
+    """Which places of a list are wrong that is right in others; "" where it is no list of numbers, or all wrong."""
     places, wanted = parts_of(content_of(given)), parts_of(content_of(expected))
-    wrong = [place for place in wanted if place not in places or not _same(places[place], wanted[place])]
-    if not 0 < len(wrong) < len(wanted) or set(places) != set(wanted):
+    wrong = [place for place in wanted if place not in places or not same(places[place], wanted[place])]
+    if not 0 < len(wrong) < len(wanted) or set(places) != set(wanted) or any("," in place for place in wanted):
         return ""
-    return say("Place {place} is the first that is wrong; others are right.", place=wrong[0])
+    return say("Wrong is place {places}, and nothing else.", places=", ".join(wrong))
 
 
 def of_value(given: Answer, expected: Answer) -> str:
@@ -113,13 +107,15 @@ def of_value(given: Answer, expected: Answer) -> str:
         return told
     for place, pair in wrong.items():
         text = place and isinstance(pair[0], str) and kind(pair[1]) == kind(0)
-        if told := say("A number is asked for.") if text else _of_one(*pair):
-            return say("{place}: {told}", place=_named(place), told=told) if place else told
+        row = isinstance(pair[1], int) and "," in place  # its number is a name, and no name is too large
+        if told := say("A number is asked for.") if text else _of_one(*pair, row):
+            return say("{place}: {told}", place=named(place), told=told) if place else told
     only = len(wrong) == 1 < len(wanted) and not isinstance(wanted[next(iter(wrong))], bool)
-    return say("Only one part is not right: {place}.", place=_named(next(iter(wrong)))) if only else ""
+    return say("Only one part is not right: {place}.", place=named(next(iter(wrong)))) if only else ""
 
 
-def _named(place: str) -> str:
+def named(place: str) -> str:
+    """A place as it is said: a key of several words in quotes."""
     return repr(place) if " " in place and "," not in place else place
 
 
@@ -132,6 +128,8 @@ def of_collection(given: Answer, expected: Answer) -> str:
     if not isinstance(given, (list, tuple)):
         return say("The answer is a list: write it in square brackets.")
     added = [one for one in given if not any(_same(one, right) for right in expected)]
+    if added and isinstance(expected[0], str) and not isinstance(added[0], str):
+        return say("Write words, each in quotes.")
     if added:
         return say("{part} does not belong in the list.", part=repr(added[0]))
     return say("Something is missing in the list.") if len(given) < len(expected) else ""
@@ -169,7 +167,7 @@ def _of_kind(given: Answer, expected: Answer) -> str:
     return ""
 
 
-def _of_one(given: Answer, expected: Answer) -> str:
+def _of_one(given: Answer, expected: Answer, row: bool) -> str:
     """What to say of a single wrong part."""
     if given is None or expected is None:
         number = expected if given is None else given
@@ -179,13 +177,15 @@ def _of_one(given: Answer, expected: Answer) -> str:
             return say("None and 0 are not the same. Which of the two is it here?")
         if given is None:
             return say("None says: not watched, or no path. Is it one of the two?")
+        if np.isnan(float(given)):
+            return ""
         return say("A number says: watched, and a path to the target. Is it both?")
     if isinstance(expected, (str, bool)) or isinstance(given, (str, bool)):
         asked = isinstance(expected, bool) and not isinstance(given, (bool, np.bool_))
         return say("The answer is True or False.") if asked else ""
-    if kind(given) != kind(0) or kind(expected) != kind(0) or isinstance(given, complex):
+    if row or kind(given) != kind(0) or kind(expected) != kind(0) or isinstance(given, complex):
         return ""
-    return _of_number(float(given), float(expected), counted=isinstance(expected, int))
+    return _of_number(float(given), float(expected), isinstance(expected, int))
 
 
 def _of_number(given: float, expected: float, counted: bool) -> str:
@@ -193,8 +193,6 @@ def _of_number(given: float, expected: float, counted: bool) -> str:
         return ""
     if expected and np.isclose(given, -expected, EXACT):
         return say("The size is right, and the sign is not.")
-    if counted and abs(given - expected) == 1:
-        return say("That is one too many.") if given > expected else say("That is one too few.")
     if not counted and np.isclose(given, expected, NEARLY):
         return say("That is nearly the number. Was it measured, or rounded? The exact one is asked for.")
     if given * expected < 0:
@@ -203,13 +201,17 @@ def _of_number(given: float, expected: float, counted: bool) -> str:
 
 
 def returns_in_loop(source: str) -> bool:
-    """Whether a loop ends in its first iteration, by a return that no condition is before.
+    """Whether a loop ends in its first iteration, by a return that no condition is before, and no `continue`.
 
     >>> returns_in_loop("def f(n):\\n    for k in range(n):\\n        n = n * k\\n        return n")
     True
     """
     loops = [node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.For, ast.While))]
-    return any(isinstance(line, ast.Return) for loop in loops for line in loop.body)
+    return any(
+        isinstance(line, ast.Return) and not any(isinstance(node, ast.Continue) for node in ast.walk(loop))
+        for loop in loops
+        for line in loop.body
+    )
 
 
 def all_numbers(results: Sequence[Answer]) -> np.ndarray | None:

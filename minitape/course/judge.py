@@ -20,7 +20,7 @@ from .call_log import Seen
 from .compare import AnswerComparison, as_asked, compare, in_order, is_blank, kind, with_zero
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
-from .hints import of_collection, of_value, parts_of
+from .hints import named, of_collection, of_value, parts_of
 from .playback import Playback, playback_of, solution_of
 from .program_values import meaning_of
 from .progress import tries_at
@@ -64,7 +64,7 @@ class Verdict:
 def judge(exercise: Exercise, answer: Answer) -> Verdict:
     try:
         if is_blank(answer):
-            return Verdict(None)
+            return Verdict(None, half_done=True)
         answer = keys_in_words(exercise, answer)
         if exercise.trials:
             return _judge_class(exercise, answer)
@@ -111,11 +111,9 @@ def _step_that_fails(exercise: Exercise, answer: Answer, method: Function) -> st
 
 
 def _remark_on(outcome: Outcome, method: Function) -> str:
-    """What a trial that failed says of the class: what its error means and the line that raised it, or what its value
-    has wrong.
-    """
+    """What the error of a trial that failed means, and the line that raised it."""
     if outcome.error is None:
-        return of_value(outcome.value, outcome.trial.expect)
+        return ""
     line = line_of(outcome.error, method)
     return paragraph(told_of(outcome.error), say("It is from the line: {line}", line=line) if line else "")
 
@@ -193,17 +191,16 @@ def _reason(exercise: Exercise, answer: Answer) -> str:
 
 
 def _meaning(exercise: Exercise, answer: Answer) -> str:
-    """What the first wrong number that means something is in the program of the exercise."""
-    right = parts_of(exercise.expect)
-    for place, part in parts_of(answer).items():
-        if place not in right or kind(part) != kind(0) or _compare(exercise, part, right[place]).right:
-            continue
-        program = exercise.program
-        if isinstance(program, dict):
-            program = program.get(place.partition(",")[0], "")
-        if told := meaning_of(float(part), program, place):
-            return say("{place}: {told}", place=place, told=told) if place else told
-    return ""
+    """What the number is in the program of the exercise that alone is wrong: among others it may mean anything."""
+    given, right = parts_of(answer), parts_of(exercise.expect)
+    wrong = [place for place in right if place not in given or not _compare(exercise, given[place], right[place]).right]
+    if len(wrong) != 1 or kind(given.get(*wrong)) != kind(0):
+        return ""
+    [place], program = wrong, exercise.program
+    if isinstance(program, dict):
+        program = program.get(place.partition(",")[0], "")
+    told = meaning_of(float(given[place]), program, place)
+    return say("{place}: {told}", place=place, told=told) if place and told else told
 
 
 def _pointer_to(exercise: Exercise, answer: Answer) -> str:
@@ -306,6 +303,7 @@ def _measures(comparison: AnswerComparison, kept_back: bool = False) -> list[str
     elif not told and not (kept_back and (comparison.parts or not comparison.problem)):
         far = "" if off < ROUNDING else say("largest difference: {off}", off=float(f"{off:.6g}"))
         told = comparison.problem or far
+        told = say("{place}: {told}", place=named(comparison.place), told=told) if comparison.place else told
     count = say("right: {right} of {of}", right=right, of=of) if 0 < right < of else ""
     return [*filter(None, (told, count))]
 

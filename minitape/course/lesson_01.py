@@ -106,9 +106,9 @@ with tf.GradientTape(persistent=True) as tape:
     y = x * x * x
 """,
         slips={
-            8.0: "8.0 is y itself. The derivative says how fast y grows while x grows, not how large y is.",
-            4.0: "You have x * x. The derivative of x * x * x has a factor in front of it.",
-            6.0: "You have 3 * x. In the derivative of x * x * x, x still appears twice: 3 * x * x.",
+            8.0: "8 is y itself. The derivative says how fast y grows while x grows, not how large y is.",
+            4.0: "4 is x * x. The derivative of x * x * x has a factor in front of it.",
+            6.0: "6 is 3 * x. In the derivative of x * x * x, x still appears twice: 3 * x * x.",
             27.0: "In this program x is 2. Does your cell use the x of the program above, which is 3?",
             None: "x is watched before it is used, so there is a path from x to y. The answer is a number.",
         },
@@ -128,19 +128,19 @@ with tf.GradientTape(persistent=True) as tape:
             Mistake(
                 gives_none,
                 "The watch comes too late: y is computed by then. It must come before that, inside the block.",
-                where=r"(?s)y = f\(x\).*\.watch\(",
+                where=r"(?s)y = f\(x\).*\.watch\(\[?x\b",
             ),
             Mistake(
                 gives_none,
                 "Watch x, from which y is computed. The value, or y, does not help.",
-                where=r"\.watch\((?!x)",
+                where=r"\.watch\((?!\[?x\b)",
             ),
             Mistake(
                 raises, "value is a plain number, which no tape can watch. Watch the tensor.", where=r"\.watch\(value"
             ),
         ],
         hint=(
-            "x is a constant. Why should the tape record what is computed from it?",
+            "What must a tape be told of a constant, and when?",
             "The tape must know, before y is computed, that x matters. Which method of a tape says that?",
             "In place of the ...: tape.watch(x).",
         ),
@@ -167,8 +167,8 @@ with tf.GradientTape(persistent=True) as tape:
             },
             2: {
                 None: "Look at B once more: x is a variable. Does a variable have to be watched by hand?",
-                9.0: "9.0 in B is x * x itself. Its derivative at 3 is 2 * 3.",
-                10.0: "10.0 in B is y itself. How fast does it grow with x?",
+                9.0: "9 in B is x * x itself. Its derivative at 3 is 2 * 3.",
+                10.0: "10 in B is y itself. How fast does it grow with x?",
             },
         },
         hint=(

@@ -259,25 +259,23 @@ with tf.GradientTape(persistent=True) as tape:
             Mistake(
                 raises,
                 "A leaf has a value in its entry, and no rows. It passes nothing on: leave it out.",
-                error="indices must be integers|not enough values to unpack|tuple index",
+                error="integers or slices, not float|not enough values to unpack|tuple index",
             )
         ],
         changes={
-            ("+=", "="): (
-                "With = an amount takes the place of the one that is there. Where two meet, they are added: +=."
-            ),
+            ("+=", "="): ("Where two amounts meet, only the last of them is left. They are added: +=, and not =."),
             ("reversed(range(len(rows)))", "range(len(rows))"): (
-                "From the first row to the last, nothing has arrived at a row yet when it has its turn. Which row is "
-                "the first of a sweep?"
+                "Only the last row passed something on. Where the loop goes from the first row to the last, nothing "
+                "has arrived yet at the others when they have their turn."
             ),
             ("adjoints[-1] = 1.0", "pass"): (
-                "All of them are 0: nothing ever arrives. How fast does the last row grow, when it grows itself?"
+                "All of them are 0. Is the last one 1 before the loop, and does each row keep what arrived at it?"
             ),
             ("adjoints[-1] = 1.0", "adjoints[-1] = values[-1]"): (
-                "You begin with the value of the result. Its adjoint says how fast it grows with itself: 1."
+                "The last adjoint is the value of the result. It should say how fast the result grows with itself: 1."
             ),
             ("adjoints[-1]", "adjoints[0]"): (
-                "You began at the first row. A sweep begins at the result, which is the last one."
+                "The 1 is at the first row. A sweep begins at the result, which is the last one."
             ),
             (
                 "[inputs[1]]\n            adjoints[inputs[1]] += arrived * values[inputs[0]]",
@@ -290,9 +288,9 @@ with tf.GradientTape(persistent=True) as tape:
                 "arrived * values[inputs[0]]",
                 "arrived * values[inputs[0]] * (inputs[0] != inputs[1])",
             ): "In x * x both inputs are the same row. It gets both amounts.",
-            ("arrived * ", ""): ("You passed on the slope of a product alone. Multiply it by what arrived at the row."),
+            ("arrived * ", ""): ("A product passes on its slope alone. Multiply it by what arrived at the row."),
             ("adjoints[inputs[1]] += ", "_ = "): (
-                "Only the first input of each row gets something. What about the second?"
+                "Of each row only the first input gets something. What about the second?"
             ),
             ("adjoints[inputs[0]] += arrived\n", "pass\n"): BOTH_TERMS,
             ("adjoints[inputs[1]] += arrived\n", "pass\n"): BOTH_TERMS,
@@ -335,11 +333,11 @@ with tf.GradientTape(persistent=True) as tape:
                 "for, and one call of gradient gives that."
             ),
             ("y = f(x)", "y = tf.reduce_mean(f(x))"): (
-                "You divided by how many there are. Leave out the mean: ask for the gradient of y itself."
+                "That is the gradient of the mean of y. Ask for the gradient of y itself."
             ),
         },
         hint=(
-            "What must happen before y is computed, so that the tape knows of x?",
+            "Which program of lesson 1 gives a slope? What changes if x holds many numbers?",
             "It is the program of lesson 1, with a tensor of many numbers: record f(x) on a tape that watches x, and "
             "ask the tape.",
             "with tf.GradientTape() as tape: tape.watch(x), then y = f(x). After the block: return tape.gradient(y, "

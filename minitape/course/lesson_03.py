@@ -109,7 +109,7 @@ def _as_many_steps(answer: Callable[..., Answer], seen: list[Seen]) -> str:
         return "The number is right, but no variable was changed."
     with suppress(Exception):  # it may know of one step or more only
         if float(answer(BOWL, 3.0, 0)) != 3.0:
-            return "With 0 steps the variable should stay as it is, and your loop takes one. Ask before the first step."
+            return "With 0 steps the variable should stay as it is, and it does not. Ask before the first step."
     return ""
 
 
@@ -146,11 +146,11 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 {"after one step": -0.5, "after two steps": -2.75},
-                "You went uphill: the slope is negative, and it is subtracted.",
+                "That is uphill: the slope is negative, and it is subtracted.",
             ),
             Mistake(
                 {"after one step": 7.0, "after two steps": 1.0},
-                "You subtracted the whole slope. Multiply it by the learning rate.",
+                "From 1 to 7 is the whole slope, 6. Multiply it by the learning rate.",
             ),
             Mistake(
                 {"after one step": 1.75, "after two steps": 2.3125},
@@ -187,13 +187,14 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 _holding(_descend, "a tensor"),
-                "The number is right, but w is a tensor by now. Let the variable itself learn: it has a method that "
+                "The number is right, but a tensor comes back, and no variable. A variable learns by its method that "
                 "subtracts.",
             ),
             Mistake(
                 lambda f, start, steps: raises() if steps > 1 else _holding(_descend, "a tensor")(f, start, steps),
                 "w = w - ... gives the name w to a new tensor, which no tape watches: the second step has no "
                 "gradient. Change what the variable holds: it has a method that subtracts.",
+                where=r"\bw = w *-",
             ),
             Mistake(
                 _descend,
@@ -208,6 +209,7 @@ EXERCISES = (
             Mistake(
                 raises,
                 "w -= is not how a variable is changed. The message says which method is.",
+                where="-=",
                 error="not supported",
             ),
             Mistake(
@@ -258,26 +260,26 @@ EXERCISES = (
             ),
             Mistake(
                 _holding(lambda numbers: numbers[-1]),
-                "Only the last number is in the box: each took the place of the one before. Is the box made once, and "
-                "which method adds to what is in it?",
+                "Only the last number is in the box. Is the box made once, and which method adds to what is in it?",
             ),
             Mistake(
                 _holding(lambda numbers: 0.0),
-                "The variable still holds 0. A sum like total + number alone does not change it: what is put into the "
-                "box for each number?",
+                "The variable holds 0. A sum like total + number alone does not change it: what is put into the box "
+                "for each number?",
             ),
             Mistake(
                 _holding(lambda numbers: numbers[0]),
-                "Only the first number is added. Is there a loop, and is the return after it, not inside?",
+                "Only the first number is in the box. Is there a loop, and is the return after it, not inside?",
             ),
             Mistake(
                 raises,
                 "total += is not how a variable is changed. The message says which method is.",
+                where=r"\+=",
                 error="not supported",
             ),
         ],
         hint=(
-            "Which method adds to what is in the box?",
+            "What is in the box at first, and what after each number?",
             "Go through the numbers in a loop, and add each of them to the variable. After the loop, hand back the "
             "variable.",
             "for number in numbers: total.assign_add(number). After the loop: return total.",
@@ -309,7 +311,7 @@ EXERCISES = (
         also=_a_variable_remembers,
         changes={
             ("average.numpy()", "average"): (
-                "All are the last state: you appended the variable itself, the box. Append what it holds, "
+                "All of them are the last state. Is the variable itself in the list, the box? Append what it holds, "
                 "average.numpy()."
             ),
             ("average.numpy()", "number"): (
@@ -317,7 +319,7 @@ EXERCISES = (
                 "average), and what it holds then is appended."
             ),
             ("average.assign_add(rate * (number - average))", "pass"): (
-                "average never changed: which method changes a variable?"
+                "All of them are the first number. Which method changes what average holds?"
             ),
             ("numbers[0]", "0.0"): ("Begin with the first number, as it is in the list."),
         },

@@ -123,15 +123,15 @@ with tf.GradientTape(persistent=True) as tape:
         mistakes=[
             Mistake(
                 lambda f, a, b: [None, None],
-                "Now no variable is watched: call tape.watch(b) before y is computed.",
+                "Both are None. No line calls tape.watch(b): it belongs before y is computed.",
                 where=r"(?s)\A(?!.*watch\(\[?b)",
             )
         ],
         changes={
             ("watch_accessed_variables=False", ""): (
-                "a is watched, too: the tape watches every trainable variable that it reads, unless it is told not to."
+                "a gets a number, too: a tape watches every trainable variable that it reads, unless it is told not to."
             ),
-            ("watch(b)", "watch(a)"): ("This tape watches a instead of b."),
+            ("watch(b)", "watch(a)"): ("a gets a number, and b None. It should be the other way round."),
             ("[a, b]", "b"): ("Ask for both gradients, in a list: [a, b]."),
             ("[a, b]", '[a, b], unconnected_gradients="zero"'): ("What is not watched gives None. A zero hides that."),
         },

@@ -189,7 +189,7 @@ with tf.GradientTape(persistent=True) as tape:
                 None: "D: None is what the first call gives. The second call finds a tape that is used up.",
             },
             "C": {
-                12.0: "C: both targets count, not only the last one.",
+                12.0: "C: one call with several targets gives one number, the sum of their gradients.",
                 "error": "C: a list of targets is asked in one call, and that is the first.",
             },
             "B": {"error": "B is persistent: it may be asked again."},
@@ -216,7 +216,7 @@ with tf.GradientTape(persistent=True) as tape:
         ],
         changes={
             ("[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)"): (
-                "That is the sum of both: a list of targets gives one answer. Ask for each of them by itself."
+                "That is the sum of both. Ask for each of them by itself, and give back a list."
             ),
         },
         hint=(
@@ -237,7 +237,8 @@ with tf.GradientTape(persistent=True) as tape:
         hint=(
             "For each operation: what will its rule read?",
             "Count each tensor of a million numbers once, and x, too. A: the rules of the product and of the sum read "
-            "no result. B: both factors are the same tensor, which is kept once. C: the rule of sin reads its input, "
+            "no result, only x. B: both factors are the same tensor, which is kept once. C: the rule of sin reads its "
+            "input, "
             "and there are two. D: the rule of exp reads its result, and there are two.",
             "5 * x and x * x read x. Each sin reads its input: x, and the inner sin. Each exp reads its result.",
         ),
@@ -253,6 +254,12 @@ with tf.GradientTape(persistent=True) as tape:
                 partial(_fit, by_turns=True),
                 "The second variable moves by a gradient that was taken after the first one had moved. Ask once in "
                 "each step, for all of them.",
+            ),
+            Mistake(
+                lambda f, starts, steps, rate: list(starts),
+                "In the loop the name of an entry gets a new value, and the list keeps its old entries. Change the "
+                "variable itself: it has a method that subtracts.",
+                where=r"for (\w+).*\n *\1 *(-=|= *\1 *-)",
             ),
             Mistake(
                 raises,
@@ -289,7 +296,7 @@ with tf.GradientTape(persistent=True) as tape:
             Mistake(
                 raises,
                 "The gradient was None: x is a constant, and no tape watches it by itself.",
-                where=r"(?s)\A(?!.*\.watch\()",
+                where=r"(?s)\A(?!.*(\.watch\(|Variable))",
                 error="None",
             )
         ],
@@ -309,7 +316,7 @@ with tf.GradientTape(persistent=True) as tape:
             ("x + ", ""): ("This is how each number moves. Add it to x."),
         },
         hint=(
-            "What must the tape know before the loss is computed? And which way does the loss grow?",
+            "Which way must each number of x move so that the loss grows, and how far?",
             "Watch x, compute loss_of(x) in the block, and ask for the gradient. Each number of x then moves by step, "
             "in the direction of the gradient's sign.",
             "In the block tape.watch(x) and loss = loss_of(x). After it: return x + step * tf.sign(tape.gradient(loss, "

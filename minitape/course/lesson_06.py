@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 SQUARE = UnknownFunction("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
 OTHER = UnknownFunction("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
 REST = Polynomial(0, 1, 0, 2)
-PAIR = "x, y = tf.Variable(2.0), tf.Variable(3.0)\nwith tf.GradientTape(persistent=True) as tape: "
 
 EXPLAINED = {
     "06.p1": """\
@@ -109,6 +108,19 @@ def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
     return ""
 
 
+def _left_alone(answer: Answer, seen: list[Seen]) -> str:
+    if any(run.assigned for run in seen):
+        return "The numbers are right, and x holds the rounded number now. Compute y, and leave x as it is."
+    return ""
+
+
+def _of_rest_alone(answer: Answer, seen: list[Seen]) -> str:
+    """Whether the tape was asked about what `rest` gave, and about nothing that was computed of it."""
+    if any(len(question.operations) > run.calls[-1].rows for run in seen for question in run.questions):
+        return "The numbers are right, but more is computed after rest. Let y itself hold the factor back."
+    return ""
+
+
 FACTORS = [(REST, 2.0, -1.0), (REST, -0.5, 0.1), (Polynomial(1, 3, 1), 1.5, 3.0), (REST, 2.0, 0.0)]
 
 
@@ -116,12 +128,6 @@ EXERCISES = (
     Exercise(
         "06.1",
         expect={"A": 3.0, "B": None, "C": 8.0, "D": 1.0},
-        program={
-            "A": PAIR + "z = x * y",
-            "B": PAIR + "z = x * y",
-            "C": PAIR + "z = x * x * x",
-            "D": PAIR + "p = x * y; z = p + x",
-        },
         slips={
             "B": {
                 0.0: "B: no path is left from y. The answer is None, not zero.",
@@ -135,7 +141,7 @@ EXERCISES = (
                 4.0: "D: the path through x * y is stopped. Which x is left?",
                 None: "D: one path is stopped, but the last x is not.",
             },
-            "A": {None: "A: y is stopped, x is not."},
+            "A": {None: "A: y is stopped, x is not.", 6.0: "A: 6 is x * y itself. How fast does it grow with x?"},
         },
         hint=(
             "Which paths lead from the variable to the result? Which of them go through a stop?",
@@ -177,7 +183,9 @@ EXERCISES = (
         cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
         changes={
             ("tf.stop_gradient(b)", "b"): ("b is still told to move: on one of its paths there is no stop."),
-            ("a, tf.stop_gradient(b)", "tf.stop_gradient(a), b"): ("You stopped a. The one that should not move is b."),
+            ("a, tf.stop_gradient(b)", "tf.stop_gradient(a), b"): (
+                "a gets None, and b a number. The one that should not move is b."
+            ),
             ("distance(a, tf.stop_gradient(b))", "tf.stop_gradient(distance(a, b))"): (
                 "Now neither of them moves. Does distance get the variable a itself, and is b alone stopped?"
             ),
@@ -202,17 +210,19 @@ EXERCISES = (
                 "other path could it come?"
             ),
             ("tf.stop_gradient(tf.round(x) - x)", "tf.round(x) - x"): (
-                "The value is right. But x is there with a plus and with a minus, and their gradients cancel. Stop one "
-                "of the two."
+                "The value is right, and the gradient is 0. Where x is there with a plus and with a minus, their "
+                "gradients cancel. Stop one of the two."
             ),
             ("x + tf.stop_gradient(tf.round(x) - x)", "x"): (
                 "A gradient comes through, but the value is x itself, not rounded."
             ),
-            ("tf.round(x) - x", "tf.round(x)"): ("You added the rounded value. Add what is missing: round(x) - x."),
-            ("x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x) + tf.stop_gradient(x - tf.round(x))"): (
-                "It is the other way round: the value is that of x, and the gradient that of the rounded number."
+            ("tf.round(x) - x", "tf.round(x)"): (
+                "The value is x plus the rounded one. Add to x what is missing: round(x) - x."
             ),
-            ("x + tf.stop", "tf.stop"): ("This is what must be added. Add it to x, unstopped."),
+            ("x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x) + tf.stop_gradient(x - tf.round(x))"): (
+                "The value is that of x, and no gradient passes. It should be the other way round."
+            ),
+            ("x + tf.stop", "tf.stop"): ("The value is round(x) - x. Add that to x, unstopped."),
         },
         hint=(
             "Which number must be added to x to get tf.round(x)?",
@@ -220,12 +230,13 @@ EXERCISES = (
             "y = x + tf.stop_gradient(tf.round(x) - x)",
         ),
         because="x + (round(x) - x) has the value round(x), and only the first x lets the gradient pass.",
+        also=_left_alone,
     ),
     Exercise(
         "06.5",
         expect=lambda rest, value, factor: [value, factor * rest.derivative(value)],
         cases=FACTORS,
-        from_tape="The numbers are right, and the tape gave another gradient. Let y itself hold the factor back.",
+        from_tape="The numbers are right, and the last is not what the tape gave. Let y itself hold the factor back.",
         changes={
             (" + tf.stop_gradient(x - factor * x)", ""): (
                 "The gradient has the factor, but the value has it, too. Add what is missing to x, stopped."
@@ -234,12 +245,14 @@ EXERCISES = (
                 "The value is right, and the whole gradient passes. The x that is not stopped needs the factor."
             ),
             ("factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(factor * x) + x - factor * x"): (
-                "The two parts have changed places: stop the one without the factor."
+                "The value is right, and the gradient has 1 - factor. Stop the part without the factor, not the other."
             ),
             ("factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(x)"): (
-                "The value is right, and nothing passes: all of it is stopped. What should pass on the factor?"
+                "The value is right, and no gradient passes. Which part should not be stopped?"
             ),
-            ("(x - factor * x)", "(x)"): ("You added the whole of x. Add what is missing from factor * x to x."),
+            ("(x - factor * x)", "(x)"): (
+                "The value is factor * x + x. Add only what is missing from factor * x to x."
+            ),
         },
         hint=(
             "Which expression has the gradient factor? And what is missing from its value?",
@@ -247,5 +260,6 @@ EXERCISES = (
             "y = factor * x + tf.stop_gradient(x - factor * x)",
         ),
         because="factor * x + (x - factor * x) has the value x, and only its first part lets the gradient pass.",
+        also=_of_rest_alone,
     ),
 )

@@ -174,11 +174,13 @@ with tf.GradientTape(persistent=True) as first:
             ("y + slope * slope", "slope * slope"): (
                 "That is the gradient of slope * slope alone. f(x) is in the loss, too."
             ),
-            ("slope * slope", "slope"): ("The slope is in the loss as it is. It should be there times itself."),
+            ("slope * slope", "slope"): (
+                "That is the gradient of y + slope. The slope should be in the loss times itself."
+            ),
             ("outer.gradient(loss, x)", "loss"): ("That is the loss. Give back its gradient with respect to x."),
         },
         hint=(
-            "The loss has a gradient in it. Who must record how that was computed?",
+            "Which two terms does the loss have, and which tape must have recorded each of them?",
             "Two tapes, one in the other. The inner gradient and the loss are computed while the outer tape is on.",
             "After the inner block, inside the outer one: slope = inner.gradient(y, x), and loss = y + slope * slope. "
             "After both: return outer.gradient(loss, x).",
@@ -204,7 +206,7 @@ with tf.GradientTape(persistent=True) as first:
         cases=[(F, 2.0), (G, 1.0), (G, -2.0), (F, 0.5)],  # the last bends downwards
         changes={
             ("bend(x)", "abs(bend(x))"): ("Divide by the second derivative as it is, also where it is negative."),
-            (" / bend(x)", ""): ("You subtract the whole slope. Divide it by the second derivative."),
+            (" / bend(x)", ""): ("That is x minus the whole slope. Divide the slope by the second derivative."),
             ("x - slope", "x + slope"): ("The sign is wrong: go against the slope, so subtract."),
             ("bend(x)", "slope(slope(x))"): (
                 "derivative(f)(derivative(f)(x)) is the slope at another place. How fast the slope changes is the "
@@ -215,13 +217,14 @@ with tf.GradientTape(persistent=True) as first:
             ),
             ("x - slope", "slope"): ("That is how far to go. Subtract it from x."),
             ("slope(x) / bend(x)", "bend(x) / slope(x)"): (
-                "Your fraction is upside down: the slope is above, the second derivative below."
+                "The fraction is upside down: the slope is above, the second derivative below."
             ),
             ("x - slope(x) / bend(x)", "(x - slope(x)) / bend(x)"): (
-                "Brackets: only the slope is divided, not the whole difference."
+                "That is (x - slope) / second derivative. Only the slope is divided: mind the brackets."
             ),
             ("/ bend", "* bend"): (
-                "You multiply by the second derivative. Where the slope changes fast, a step should be short: divide."
+                "That is x minus slope times second derivative. Where the slope changes fast, a step should be short: "
+                "divide."
             ),
             ("slope(x) / bend(x)", "0.1 * slope(x)"): (
                 "That is a step of gradient descent. Newton's method has no learning rate: it divides by the second "
@@ -262,7 +265,8 @@ with tf.GradientTape(persistent=True) as first:
         changes={
             ("tf.reduce_sum(product * direction)", "product * direction"): ("Two numbers are left. Add them up."),
             ("product * direction", "product"): (
-                "The direction is used once only. It belongs in the sum on the outer tape, and after it once more."
+                "That is the sum of the Hessian times the direction. Multiply by the direction once more, and then add "
+                "up."
             ),
         },
         hint=(
@@ -304,11 +308,12 @@ def lowest(f, start, steps):
         mistakes=[
             Mistake(
                 partial(_down, halvings=100),
-                "You halve until it helps. Here ten halvings are all: after them x stays where it is.",
+                "That is the result of more than ten halvings. Here ten are all: after them x stays where it is.",
             ),
             Mistake(
                 partial(_down, halvings=0),
-                "Leave the halving as it was: where the height grows, half of the step, and half again.",
+                "That is the result without the halving. Leave it as it was: where the height grows, half of the step, "
+                "and half again.",
             ),
         ],
         hint=(

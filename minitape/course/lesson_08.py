@@ -36,11 +36,8 @@ def _above_zero(compute: Callable[[float], float], values: list[float]) -> np.nd
 def _not_safe(found: Answer, f: UnknownFunction, values: list[float]) -> str:
     """What is wrong with values and slopes of which some are no numbers, or some are those of another place."""
     y, slopes = (np.asarray(part, np.float64) for part in found)
-    if not np.isfinite(slopes).all():
-        return say(
-            "The slope is still NaN where x is not above 0: there f sees a number that it cannot take. Which one does "
-            "it see?"
-        )
+    if not np.isfinite(slopes[np.array(values) <= 0.0]).all():
+        return say("One of the slopes is no number, and x is not above 0 there. Which number does f see in its place?")
     if np.any(y[np.array(values) <= 0.0]):
         return say("Where x is not above 0, the value must be 0. That is what the where around f is for.")
     return ""
@@ -50,8 +47,8 @@ def _saw_zero(function: Answer, seen: list[Seen]) -> str:
     """That NaN was taken out of the result, and f still sees what it cannot take."""
     if any((place <= 0.0).any() for run in seen for call in run.calls for place in call.at):
         return (
-            "f still sees numbers that it cannot take. NaN comes back from there, and only your last step takes it "
-            "out: a variable inside of f would get it."
+            "The results are right, but f still sees numbers that are not above 0. From there NaN can come back, "
+            "and a variable inside of f would get it. Hand f another number in their place."
         )
     return ""
 
@@ -270,7 +267,7 @@ def slopes(f, values):
             ("results = f(x)\n        y = tf.reduce_mean(results)", "y = f(tf.reduce_mean(x))"): (
                 "f of the mean is not the mean of f(x): first f for each value, and then the mean."
             ),
-            ("tape.gradient(y, x)", "y"): "You gave back y. Give back its derivatives.",
+            ("tape.gradient(y, x)", "y"): "That is y itself. Give back its derivatives.",
             ("f(x)", "x"): "That is the derivative of the mean of x, not of the mean of f(x).",
         },
         hint=(

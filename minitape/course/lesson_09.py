@@ -43,21 +43,21 @@ def _not_there(found: Answer, loss_of: Distance, x: Sequence[float]) -> str:
     """What two numbers say of the loop that found them, where they are not those of the best line."""
     numbers = np.array([float(one) for one in np.ravel(found)])
     if len(numbers) == len(x):
-        return say("Those are the heights of a line, one for each x. Give back its two numbers, [w, b].")
+        return say("That is a number for each x. Give back the two numbers of the line, [w, b].")
     best = _best_line(loss_of, x)
     if len(numbers) != len(best):
         return ""
     if not np.abs(numbers).max() <= FAR:  # or no numbers any more
         return say(
-            "The numbers grow from step to step. Does each variable subtract its own gradient? If so, take a smaller "
-            "learning rate."
+            "These are far from the numbers of any good line. Does each variable subtract its own gradient? If so, "
+            "take a smaller learning rate."
         )
     start, now, least = (loss_of._mean(w * np.array(x) + b) for w, b in ([0.0, 0.0], numbers, best))
     if not now < start or 0.0 in numbers:  # one of them has not learned at all
         return ""
     return say(
-        "Your line is on its way: the loss fell from {start} to {now}, and the best line has {least}. Take more steps, "
-        "or a larger learning rate.",
+        "At w = 0 and b = 0 the loss is {start}, for your line {now}, and for the best one {least}. If it still falls "
+        "in your last steps, take more of them.",
         start=f"{start:.3g}",
         now=f"{now:.3g}",
         least=f"{least:.3g}",
@@ -131,7 +131,7 @@ EXERCISES = (
                 None: "z is computed from x: there is a path. It ends at x.",
             },
             2: {
-                90.0: "You went back through the assign. A variable does not know where its value came from.",
+                90.0: "90 is 30 * 3, back through the assign. A variable does not know where its value came from.",
                 0.0: "The first is right. Where no path was recorded, the answer is None, not zero.",
             },
         },
@@ -146,7 +146,7 @@ EXERCISES = (
         "09.2",
         expect=lambda f, a, b: 2.0 * f.derivative(a + 2.0 * b),
         cases=[(F, 3.0, 4.0), (G, 1.0, -2.0), (G, 0.5, -0.25)],
-        from_tape="The number is right, and the tape gave another one. Let the tape record how x comes from y.",
+        from_tape="The number is right, and it is not what the tape gave. Let the tape record how x comes from y.",
         start="""
 def gradient_for_y(f, a, b):
     x = tf.Variable(a)
@@ -190,10 +190,10 @@ def gradient_for_y(f, a, b):
         "09.3",
         expect=10.0,
         slips={
-            16.0: "You took x = 4 for both. When u was computed, x held 1.",
-            8.0: "That is what comes back from v. u was computed from x as well.",
-            2.0: "That is what comes back from u. v was computed from x as well.",
-            4.0: "You took x = 1 for both. When v was computed, x held 4.",
+            16.0: "16 is 2 * 4 and once more 2 * 4. When u was computed, x held 1.",
+            8.0: "8 is what comes back from v. u was computed from x as well.",
+            2.0: "2 is what comes back from u. v was computed from x as well.",
+            4.0: "4 is 2 * 1 and once more 2 * 1. When v was computed, x held 4.",
         },
         hint=(
             "How many versions of x were used?",
@@ -237,7 +237,7 @@ def gradient_for_y(f, a, b):
                 "Leave out w =.",
                 where=r"\bw = w\.assign",
             ),
-            Mistake(lambda loss_of, steps: 0.0, "w is still 0: a new value was computed but not stored in w."),
+            Mistake(lambda loss_of, steps: 0.0, "That is 0, what w holds at first. Which line changes what it holds?"),
         ],
         hint=(
             "What does each step do with the gradient, and what does the function give back?",
@@ -259,7 +259,7 @@ def gradient_for_y(f, a, b):
             ),
             Mistake(
                 lambda loss_of, x: [float(np.dot(x, loss_of.points) / np.dot(x, x)), 0.0],
-                "Your line goes through the origin: b does not learn. Ask for the gradients of both, and change both.",
+                "Your line goes through the origin: b is 0. Ask for the gradients of both, and change both.",
             ),
         ],
         hint=(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-import re
+import ast
 from typing import TYPE_CHECKING
 
+from .attempt import source_of
 from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, TracedNumber
 
@@ -45,19 +45,14 @@ def _traced_once(answer: Function, seen: list[Seen]) -> str:
     outside = any({"multiply", "add"} <= set(question.operations) for run in seen for question in run.questions)
     if outside or any(sum(question.sweeps for question in run.questions if question.answered) < 2 for run in seen):
         return (
-            "The slope of the penalty does not come from the recording of loss. Let the loss take the penalty as an "
+            "The two slopes do not both come from the recording of loss alone. Let the loss take the penalty as an "
             "argument, and ask for the gradient of each loss."
         )
-    source = inspect.getsource(answer)
-    if re.search(r"(?s)\bfor\b.*\b(def|lambda)\b", source):
+    loops = [part for part in ast.walk(ast.parse(source_of(answer))) if isinstance(part, ast.For)]
+    if any(isinstance(part, (ast.FunctionDef, ast.Lambda)) for loop in loops for part in ast.walk(loop)):
         return (
-            "A new function is traced in each iteration: that is right, and slower than no tracing at all. Trace one "
-            "loss, before the loop."
-        )
-    if re.search(r"gradient\([^()]*\)\s*\+|\+\s*\w+\.gradient", source):
-        return (
-            "The slope of the penalty was added by hand, and the loss does not have it. Let the loss take the "
-            "penalty as an argument."
+            "A new function is made and traced in each iteration: that is right, and slow. Trace one loss, before the "
+            "loop."
         )
     return ""
 
@@ -222,7 +217,7 @@ def two_slopes(f, value):
                 _without_penalty,
                 "loss was traced with penalty = 0, and that is in its recording for good. How does a new number get "
                 "in?",
-                where=r"def loss\(\w+\)|lambda \w+:",
+                where=r"(?s)(def loss\(\w+\)|lambda \w+:).*\+ *penalty *\*",
             ),
             Mistake(
                 lambda f, value: [f.derivative(value) + 5.0] * 2,
@@ -230,9 +225,9 @@ def two_slopes(f, value):
             ),
             Mistake(
                 raises,
-                "Without @tf.function the numbers are right, and slow. Keep it, and hand the penalty in as an "
+                "f refuses to run outside of a traced function. Keep @tf.function, and hand the penalty in as an "
                 "argument of loss.",
-                where=r"(?ms)\A(?!.*^ *@tf\.function)",
+                error="traced one",
             ),
         ],
         also=_traced_once,
@@ -270,13 +265,13 @@ def two_slopes(f, value):
             ),
             Mistake(
                 lambda f, value, times: 1.0,
-                "y is still x. Which line gives the name y to a new value?",
+                "The slope is 1, as that of x itself. Which line gives the name y to a new value?",
             ),
             Mistake(raises, "times is a tensor. Use tf.while_loop.", where=r"(?m)^ *for .*(in times\b|\.numpy\()"),
             Mistake(
                 raises,
                 "The loop belongs in the recording: leave @tf.function where it is.",
-                where=r"(?ms)\A(?!.*^ *@tf\.function)",
+                error="traced one",
             ),
         ],
         also=_looped,

@@ -149,21 +149,23 @@ EXERCISES = (
         expect=_halved,
         cases=CASES,
         also=_by_a_rule,
-        from_tape="The number is right, but it was halved elsewhere. Let the rule grad do that.",
+        from_tape="The number is right, and it is not what the tape gave. Let the rule grad halve it.",
         mistakes=[
             Mistake(
                 lambda f, rest, value: rest.derivative(0.5 * f._compute(value)) * f.derivative(value),
-                "You halved the forward value. The value passes as it is; the rule halves the gradient.",
+                "That is the result if the forward value is halved. It passes as it is; the rule halves the gradient.",
             ),
             Mistake(
                 lambda f, rest, value: 2.0 * _halved(f, rest, value),
-                "All of the amount was handed on. Does grad give back half of it, and is halve called after f?",
+                "That is the whole slope. Does grad give back half of what it gets, and is halve called after f?",
             ),
             Mistake(
                 lambda f, rest, value: 0.5 * f.derivative(value),
-                "That is 0.5, whatever arrives. Hand on half of upstream, of what comes from rest.",
+                "That is half of the slope of f, and that of rest is missing. Hand on half of upstream, which "
+                "comes from "
+                "rest.",
             ),
-            Mistake(lambda f, rest, value: 0.0, "Nothing was handed on. The rule must use the amount that it gets."),
+            Mistake(lambda f, rest, value: 0.0, "The slope is 0. The rule must hand on a part of what it gets."),
         ],
         hint=(
             "What does grad get, and what should go on to x?",
@@ -199,7 +201,7 @@ EXERCISES = (
                 "So it is where x is large. At 0 the slope is a half, and far below 0 it is 0."
             ),
             ("1.0 - 1.0 / (1.0 + tf.exp(x))", "tf.math.log(1.0 + tf.exp(x))"): (
-                "That is the value of the function. The rule needs its slope."
+                "That is upstream times the value of the function. The rule needs its slope."
             ),
         },
         hint=(
@@ -233,11 +235,11 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda rest, value: rest.derivative(math.copysign(1.0, value)),
-                "Everything is handed on. What should go on where x lies outside of -1 to 1?",
+                "All of it is handed on, for each x. What should go on where x lies outside of -1 to 1?",
             ),
             Mistake(
                 lambda rest, value: float(abs(value) < 1.0),
-                "The rule hands on 1, whatever arrives. Where is upstream?",
+                "Between -1 and 1 the slope is 1, whatever rest is. Where is upstream?",
             ),
             Mistake(
                 lambda rest, value: 0.0,

@@ -180,14 +180,18 @@ EXERCISES = (
             ("g * (1.0 - z * z)", "1.0 - z * z"): "What about g, the amount that has arrived? Multiply by it.",
             ("z * z", "x * x"): "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?",
             ("1.0 - z", "1.0 + z"): "The sign: the derivative of tanh is 1 minus its square.",
-            ("(1.0 - z * z)", "1.0 - z * z"): "The brackets are missing: g times (1.0 - z * z), all of it.",
-            ("z * z", "z"): "That is 1 minus tanh(x). Its square is missing: z * z.",
-            ("z * z", "math.tanh(z) ** 2"): "z is tanh(x) already. You took the tanh of it again.",
+            ("(1.0 - z * z)", "1.0 - z * z"): (
+                "That is g - z * z. In brackets, g is multiplied by all of it: g * (1.0 - z * z)."
+            ),
+            ("z * z", "z"): "That is g times 1 - tanh(x). The square is missing: z * z.",
+            ("z * z", "math.tanh(z) ** 2"): (
+                "That is 1 - tanh(z) ** 2. But z is tanh(x) already: no tanh of it is needed."
+            ),
             ("z * z", "math.tanh(x) ** 2"): (
-                "math.tanh takes one number, and a row may hold an array. You need no tanh: z is tanh(x) already."
+                "For single numbers it is right. But a row may hold an array. You need no tanh: z is tanh(x) already."
             ),
             ("1.0 - z * z", "z"): "That is the rule of exp. The derivative of tanh is 1 - tanh(x) ** 2.",
-            (" * (1.0 - z * z)", ""): "You hand on all that arrives. Multiply it by the derivative of tanh.",
+            (" * (1.0 - z * z)", ""): "That is g itself. Multiply it by the derivative of tanh.",
             ("),)", "))"): "The amount is right. Give it back as a tuple: (amount,), with a comma.",
         },
         hint=(
@@ -204,6 +208,9 @@ EXERCISES = (
         changes={
             ("rate * ", ""): "Your steps are those of the learning rate 1. Which one is asked for?",
             ("zip(now, gradients)", "zip(now, gradients[::-1])"): "Each number moves by the gradient of another one.",
+            ("zip(now, gradients)", "zip(start, gradients)"): (
+                "Each step begins at the start again. It begins where the last one led: now."
+            ),
         },
         mistakes=[
             Mistake(
@@ -228,12 +235,10 @@ EXERCISES = (
                 "The amount for b has the shape of g. A gradient has the shape of its source: b is a vector."
             ),
             ("sum(axis=0)", "mean(axis=0)"): (
-                "You hand b the mean of the rows. b was added to each row, and what comes back is added, too."
+                "b gets the mean of the rows. It was added to each row, and what comes back is added, too."
             ),
-            ("axis=0", "axis=1"): (
-                "You add along the rows, and get one number for each row. b has one for each column: axis=0."
-            ),
-            ("axis=0", ""): "You add all of g into a single number. b has one number for each column: axis=0.",
+            ("axis=0", "axis=1"): ("b gets one number for each row. It has one for each column: axis=0."),
+            ("axis=0", ""): "b gets a single number, the sum of all of g. It has one number for each column: axis=0.",
             (".sum(axis=0)", "[-1]"): "That is what one row hands back. b was added to all of them.",
             (".sum(axis=0)", "[0]"): "That is what the first row hands back. b was added to all rows.",
             ("(g, g.sum(axis=0))", "(g.sum(axis=0), g)"): "The two amounts are swapped: that for x comes first.",
@@ -271,6 +276,7 @@ EXERCISES = (
                 raises,
                 "A star multiplies number by number. Here matrices are multiplied, with @.",
                 where=r"g *\* *w|w *\* *g|x *\* *g|g *\* *x|T *\* ",
+                error="broadcast",
             ),
             Mistake(
                 raises,

@@ -87,7 +87,8 @@ def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
             told.append(say("{word} is none of the eight diseases in the table.", word=repr(word)))
         elif (patient.same.get((word, numbered), (word, numbered))) in right:
             words = (
-                "The disease is right. Do you count all lines, as explain does? Line {line} has the number ({number})."
+                "The disease is right. A line goes by its number in brackets. Counted with all lines, as explain does, "
+                "line {line} is ({number})."
             )
             told.append(say(words, line=line, number=numbered))
         elif word in {one for one, _ in [*right, *patient.same]}:
@@ -215,16 +216,16 @@ NUMBERS = Exercise(
     "13.1",
     expect=65,
     slips={
-        32: "Those are the entries of w1 alone. b1, w2 and b2 are learned, too.",
+        32: "w1 alone has 32 entries. b1, w2 and b2 are learned, too.",
         80: "w2 gives one number for each hidden one: it has 16 entries.",
         34: "b1 and w2 have 16 entries each, one for each hidden number.",
         512: "The entries of a shape are multiplied; those of the four variables are added.",
-        81: "One of the vectors is counted twice: b1 has 16 entries, and w2 has 16.",
+        81: "81 is 16 too many: b1 has 16 entries, and w2 has 16.",
         13_000: "The number of points does not count: all points go through the same network.",
-        48: "Those are the two tables. b1 and b2 are learned, too.",
+        48: "48 is 32 + 16: w1, and one of b1 and w2. All four are learned.",
         4: "There are four variables. How many numbers does each of them hold?",
         64: "Almost. b2 is a number, too.",
-        49: "b1 has 16 entries, one for each hidden number.",
+        49: "49 is 32 + 16 + 1. b1 and w2 have 16 entries each.",
     },
     hint=(
         "How many entries does each of the four variables have?",
@@ -242,24 +243,26 @@ STANDARDIZE = Exercise(
             "That is one mean for millimetres and grams together. Each column has its own: axis=0."
         ),
         ("(measures - seen.mean(axis=0)) / seen.", "(measures - measures.mean(axis=0)) / measures."): (
-            "The new birds were measured by their own mean. Use that of the birds that were seen, or the same bird "
-            "gets other numbers in other company."
+            "The new birds have got a mean and a spread of their own. Use those of the birds that were seen, or the "
+            "same bird gets other numbers in other company."
         ),
-        (" / seen.std(axis=0)", ""): ("The mean is gone. Divide by the spread, too: grams are still in the hundreds."),
-        (" / seen.std", " * seen.std"): "You multiply by the standard deviation. Divide by it.",
-        ("measures - seen", "measures + seen"): "You add the mean. Subtract it.",
+        (" / seen.std(axis=0)", ""): (
+            "The mean is subtracted. Divide by the spread, too: grams are still in the hundreds."
+        ),
+        (" / seen.std", " * seen.std"): "That is multiplied by the standard deviation. Divide by it.",
+        ("measures - seen", "measures + seen"): "The mean is added. Subtract it.",
         (
             "(measures -",
             "(seen -",
-        ): "You standardize the birds that were seen. Do it with the measures that are handed in.",
-        (".std(", ".var("): "You divide by the variance, which is the square of the standard deviation.",
-        ("std(axis=0)", "std(axis=0, ddof=1)"): "You divide by the spread with n - 1. array.std(axis=0) divides by n.",
+        ): "Those are the birds that were seen. Standardize the measures that are handed in.",
+        (".std(", ".var("): "That is divided by the variance, which is the square of the standard deviation.",
+        ("std(axis=0)", "std(axis=0, ddof=1)"): "Your spread divides by n - 1. array.std(axis=0) divides by n.",
         (
             "mean(axis=0)) / seen.std(axis=0)",
             "min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0))",
         ): "That brings each column between 0 and 1. Here the mean becomes 0, and the standard deviation 1.",
         ("(measures - seen.mean(axis=0))", "measures - seen.mean(axis=0)"): (
-            "The division comes first in Python. Put the difference in brackets."
+            "That is measures - mean / spread: Python divides first. Put the difference in brackets."
         ),
         ("(measures - seen.mean(axis=0))", "measures"): (
             "The spread is right. Subtract the mean first: around which number do the values lie?"
@@ -268,7 +271,7 @@ STANDARDIZE = Exercise(
     mistakes=[
         Mistake(
             raises,
-            "That is a mean for each bird. Each column needs its own: axis=0.",
+            "The shapes do not fit. Take one mean and one spread for each column: axis=0.",
             error="broadcast",
         )
     ],

@@ -170,11 +170,11 @@ def slope(bend, w1, w2, x, t):
             Mistake(
                 gives_none,
                 "Watching does not help: features is computed while the tape is off, so no path leads back from it.",
-                where=r"watch\(",
+                where=r"(?s)watch\(.*stop_recording|stop_recording.*watch\(",
             ),
             Mistake(
                 gives_none,
-                "tf.stop_gradient around all of features breaks the path once more.",
+                "tf.stop_gradient lets no gradient through. Around all of features it breaks the only path to w1.",
                 where=r"stop_gradient\(",
             ),
         ],
@@ -187,8 +187,8 @@ def slope(bend, w1, w2, x, t):
                 "tf.stop_gradient(tf.reduce_mean(hidden))) / tf.stop_gradient(tf.math.reduce_std(hidden))",
             ): "A part comes through now. The mean and the spread move with w1, too: they must be recorded as well.",
             ("reduce_std", "reduce_variance"): (
-                "The path is whole, but it is another loss: you divide by the variance, which is the square of the "
-                "standard deviation."
+                "The path is whole, but it is another loss: that of a division by the variance, which is the square of "
+                "the standard deviation."
             ),
             ("(hidden - tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)", "hidden"): (
                 "The path is whole, but it is another loss: features must be standardized, as before."

@@ -172,7 +172,7 @@ EXERCISES = (
             ),
             Mistake(
                 lambda numbers: [number for number in numbers if number > 0],
-                "You dropped the negative numbers. Keep their places, with a 0 there.",
+                "The negative numbers are gone. Keep their places, with a 0 there.",
             ),
             Mistake(
                 lambda numbers: [number > 0 for number in numbers],
@@ -194,14 +194,14 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda numbers: numbers,
-                "This is still the old tensor. Return what tf.tensor_scatter_nd_update returns.",
+                "These are the old numbers. Return what tf.tensor_scatter_nd_update returns.",
             ),
             Mistake(lambda numbers: [0.0, *numbers[1:]], "The first is replaced, the last is not. Give two places."),
             Mistake(
                 lambda numbers: [*numbers[:-1], 0.0], "The last is replaced, the first is not: it has the place [0]."
             ),
             Mistake(
-                lambda numbers: np.array(numbers[1:-1]), "You cut the ends off. Keep their places, with a 0 there."
+                lambda numbers: np.array(numbers[1:-1]), "The ends are cut off. Keep their places, with a 0 there."
             ),
             Mistake(
                 _refused,

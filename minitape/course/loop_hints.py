@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..common.texts import paragraph, say
+from ..common.texts import say
 from .hints import content_of
 from .unknown import Polynomial
 
@@ -28,8 +28,8 @@ NUMBERS_OF_STEPS = {
     ),
 }
 RATES = {
-    "-n": "Your steps go the other way: is there a plus in place of a minus, or the reverse?",
-    "1-n": "Your program takes 1 - rate in place of rate: which part is which?",
+    "-n": "That is the result of steps the other way: is there a plus in place of a minus, or the reverse?",
+    "1-n": "That is the result of 1 - rate in place of rate: which part is which?",
 }
 PARTS = {
     "n[:-1]": "That is the result without the last of {name}.",
@@ -37,20 +37,13 @@ PARTS = {
     "[*range(len(n))]": "That is the result for the places 0, 1, 2 ... in {name}, and not for what is there.",
 }
 DERIVATIVES = {
-    "value": "That is the value of the function. The exercise asks for its derivative.",
+    "value": "That is the value of the function. What does the exercise ask for?",
     "slope(1)": "That is the first derivative.",
     "slope(2)": "That is the second derivative.",
     "slope(3)": "That is the third derivative.",
     "slope(4)": "That is the fourth derivative.",
     "slope(1)**2": "That is a power of the first derivative. What is the derivative of a derivative?",
     "slope(1)**3": "That is a power of the first derivative. What is the derivative of a derivative?",
-}
-FIRST_STEPS = {  # by how many times the right one it is
-    "abs(share-1)<1e-4": "It is right. Is it a later one, or what your function gives back?",
-    "abs(share)<1e-4": "How far should it go?",
-    "share<0": "That is the wrong direction.",
-    "share<1": "That is not far enough.",
-    "share>1": "That is too far.",
 }
 
 
@@ -74,9 +67,7 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
                 return say((NUMBERS_OF_STEPS | RATES | PARTS)[formula], name=repr(name))
     for place, name in enumerate(names):
         if did(lambda *case, place=place: case[place]):
-            return say(
-                "What comes out has the value of {name}, as it was handed in. Does it get a new one?", name=repr(name)
-            )
+            return say("That is {name}, as it was handed in. What should change it?", name=repr(name))
     if did(lambda *case: 0.0):
         return ""  # zeros are the derivative of one order or another
     for formula in DERIVATIVES:
@@ -100,14 +91,14 @@ def _of_function(f: Polynomial, at: float, formula: str) -> Answer:
     return eval(formula, {"value": f._compute(at), "slope": lambda order: f.derivative(at, order)})
 
 
-def of_first_step(
+def of_learning_rate(
     expect: Callable[..., Answer],
     runs: Runs,
     at: list[np.ndarray],
     same: Callable[[Answer, Answer], bool],
 ) -> str:
-    """Where the first step leads of a loop that calls the function once in each, in the first of its `runs` at these
-    places; or the learning rate that the results of all are those of.
+    """The learning rate of which the results of all runs are those, for a loop that calls the function once in each
+    step, in the first of its `runs` at these places.
     """
     with suppress(Exception), np.errstate(all="ignore"):  # no loop, or another one
         case, result = runs[0]
@@ -119,21 +110,12 @@ def of_first_step(
             return ""
         end = at[1] if len(at) > 1 else _number(result)
         share = float(np.vdot(end - start, after - start) / np.vdot(after - start, after - start))
-        if not np.allclose(end - start, share * (after - start), 1e-3):  # it leads beside the right way
-            share = -1.0
         rate = given.arguments.get("rate", 0.0)
         others = (_with_another(expect, "rate", formula) for formula in (f"n*{share:.4g}", f"{share * rate:.4g}"))
         if share > 0.0 and rate and any(all(same(found, other(*one)) for one, found in runs) for other in others):
             words = "Your steps are those of the learning rate {found}, and not {rate}."
             return say(words, found=f"{share * rate:.3g}", rate=rate)
-        first = say("Your first step leads from {start} to {end}.", start=_in_a_row(start), end=_in_a_row(end))
-        told = next(formula for formula in FIRST_STEPS if eval(formula, {"share": share}))
-        return paragraph(first, say(FIRST_STEPS[told]))
     return ""
-
-
-def _in_a_row(place: np.ndarray) -> str:
-    return ", ".join(f"{number:.5g}" for number in place.ravel())
 
 
 def _number(result: Answer) -> np.ndarray:

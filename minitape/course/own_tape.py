@@ -6,6 +6,7 @@ from functools import partial
 
 from .trials import AnswerTrial
 
+NO_NUMBER = "None and a number cannot be added: the first amount at a row takes the place of None."
 FIRST_ROW = "The first row is row 0: one less than len(self.rows) after the append."
 AB = partial(AnswerTrial, before="tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\n")
 
@@ -50,7 +51,10 @@ ROWS = (
             "watch gives back a Number with its tape and its row; its value is looked up in that row.",
             "In Number: value = property(lambda self: self.tape.rows[self.row][2])",
         ),
-        slips=[("NoneType", "watch gives nothing back: write return before the Number."), ("IndexError", FIRST_ROW)],
+        slips=[
+            ("NoneType' object has no attribute 'row'", "watch gives nothing back: write return before the Number."),
+            ("IndexError", FIRST_ROW),
+        ],
     ),
     AnswerTrial(
         "tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\nb.row, b.value, a.value",
@@ -81,8 +85,8 @@ OPERATORS = (
             "def __mul__(self, other): return self.tape.apply('multiply', self, other)",
         ),
         slips=[
-            ("unsupported operand", "Python found no __mul__ in Number."),
-            ("NoneType", "The operator gives nothing back: return the new Number."),
+            ("unsupported operand type(s) for *: 'Number'", "Python found no __mul__ in Number."),
+            ("NoneType' object has no attribute 'value'", "The operator gives nothing back: return the new Number."),
         ],
     ),
     AB(
@@ -115,7 +119,12 @@ OPERATORS = (
             "What is no Number becomes a row of its own first, called 'constant'.",
             "n if isinstance(n, Number) else self.append('constant', [], n)",
         ),
-        slips=[("AttributeError", "1.0 has no row. Which numbers can take part? Make a row 'constant' of the others.")],
+        slips=[
+            (
+                "'float' object has no",
+                ("1.0 has no row. Which numbers can take part? Make a row 'constant' of the others."),
+            )
+        ],
     ),
     AB(
         "(4.0 * a).value, (1.0 + a).value",
@@ -143,7 +152,7 @@ OPERATORS = (
             "It looks in the table RULES, and an operation with one input is an operation, too.",
             "def apply(self, name, *things): and forward(*[n.value for n in numbers])",
         ),
-        slips=[("argument", "apply takes the name, and as many things as the operation has inputs: *things.")],
+        slips=[("apply() missing", "apply takes the name, and as many things as the operation has inputs: *things.")],
     ),
     AB(
         "RULES['add'][1](2.0, 7.0, 3.0, 4.0), RULES['multiply'][1](2.0, 12.0, 3.0, 4.0)",
@@ -165,13 +174,10 @@ BACK = (
             "shares = rule(adjoints[row], value, *[self.rows[i][2] for i in inputs])",
         ),
         slips=[
-            (
-                "unsupported operand type(s) for +",
-                "None and a number cannot be added: the first amount at a row takes the place of None.",
-            ),
-            ("KeyError", "What was watched and what is constant has no inputs and no rule. Skip such rows."),
+            *((f"type(s) for {sign}: 'NoneType'", NO_NUMBER) for sign in ("+", "+=")),
+            ("KeyError: 'watched'", "What was watched and what is constant has no inputs and no rule. Skip such rows."),
             ([2.0, 3.0], "The two amounts are swapped: a gets g times the value of b."),
-            ([None, None], "Nothing arrived anywhere. Is there a 1.0 at the target, and does the loop come past it?"),
+            ([None, None], "Both are None. Is there a 1.0 at the target, and does the loop come past it?"),
         ],
     ),
     AB(
@@ -192,9 +198,14 @@ BACK = (
             "adjoints[i] = share if adjoints[i] is None else adjoints[i] + share",
         ),
         slips=[
-            ([3.0, 3.0], "The last amount that came to b wiped out the first. Add them where paths meet."),
-            ([3.0, 5.0], "Only the first amount that came to b counts. Add what comes later."),
+            ([3.0, 3.0], "5.0 and 3.0 come to b, and only the second is left. Add them where paths meet."),
+            ([3.0, 5.0], "5.0 and 3.0 come to b, and only the first is left. Add what comes later."),
             ([1.0, 6.0], "A rule must be given what has arrived at its row, not 1.0."),
+            (
+                [None, 5.0],
+                "3.0 arrives at the sum, and is not passed on. Each row must have its turn after all that use it: go "
+                "from the last row to the first.",
+            ),
         ],
     ),
     AB(
@@ -245,7 +256,7 @@ BACK = (
         slips=[
             (
                 [[None], [12.0], [None]],
-                "Your sweep begins at the last row of the tape. It begins at that of its target.",
+                "y is not the last row of the tape, and gets nothing. A sweep begins at the row of its target.",
             )
         ],
     ),
@@ -270,8 +281,8 @@ BACK = (
         slips=[
             (
                 [None, None],
-                "Your loop ends at a row that has nothing to hand on. Rows before it still have: use continue, not "
-                "break.",
+                "Nothing came to a and b. Does the loop end at a row that has nothing to hand on? Rows before it still "
+                "have: use continue, not break.",
             )
         ],
     ),
@@ -297,7 +308,10 @@ BACK = (
         slips=[
             ("unpack", "An operation may have one input: go over the inputs and their shares with zip."),
             ("IndexError", "An operation may have one input: go over the inputs and their shares with zip."),
-            ([None, 8.0], "The rule of 'cube' was not called. Look the rule up in RULES, by the name in the row."),
+            (
+                [None, 8.0],
+                ("Nothing came to a. Is the rule of 'cube' called? Look it up in RULES, by the name in the row."),
+            ),
         ],
     ),
     AB(
@@ -314,7 +328,7 @@ BACK = (
                 ([3.0, 2.0], []),
                 "The gradient is right, and no rule was called: it does not come from a sweep over rules.",
             ),
-            (([3.0, 2.0], [1.0]), "The rule got 1.0, and 3.0 had arrived: that is forward mode. Go backwards."),
+            (([3.0, 2.0], [1.0]), "The rule got 1.0, and 3.0 arrives at its row: go backwards, and hand it that."),
         ],
     ),
     AnswerTrial(
@@ -329,7 +343,7 @@ BACK = (
             "n if isinstance(n, Number) else self.append('constant', [], n); and adjoints[row] is None",
         ),
         slips=[
-            ("truth value of an array", "== and `or` ask each number of an array. Ask whether it `is None`."),
+            ("truth value of an array", "==, `if` and `or` ask each number of an array. Ask whether it `is None`."),
             (
                 [[4.0, 10.0], [4.0, 10.0]],
                 "A sum hands one and the same array to both of its inputs, and += changes it for both. Make a new one: "

@@ -1,5 +1,6 @@
 """A wrong number in the words of the program that an exercise asks about: the value of a name in it, the slope of one
-name with respect to another, or a part of the amounts that meet at one.
+name with respect to another, or a part of the amounts that meet at one. A number that is two of these is told as
+none: which of them a learner meant, nobody knows.
 """
 
 from __future__ import annotations
@@ -10,36 +11,38 @@ from itertools import combinations, permutations
 from math import isclose
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..common.texts import paragraph, say
+from ..common.texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer
 
 NEAR = 1e-5
-MOST = 2  # of the things that a number is are told
 MEANINGS = {
     "value": "{number} is the value of {name}.",
-    "part": "At {name} {all} amounts meet, and {number} is only {count} of them.",
+    "one": "At {name} {all} amounts meet, and {number} is one of them.",
+    "part": "At {name} {all} amounts meet, and {number} is the sum of {count} of them.",
     "slope": "{number} is how fast {target} grows with {name}.",
 }
+PARTS = "one", "part"
 Fact: TypeAlias = tuple[float, str, dict[str, "Answer"]]  # a number, what it is, and of which names
 
 
 def meaning_of(number: float, program: str, place: str = "") -> str:
-    """What a number is in a program; "" where it is nothing of it. Where the answer's `place` is a name of the program,
-    only the amounts that meet there count, and else they are told last.
+    """What a number is in a program; "" where it is nothing of it, or several things. Where the answer's `place` is a
+    name of the program, only what it says of that name counts, and nowhere else the amounts that meet at one. 0 and 1
+    are too many things.
 
     >>> program = "x = tf.Variable(3.0)\\nwith tf.GradientTape(persistent=True) as tape: y = x * x"
-    >>> meaning_of(9.0, program), meaning_of(3.0, program)
-    ('9 is the value of y.', '3 is the value of x. At x 2 amounts meet, and 3 is only 1 of them.')
+    >>> meaning_of(9.0, program), meaning_of(3.0, program), meaning_of(3.0, program, "x")
+    ('9 is the value of y.', '3 is the value of x.', 'At x 2 amounts meet, and 3 is one of them.')
     """
     facts = _facts(program)
     named = any(names.get("name") == place for _, _, names in facts)
-    facts = [fact for fact in facts if isclose(fact[0], number, rel_tol=NEAR)]
-    facts = [fact for fact in facts if fact[1] != "part" or not named or fact[2]["name"] == place]
-    facts.sort(key=lambda fact: fact[1] == "part" and not named)
-    told = (say(MEANINGS[what], number=f"{found:g}", **names) for found, what, names in facts)
-    return paragraph(*[*dict.fromkeys(told)][:MOST])
+    facts = [fact for fact in facts if isclose(fact[0], number, rel_tol=NEAR) and number not in (0.0, 1.0)]
+    parts = [fact for fact in facts if fact[1] in PARTS and fact[2]["name"] == place]
+    others = [fact for fact in facts if fact[1] not in PARTS and (not named or fact[2]["name"] == place)]
+    told = {say(MEANINGS[what], number=f"{found:g}", **names) for found, what, names in parts or others}
+    return told.pop() if len(told) == 1 else ""
 
 
 @cache
@@ -61,7 +64,7 @@ def _facts(program: str) -> list[Fact]:
         slopes += [(sum(amounts), "slope", {"target": target, "name": name})] if amounts else []
         for count in range(1, len(amounts) if target == [*tensors][-1] else 0):
             of = {"name": name, "count": count, "all": len(amounts)}
-            parts += [(sum(some), "part", of) for some in combinations(amounts, count)]
+            parts += [(sum(some), PARTS[count > 1], of) for some in combinations(amounts, count)]
     return values + parts + slopes
 
 

@@ -73,7 +73,7 @@ def _answers(tape: GradientTape, targets: list[End], sources: list[End]) -> list
                 answers.append(no_tensor(source, tape))
             elif asked is not None:
                 answers.append(answer(asked, source))
-            elif plain == [None]:
+            elif plain[0] is None:
                 answers.append(in_short("independent None", source, tape))
             else:
                 what = fill("a plain {kind}", kind=type(plain[0]).__name__)

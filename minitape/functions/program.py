@@ -12,9 +12,9 @@ from ..engine.recording.rows import LEAF, Call, call_of
 from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.operation import CHECKS
-from ..engine.tensor.tensor import new_tensor
+from ..engine.tensor.tensor import EagerTensor, from_array
 from ..recording.sites import line_of
-from .trace import FirstRun
+from .trace import FirstRun, InaccessibleTensorError, Leaked
 
 OFTEN = 63  # runs, after the first one in Python, after which a program is fused when numba is loaded already
 ONCE_MORE = 512  # ... and when it must be loaded for it
@@ -141,16 +141,24 @@ def runner(record: Record, call: Call, notes: bool = True) -> Callable:
     primitive: Any = call.primitive
     if notes and getattr(primitive, "notes", False):
         return primitive.noted
-    check, forward = CHECKS.get(primitive.op), primitive.forward
+    forward = partial(primitive.forward, **call.attrs) if call.attrs else primitive.forward
+    check = CHECKS.get(primitive.op)
+    if check is None or len(call.inputs) != 2:
+        return forward
 
-    def checked(x: Any, y: Any, **attrs: Any) -> Any:
-        if x.dtype.kind in "iu" or not primitive.code:
-            try:
-                check(primitive, new_tensor(x), new_tensor(y), **attrs)  # type: ignore[misc]
-            except Exception as error:
-                error.add_note(f"This is from a traced function: {line_of(record, call.row)}")
-                raise
-        return forward(x, y, **attrs)
+    def checked(x: Any, y: Any) -> Any:
+        try:
+            check(primitive, from_array(x), from_array(y), **call.attrs)
+        except Exception as error:
+            error.add_note(f"This is from a traced function: {line_of(record, call.row)}")
+            raise
+        return forward(x, y)
 
-    function = forward if check is None or len(call.inputs) != 2 else checked
-    return partial(function, **call.attrs) if call.attrs else function
+    unknown = EagerTensor(), EagerTensor()
+    for tensor, row in zip(unknown, call.inputs, strict=True):
+        tensor._value = Leaked(primitive.name, array_spec(*record.shape_dtype(row)))
+    try:
+        check(primitive, *unknown, **call.attrs)
+    except InaccessibleTensorError:  # it looks at values
+        return checked
+    return forward  # the first run has settled it

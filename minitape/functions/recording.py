@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from operator import itemgetter
+from sys import _getframe
 from typing import Any
 from weakref import ref
 
@@ -17,7 +18,7 @@ import numpy as np
 from ..engine.back.backward import gradients_of
 from ..engine.derivatives.custom import with_list
 from ..engine.recording.array_spec import array_spec
-from ..engine.recording.evidence import ASSIGNED, origin_of_new
+from ..engine.recording.evidence import ASSIGNED, frames, origin_of_new
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.convert import convert_to_tensor
@@ -75,13 +76,10 @@ class FunctionRecording:
 
     def inputs(self, arguments: Sequence) -> list:
         """A tensor for each feed: arguments, states of variables, and tensors from outside."""
-        waiting = iter(arguments)
-        found: list = []
-        for feed in self.feeds:
+        found: list = [*arguments]
+        for feed in self.feeds[self.arguments :]:
             if feed.variable is not None:
                 found.append(feed.variable._read())
-            elif feed.captured is None:
-                found.append(next(waiting))
             else:
                 tensor = feed.captured()
                 found.append(new_tensor(self.table.folded[feed.row]) if tensor is None else tensor)
@@ -115,7 +113,7 @@ class FunctionRecording:
         """The results as tensors, with a note for `explain`; the variables get their new states."""
         outputs = [*map(from_array, found[: len(self.results)])]
         if state.record is None or self.assigned:
-            when, _, place, values, _, depth = origin = origin_of_new("op", inputs, FUNCTION)
+            when, _, place, values, _, depth = origin = origin_of_new("op", inputs, FUNCTION, frames(_getframe()))
             for tensor in outputs:
                 tensor._origin = origin
             for (variable, _, at), value in zip(self.assigned, found[len(outputs) :], strict=False):

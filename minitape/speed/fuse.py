@@ -9,6 +9,8 @@ arrays.
 from __future__ import annotations
 
 import logging
+import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,13 +22,20 @@ from .text import header, kernel_text
 
 LEAST = 6  # array operations from which on a loop of their own is worth compiling
 INDICES = "ijk"
+_ROW = re.compile(r"(?<=\b[vts])\d+")  # the number of a row in a name
 SHORT = 256  # elements up to which a fused loop beats NumPy's vector functions
 TOTALS = ("reduce_sum", "reduce_mean")  # of all elements
 CHEAP = set(
     "add subtract multiply divide negative square maximum minimum squared_difference abs relu relu_gate "
     "reciprocal sqrt "
-    "rsqrt sqrt_share tanh_share sigmoid_share mul_no_nan pow".split()
+    "rsqrt sqrt_share tanh_share sigmoid_share mul_no_nan pow reduce_sum reduce_mean".split()
 )
+
+
+def float_type(table: Any, call: Any) -> Any:
+    """The float type of all that a call reads and gives; None where they have different ones, or others."""
+    kinds = {table.shape_dtypes[row][1].type for row in (*call.inputs, call.row)}
+    return kinds.pop() if kinds in ({np.float32}, {np.float64}) else None
 
 
 def fusable(table: Any, call: Any) -> Any:
@@ -34,34 +43,25 @@ def fusable(table: Any, call: Any) -> Any:
     primitive, name = call.primitive, call.primitive.name
     if call.outputs > 1 or not (primitive.code or name in ("slice", "unslice", *TOTALS)):
         return None
-    kind = None
-    for row in (*call.inputs, call.row):
-        shape, dtype = table.shape_dtypes[row]
-        if shape is None or None in shape or len(shape) > 3 or dtype.char not in "fd":
-            return None
-        if kind is not None and dtype.type is not kind:
-            return None
-        kind = dtype.type
-    return kind if _can_fuse(table, call, name) else None
+    shape, *inputs = [table.shape_dtypes[row][0] for row in (call.row, *call.inputs)]
+    if max(map(len, (shape, *inputs))) > len(INDICES):
+        return None
+    if primitive.code:
+        size = math.prod(shape)
+        cheap = name in CHEAP if name != "pow" else exponent(table, call) in (1, 2)
+        can = set(inputs) <= {(), shape} and (cheap or size <= SHORT)
+    elif name in TOTALS:
+        can = is_total(call, len(inputs[0]))
+    else:
+        spec = call.attrs["spec"]
+        can = isinstance(spec, tuple) and all(isinstance(s, slice) and (s.step or 1) > 0 for s in spec)
+    return float_type(table, call) if can else None
 
 
-def _can_fuse(table: Any, call: Any, name: str) -> bool:
-    shape = table.shape_dtypes[call.row][0]
-    if call.primitive.code:
-        inputs = [table.shape_dtypes[r][0] for r in call.inputs]
-        if any(s not in ((), shape) for s in inputs) or ("-" in call.primitive.texts[0] and name == "stop_gradient"):
-            return False
-        short = int(np.prod(shape)) <= SHORT
-        if name == "pow" and not short:
-            return table.folded.get(call.inputs[1]) is not None and single_number(table.folded[call.inputs[1]]) in (
-                1,
-                2,
-            )
-        return short or name in CHEAP
-    if name in TOTALS:
-        return is_total(call, len(table.shape_dtypes[call.inputs[0]][0]))
-    spec = call.attrs["spec"]
-    return isinstance(spec, tuple) and all(isinstance(s, slice) and (s.step is None or s.step > 0) for s in spec)
+def exponent(table: Any, call: Any) -> Any:
+    """The number that a power is raised to in each run; None for other calls, and where no number is."""
+    value: Any = table.folded.get(call.inputs[1]) if call.primitive.name == "pow" else None
+    return None if np.ndim(value) else value
 
 
 def is_total(call: Any, rank: int) -> bool:
@@ -77,7 +77,7 @@ def is_total(call: Any, rank: int) -> bool:
 
 def total(name: str, call: Any, shape: tuple[int, ...]) -> str:
     """The text of a total, given the name of the sum of the elements of this shape in double precision."""
-    return f"T({name})" if call.primitive.name == "reduce_sum" else f"T({name}) / T({int(np.prod(shape))})"
+    return f"T({name})" if call.primitive.name == "reduce_sum" else f"T({name}) / T({math.prod(shape)})"
 
 
 def single_number(value: Any) -> float | None:
@@ -159,10 +159,7 @@ class Fused:
 
     def _formula(self, call: Any, operands: list[str]) -> str:
         text = call.primitive.texts[0]
-        if call.primitive.name == "pow":
-            exponent = self.constants.get(self.alias(call.inputs[1]))
-            number = None if exponent is None else single_number(exponent)
-            text = {1.0: "x", 2.0: "x * x"}.get(number, text) if number is not None else text
+        text = {1: "x", 2: "x * x"}.get(exponent(self.table, call), text)
         return with_operands(kernel_text(text), operands)
 
     # -- operands ----------------------------------------------------------------------------------
@@ -227,6 +224,8 @@ def _spec(spec: tuple[slice, ...]) -> str:
 
 def compiled(text: str, real: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
     """The fused function as machine code, tried once on zeros of these shapes; None when numba refuses it."""
+    numbers: dict[str, int] = {}  # the same text for the same work in another place
+    text = _ROW.sub(lambda row: str(numbers.setdefault(row[0], len(numbers))), text)
     name, trial = np.dtype(real).name, [np.zeros(shape, real) if shape else real(0) for shape in shapes]
     try:
         return machine_code(f"{header(name)}\n{text}", f"fused_{name}", "fused", trial)

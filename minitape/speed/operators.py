@@ -41,7 +41,9 @@ def {name}({signature}):
     kind = type({x})
     if record is not None and (site := {site}) is not None:
 {known}        if {numbers}{entered} and (place := len(cells := record.rows)) < FULL:
-{number_row}            return made
+{number_row}            if {constant}:
+                record.untracked.add(made._row)
+            return made
         if ({arrays}){entered} and (place := len(cells := record.rows)) < FULL:
 {row}            if {constant}:
                 record.untracked.add(made._row)

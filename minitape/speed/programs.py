@@ -51,8 +51,10 @@ class Writer:
         feeds: Sequence[int],
         runner: Callable,
         fuse: bool = False,
+        block: int = 0,
     ) -> None:
         self.fuse, self.runner = fuse, runner
+        self.block = block  # elements of an array, where arrays are blocks of larger ones, which may differ a little
         self.table, self.fetches, self.feeds = table, list(fetches), list(feeds)
         self.same = _same_values(table, calls)
         self.calls = [c for c in calls if c.row not in self.same]
@@ -68,8 +70,8 @@ class Writer:
 
     def _runs(self) -> list[_Run]:
         """The kinds of runs that pay here, in the order in which calls may join them."""
-        # large shapes that go block by block; None: all
-        self.slow = blockwise.slow_shapes(self.table, self.calls) if self.fuse else None
+        # large shapes on which functions are computed that compiled loops have no vector code for
+        self.slow = {blockwise.large_kind(self.table, c) for c in self.calls if c.primitive.name not in fuse.CHEAP}
         self.scalars = {c.row: real for c in self.calls if (real := scalar_type(self.table, c)) is not None}
         found = [_Run(self._large_kind, self._write_large)]
         if self.fuse and len(self.scalars) >= FEW:
@@ -123,7 +125,7 @@ class Writer:
         sum of this one.
         """
         kind = blockwise.large_kind(self.table, call)
-        if kind is None or (self.slow is not None and kind not in self.slow):
+        if kind is None or (self.fuse and kind not in self.slow):
             return None
         inside = [r for r in self._inputs(call) if r in run.rows]
         if call.primitive.name in fuse.TOTALS and not inside:
@@ -133,25 +135,29 @@ class Writer:
     def _write_large(self, calls: list[Call], kind: Any) -> bool:
         if len(calls) < blockwise.LEAST:
             return False
-        writer = blockwise.Blockwise(self.table, calls, kind, self.constants, self._alias, self.readers)
-        self._write_run(calls, *writer.function())
+
+        write = partial(Writer, runner=self.runner, fuse=self.fuse, block=blockwise.BLOCK)
+        self._write_run(calls, *blockwise.blockwise(self.table, calls, kind, self._alias, self.readers, write))
         self.warns = True
         return True
 
     def _write_fused(self, calls: list[Call], real: Any) -> bool:
         shapes = {row: shape for row, (shape, _) in self.table.shape_dtypes.items()}
-        if sum(shapes[c.row] != () for c in calls) < fuse.LEAST:
+        if sum(shapes[c.row] != () for c in calls) < (2 if self.block else fuse.LEAST):
             return False
         writer = fuse.Fused(self.table, calls, self.constants, self._alias, self.readers)
         text = writer.text()
         arguments = [*writer.inputs, *writer.filled]
+        if self.block:
+            text = text.replace(f"range({self.block})", f"range(v{arguments[-1]}.shape[0])")
         function = fuse.compiled(text, real, [shapes[r] for r in arguments])
         if function is None:
             return False
         self.scope |= {"empty": np.empty, "buffer": fast.buffer, real.__name__: real}
         for row in writer.filled:
             make = "buffer" if np.prod(shapes[row]) >= fast.large else "empty"
-            self.lines.append(f"    v{row} = {make}({shapes[row]!r}, {real.__name__})\n")
+            shape = f"v{self.feeds[0]}.shape" if self.block else repr(shapes[row])
+            self.lines.append(f"    v{row} = {make}({shape}, {real.__name__})\n")
         self._write_run(calls, function, arguments, writer.outputs)
         self.lines += [f"    v{r} = {real.__name__}(v{r})\n" for r in writer.outputs if shapes[r] == ()]
         return True
@@ -271,20 +277,12 @@ class _Run:
 
 def scalar_type(table: Table, call: Call) -> Any:
     """The float type of a call that works on single numbers of the textbook table; None for others."""
-    primitive = call.primitive
-    if not primitive.code or call.outputs > 1:
-        return None
-    kind = None
-    for row in (*call.inputs, call.row):
-        shape, dtype = table.shape_dtypes[row]
-        if shape != () or dtype.char not in "fd" or (kind is not None and dtype.type is not kind):
-            return None
-        kind = dtype.type
-    return kind
+    numbers = call.primitive.code and all(table.shape_dtypes[row][0] == () for row in (*call.inputs, call.row))
+    return fuse.float_type(table, call) if numbers and call.outputs == 1 else None
 
 
 def _same_values(table: Table, calls: Sequence[Call]) -> dict[int, int]:
-    """Rows that have the value of a row before them: identities, slices that were taken already."""
+    """Rows that have the value of a row before them: identities, first powers, slices that were taken already."""
     same: dict[int, int] = {}
     slices: dict[tuple[int, str], int] = {}  # (what is sliced, how) -> the row of the slice
     for call in calls:
@@ -293,6 +291,7 @@ def _same_values(table: Table, calls: Sequence[Call]) -> dict[int, int]:
             known = slices.setdefault((source, repr(call.attrs["spec"])), call.row)
         else:
             alias = call.primitive.name in _ALIASES and table.shape_dtypes[call.row][1].kind != "O"
+            alias = alias or fuse.exponent(table, call) == 1
             known = source if alias else call.row
         if known != call.row:
             same[call.row] = known
@@ -307,7 +306,7 @@ def _formula(table: Table, call: Call, arguments: list[str]) -> str | None:
     primitive = call.primitive
     if not primitive.code or call.attrs or any(table.shape_dtypes[r][1].kind != "f" for r in call.inputs):
         return None
-    text = "x * x" if primitive.name == "pow" and _is_two(table, call.inputs[1]) else primitive.texts[0]
+    text = "x * x" if fuse.exponent(table, call) == 2 else primitive.texts[0]
     return _template(text).format(*arguments)
 
 
@@ -315,11 +314,6 @@ def _formula(table: Table, call: Call, arguments: list[str]) -> str | None:
 def _template(text: str) -> str:
     """A formula with places for the names of its operands."""
     return with_operands(text, ["{0}", "{1}"])
-
-
-def _is_two(table: Table, row: int) -> bool:
-    value = table.folded.get(row)
-    return value is not None and np.ndim(value) == 0 and value == 2 and table.shape_dtypes[row][1].kind == "f"
 
 
 class CompiledRows:

@@ -133,10 +133,9 @@ def _cells(record: Any, low: int, high: int) -> Iterable[Cells]:
     """The rows of :func:`minitape.engine.back.values.operations`, off the list of cells at once."""
     if record.base:
         return operations(record, low, high)
-    rows, at = record.rows, WIDTH * high
-    end = WIDTH * low - 1 if low else None  # before the first cell of the last row
-    ops, left, right, calls = [rows[at + k : end if k == 0 or end is None else end + k : -WIDTH] for k in range(4)]
-    return compress(zip(range(high, low - 1, -1), ops, left, right, calls, strict=True), ops)
+    cells = record.rows[WIDTH * low : WIDTH * (high + 1)]
+    ops = cells[-6::-6]  # of the last row first
+    return compress(zip(range(high, low - 1, -1), ops, cells[-5::-6], cells[-4::-6], cells[-3::-6], strict=True), ops)
 
 
 def hand_on(

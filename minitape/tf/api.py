@@ -14,6 +14,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from ..common.habits import with_advice
 from ..common.lazy import load, places
 from ..functions.calls import in_traces
 
@@ -140,8 +141,9 @@ def fill(module: dict[str, Object], space: str) -> None:
             return found
         if not space and name in TOOLS:
             return importlib.import_module(f"minitape.{name}")
-        asked = sys.modules[module["__name__"]]
-        raise AttributeError(not_here(f"{space}.{name}" if space else name), name=name, obj=asked)
+        prefix = f"{space}." if space else ""
+        error = AttributeError(not_here(prefix + name), name=name, obj=object())  # of which Python suggests no name
+        raise with_advice(error, name, f"tf.{prefix}", homes)
 
     module |= {"__getattr__": find, "__dir__": lambda: sorted(homes), "__all__": sorted(homes)}
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..common.habits import with_advice
 from ..engine.hooks import hooks
 from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.evidence import note_creation
@@ -316,7 +317,7 @@ class Sequential(Layer):
     if not TYPE_CHECKING:  # for a checker of types these names are not there
 
         def __getattr__(self, name: str) -> Object:  # compile, fit, summary
-            raise AttributeError(not_here(f"keras.Sequential.{name}"))
+            raise with_advice(AttributeError(not_here(f"keras.Sequential.{name}")), name)
 
 
 # -- losses ----------------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
 @pytest.mark.parametrize(("name", "given", "words"), [
     ("ash", [("broadcast", 3)], "correct"),
     ("ash", [("broadcast", 1)], "The disease is right. In which line"),
-    ("ash", [("broadcast", 6)], "Line 6 has the number (3)"),
+    ("ash", [("broadcast", 6)], "line 6 is (3)"),
     ("ash", [("sign", 2)], "The line is right. sign: then the loss would rise, or fall below 0"),
     ("ash", [("saturated", 1)], "saturated: w1's gradient is "),
     ("ash", [("late", 1)], "late: then w1's gradient would be None. It is "),

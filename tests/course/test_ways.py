@@ -222,7 +222,7 @@ def test_a_slope_by_hand_is_told_as_such(name, monkeypatch):
     monkeypatch.setitem(ADDED, name, dataclasses.replace(exercise, rtol=1e-3))
     said = answer(name, body_of(name, BY_HAND[name]))
     assert said.startswith(f"Exercise {name}: not yet.\n  The results are right, the method is not."), said
-    assert re.search(r"by hand, from differences|no tape recorded that", said), said
+    assert re.search(r"no tape recorded that", said), said
 
 
 def test_the_last_derivative_by_hand_is_told_as_such(monkeypatch):
@@ -231,7 +231,7 @@ def test_the_last_derivative_by_hand_is_told_as_such(monkeypatch):
         nested = "lambda x: (lambda h: (derivative(f)(x + h) - derivative(f)(x - h)) / (2.0 * h))(1e-4)"
         slope = nested if order == 2 else nested.replace("derivative(f)", "derivative(derivative(f))")
         said = feedback(name, made(f"lambda f, value: ({slope})(tf.constant(value, tf.float64))"))
-        assert "by hand" in said, said
+        assert "is a derivative of order" in said, said
 
 
 @pytest.mark.parametrize("name", TYPED_NONE)

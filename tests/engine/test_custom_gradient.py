@@ -23,6 +23,22 @@ def test_the_given_gradient_is_used():
     assert [float(g) for g in grads] == [10.0, 20.0]
 
 
+@pytest.mark.parametrize("steps", [0, 1, 2, 3])
+def test_of_constants_the_gradient_is_that_of_what_the_function_reads(steps):
+    x, k = tf.constant(3.0), tf.constant(2.0)
+
+    @tf.custom_gradient
+    def f(a):
+        return a * x, lambda dz: dz * 0.0
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        for _ in range(steps):
+            k = k * k
+        y = f(k)
+    assert float(tape.gradient(y, x)) == 2.0**2**steps  # as in TensorFlow: no argument is watched
+
+
 def test_unused_outputs_get_zeros():
     seen = []
 

@@ -368,3 +368,11 @@ def test_every_cause_has_a_kind() -> None:
     """The same word for what is the same in a tape and in the bridges; docs/explain.md has the table of them."""
     causes = {key.split()[0] for key in (*TEXT, *SHARED)}
     assert causes <= set(KINDS), causes - set(KINDS)
+
+
+def test_an_array_is_no_target() -> None:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = np.sin(x.numpy()) * 2.0
+    why = tape.explain(y, x)
+    assert why.cause == "left_through_numpy" and "a plain ndarray" in why.message, why

@@ -1,6 +1,8 @@
 """The public names are those of surface.txt, and any other is answered with one sentence."""
 
 import importlib
+import operator
+import re
 import subprocess
 import sys
 import types
@@ -9,6 +11,7 @@ import pytest
 from surface import listed
 
 import minitape as tf
+from minitape.common.habits import HABITS
 from minitape.tf.api import not_here
 
 CLASSES = {
@@ -73,14 +76,31 @@ def test_a_name_that_is_not_there_gets_the_sentence(name):
         getattr(namespace(outer), last)
     assert str(caught.value) == not_here(name)
     assert "minitape.bridges.tensorflow" in str(caught.value) and f"tf.{name}" in str(caught.value)
-    assert (caught.value.name, caught.value.obj) == (last, namespace(outer))  # of which Python suggests the nearest
 
 
-def test_python_suggests_the_nearest_name():
+def test_the_nearest_name_is_suggested():  # in a note, which notebooks show, too
     done = subprocess.run(
         [sys.executable, "-c", "import minitape as tf; tf.math.sine(1.0)"], capture_output=True, text=True
     )
-    assert done.stderr.splitlines()[-1] == f"AttributeError: {not_here('math.sine')}. Did you mean: 'sin'?"
+    assert done.stderr.splitlines()[-2:] == [f"AttributeError: {not_here('math.sine')}", "Did you mean tf.math.sin?"]
+
+
+@pytest.mark.parametrize(("statement", "instead"), [
+    ("tf.sum(x)", "tf.reduce_sum(x)"),
+    ("tf.tensor(1.0)", "tf.constant(value)"),
+    ("tf.math.mean(x)", "tf.reduce_mean(x)"),
+    ("tf.keras.Sequential().fit(x)", "optimizer.apply_gradients"),
+])  # fmt: skip
+def test_habits_of_other_tools_hear_what_is_written_here(statement, instead):
+    with pytest.raises(AttributeError) as caught:
+        eval(statement, {"tf": tf, "x": 1.0})
+    assert instead in caught.value.__notes__[0], (statement, caught.value.__notes__)
+
+
+def test_what_habits_are_told_to_write_exists():
+    for instead in HABITS.values():
+        for name in re.findall(r"tf((?:\.\w+)+)", instead):
+            assert operator.attrgetter(name[1:])(tf), instead
 
 
 @pytest.mark.parametrize(("statement", "name"), [

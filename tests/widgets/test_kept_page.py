@@ -91,6 +91,15 @@ def test_it_steps_in_a_converted_notebook(tmp_path, page):
 
 
 @pytest.mark.browser
+def test_a_saved_page_takes_the_keys_before_it_is_clicked(page, tmp_path):
+    shown().save(tmp_path / "tape.html")
+    page.set_content((tmp_path / "tape.html").read_text(encoding="utf-8"))
+    page.locator(".mt-node").first.wait_for()
+    page.keyboard.press("End")
+    page.locator(".mt-count", has_text="backward 4 / 4").wait_for()
+
+
+@pytest.mark.browser
 def test_where_scripts_do_not_run_it_is_the_picture(browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -47,6 +47,7 @@ async function unpacked() {{
 const given = "packed" in data.dataset ? await unpacked() : JSON.parse(data.textContent);
 for (const one of given.both ?? [given]) mount(document.getElementById("view"), {{ texts: given.texts, ...one }}, \
 async () => text);
+if (window === top) document.querySelector(".mt-view")?.focus({{ preventScroll: true }});  // the keys, without a click
 </script>
 </html>
 """

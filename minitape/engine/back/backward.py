@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from numpy import ndarray
+
 from ..recording.record import CONTINUOUS
 from ..recording.rows import REALS
 from ..recording.state import state
@@ -63,7 +65,7 @@ def gradients_of(
     gradients: list[Result] = []
     for source, rows in zip(sources, ends):  # noqa: B905 - slow
         g = adjoint(rows[0]) if len(rows) == 1 else None
-        if type(g) in REALS:  # mostly: what from_array does, without its call
+        if type(g) in REALS or (type(g) is ndarray and g.shape):  # mostly: what from_array does, without its call
             made = EagerTensor()
             made._value, made._record, made._origin = g, None, None
             gradients.append(made)

@@ -11,27 +11,27 @@ from ..table.primitives.elementwise import STOP_CODE
 
 if TYPE_CHECKING:
     from ..recording.record import Record
-    from ..recording.rows import Call
 
 
 def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
-    """Marks each row in [low, high) that has a marked input (and passes the gate)."""
+    """Marks each row in [low, high) that has a marked input (and passes the gate): with 1, or with 2 where its dtype
+    is one through which no gradient flows on.
+    """
     for first in range(low, high, CHUNK):
         rows = range(first, min(first + CHUNK, high))
-        ops, left, right, calls, _, _ = record.columns(first, rows.stop)
-        for row, op, a, b, call in compress(zip(rows, ops, left, right, calls, strict=True), ops):  # without leaves
-            if (gate is None or gate[row]) and (
-                depends(record, marks, call) if call else (marks[a] or marks[b]) and op != STOP_CODE
-            ):
-                marks[row] = 1
-
-
-def depends(record: Record, marks: bytearray, call: Call) -> bool:
-    """True when an input of the call is marked and of a dtype through which gradients flow."""
-    for row in call.inputs if call.primitive.code != STOP_CODE else ():
-        if marks[row] and record.stored(row).dtype.kind in CONTINUOUS:
-            return True
-    return False
+        ops, left, right, calls, _, values = record.columns(first, rows.stop)
+        cells = zip(rows, ops, left, right, calls, values, strict=True)
+        for row, op, a, b, call, value in compress(cells, ops):  # without leaves
+            if gate is not None and not gate[row]:
+                continue
+            if not call:
+                if (marks[a] or marks[b]) and op != STOP_CODE:
+                    marks[row] = 1
+            elif call.primitive.code != STOP_CODE:
+                for i in call.inputs:
+                    if marks[i] & 1:
+                        marks[row] = 1 if value.dtype.kind in CONTINUOUS else 2
+                        break
 
 
 def differentiable(record: Record, row: int) -> bool:

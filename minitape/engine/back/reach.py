@@ -36,7 +36,7 @@ def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
                 if foreign is not None and record.cell(row)[0] != LEAF:
                     foreign.add(row)
         propagate(record, on, first, min(last, n))
-    return on
+    return on.replace(b"\2", b"\1")
 
 
 def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:

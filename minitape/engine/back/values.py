@@ -57,7 +57,7 @@ class Tensors(dict[int, "Tensor"]):
     def __missing__(self, row: int) -> Tensor:
         """The tensor of a leaf, or one with the same value in the same place."""
         leaf = self.record.leaves.get(row)
-        tensor = None if leaf is None else leaf.tensor
+        tensor = leaf.held() if leaf is not None and leaf.held is not None else None
         if tensor is None:
             value = self.column[row]
             tensor = made = EagerTensor()
@@ -77,12 +77,12 @@ def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
            [3.]])
     """
     is_array = isinstance(g, (np.ndarray, np.generic))  # else a tensor
-    have = tuple(g.shape)
+    have = g.shape if is_array else g._dims
     extra = len(have) - len(shape)
     axes = tuple([at for at, n in enumerate(have) if at < extra or (n != 1 and shape[at - extra] == 1)])
     if axes:
         g = np.add.reduce(g, axes, g.dtype) if is_array else TABLE["reduce_sum"](g, axis=axes, keepdims=False)
-    if tuple(g.shape) != shape:
+    if (g.shape if is_array else g._dims) != shape:
         g = TABLE["reshape" if math.prod(g.shape) == math.prod(shape) else "broadcast_to"](g, shape=shape)
     return g
 

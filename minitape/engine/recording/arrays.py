@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .record import Record
 
 SMALL = 4096  # arrays up to this size are kept for the picture even where no rule reads them
-RETAINED = 8  # skeletons of released recordings that a thread keeps, for `explain`
+RETAINED = 4  # skeletons of released recordings that a thread keeps, for `explain`
 SKELETON = 4096  # rows of one at most
 FEW = 256  # rows of one that keeps its small arrays
 

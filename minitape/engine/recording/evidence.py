@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..hooks import hooks
 from .frames import _OWN, own_file
 from .rows import new_tuple
 from .state import state
@@ -278,6 +279,6 @@ def with_first_use(error: Exception, what: str, notes: list[TapeNote], kind: str
         if noted == kind and frames:
             code, at = frames[0]
             line = next((line for start, end, line in code.co_lines() if start <= at < end), None)
-            error.add_note(f"{what} first in {code.co_filename}, line {line}.{fix}")
+            error.add_note(f"{what} first in {hooks.where(code.co_filename, line)}.{fix}")
             break
     return error

@@ -147,7 +147,9 @@ class Record(RowTable):
         frame: FrameType | None = None,
     ) -> None:
         """Writes a row for each output of an operation, computed by a statement in ``frame`` or around it."""
-        site = frame.f_lasti if frame and frame is self.frame else self.current_site(frame)
+        site = self.fixed
+        if site is None:
+            site = frame.f_lasti if frame and frame is self.frame else self.current_site(frame)
         cells, constants = self.rows, self.untracked
         rows: tuple[int, ...] = ()
         untracked = True  # whether nothing is watched that a gradient flows through
@@ -156,14 +158,13 @@ class Record(RowTable):
             rows += (row,)
             if untracked and row not in constants and t._value.dtype.kind in CONTINUOUS:
                 untracked = primitive.code == STOP_CODE
-        code, call, a, b = primitive.code, None, 0, 0
+        code, call, row = primitive.code, None, self.base + len(cells) // WIDTH
         if code and not attrs and tensors[0]._value.dtype in FLOATS:
             a, b = rows[0], rows[-1]
         else:
-            code, self.called = CALL, True
+            code, a, b, self.called = CALL, 0, 0, True
             call = new_call(Call)  # without its constructor: this runs often
-            call.row, call.primitive, call.inputs = self.base + len(cells) // WIDTH, primitive, rows
-            call.attrs, call.outputs = attrs, len(tensors)
+            call.row, call.primitive, call.inputs, call.attrs, call.outputs = row, primitive, rows, attrs, len(tensors)
             if primitive.mandatory:
                 self.mandatory = appended(self.mandatory, call)
         if self.large and not untracked and state.tapes:
@@ -172,14 +173,14 @@ class Record(RowTable):
             value = tensor._value
             if value.size > self.small:
                 value = held_value(self, primitive, value, not untracked and bool(state.tapes))
-            if len(cells) >= FULL:
+            if len(cells) >= FULL:  # pack() empties this very list
                 self.pack()
-            row = self.base + len(cells) // WIDTH
             self.kinds.add(type(value))
             cells += (code, a, b, call, site, value)
             tensor._record, tensor._row = self, row
             if untracked:
                 constants.add(row)
+            row += 1
         if self.trace is not None:
             self.trace.made += map(ref, tensors)
 

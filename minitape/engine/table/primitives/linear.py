@@ -22,15 +22,14 @@ _add: Function = np.add.reduce
 def adjoint_of(x: Array) -> Array:
     """The last two axes swapped; conjugated for complex numbers."""
     if type(x) is np.ndarray:
-        x = x.swapaxes(-1, -2)
-        return x if x.dtype.kind != "c" else x.conj()
+        return x.mT if x.dtype.kind != "c" else x.mT.conj()
     rank = x.ndim or len(x.shape)  # which refuses an unknown one
     return conjugate(TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2)))
 
 
 def _matmul(x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
     if transpose_a or transpose_b:
-        x, y = x.swapaxes(-1, -2) if transpose_a else x, y.swapaxes(-1, -2) if transpose_b else y
+        x, y = x.mT if transpose_a else x, y.mT if transpose_b else y
     flat = x.ndim == y.ndim == 2
     (m, k), (rows, n) = (x.shape, y.shape) if flat else (x.shape[-2:], y.shape[-2:])
     if k != rows or x.dtype.char not in "fd":
@@ -56,7 +55,7 @@ def _in_order(x: Array, y: Array) -> Array:
 
     TensorFlow does so for vectors and small batches; NumPy's library does not, and the last digit differs.
     """
-    terms = x.swapaxes(-1, -2)[..., :, :, None] * y[..., :, None, :]
+    terms = x.mT[..., :, :, None] * y[..., :, None, :]
     if terms.shape[-1] * terms.shape[-2] == 1:  # NumPy would add these in pairs
         return np.add.accumulate(terms, axis=-3)[..., -1, :, :]
     return _add(terms, -3)

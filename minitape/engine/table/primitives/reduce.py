@@ -29,8 +29,10 @@ def _axis_set(x: Array, axis: Axes) -> set[int]:
 
 
 def _expand(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
-    """An adjoint of a reduction, with the reduced axes put back as axes of size 1; a number broadcasts as it is."""
-    if keepdims or axis is None or not len(x.shape):
+    """An adjoint of a reduction, with the reduced axes put back as axes of size 1; what lacks the first axis, or all of
+    them, broadcasts as it is.
+    """
+    if keepdims or axis is None or axis == (0,) or not len(x.shape):
         return g
     axes = _axis_set(x, axis)
     return TABLE["reshape"](g, shape=tuple(1 if i in axes else n for i, n in enumerate(x.shape)))
@@ -130,13 +132,17 @@ def _unbroadcast(g: Array, shape: Sizes) -> Array:
     return unbroadcast(g, shape)
 
 
-COPIED = 4096  # elements up to which a number is written out rather than broadcast
+COPIED = 4096  # elements of a result up to which values are written out rather than broadcast
 
 
 def _broadcast_to(x: Array, *, shape: Sizes) -> Array:
     """A view with strides of 0; a copy where that is faster than making the view."""
-    if (type(x) is np.float32 or type(x) is np.float64) and type(shape) is tuple and math.prod(shape) <= COPIED:
-        return full(shape, x.dtype, x)
+    if type(shape) is tuple and math.prod(shape) <= COPIED and x.ndim <= len(shape):
+        if not x.ndim:
+            return full(shape, x.dtype, x)
+        out = np.empty(shape, x.dtype)
+        out[...] = x
+        return out
     return np.broadcast_to(x, shape)
 
 

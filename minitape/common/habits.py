@@ -1,0 +1,43 @@
+"""Names that people bring along from PyTorch, NumPy and Keras, and what is written here in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_LOOP = (
+    "a loop: with tf.GradientTape() as tape: loss = ..., then optimizer.apply_gradients(zip(tape.gradient(loss, "
+    "variables), variables))"
+)
+# name there -> what to write here
+HABITS = {
+    **dict.fromkeys(["compile", "fit"], _LOOP),
+    **dict.fromkeys(["backward", "grad"], "tape.gradient(y, x)"),
+    **dict.fromkeys(["tensor", "array", "asarray", "as_tensor"], "tf.constant(value)"),
+    **{name: f"tf.reduce_{name}(x)" for name in ("sum", "mean", "max", "min", "all", "any")},
+    "astype": "tf.cast(x, tf.float32)",
+    "cat": "tf.concat([x, y], 0)",
+    "clone": "tf.identity(x)",
+    "detach": "tf.stop_gradient(x)",
+    "log": "tf.math.log(x)",
+    "manual_seed": "tf.random.set_seed(1)",
+    "mm": "x @ y",
+    "no_grad": "tape.stop_recording()",
+    "view": "tf.reshape(x, shape)",
+}
+
+
+def with_advice(error: AttributeError, name: str, prefix: str = "", names: Iterable[str] = ()) -> AttributeError:
+    """The error with a note of what to write instead, if a habit or the nearest of the ``names`` tells it.
+
+    >>> with_advice(AttributeError("no sum"), "sum").__notes__
+    ['Here it is written tf.reduce_sum(x).']
+    >>> with_advice(AttributeError("no reduce_men"), "reduce_men", "tf.", ["reduce_mean", "relu"]).__notes__
+    ['Did you mean tf.reduce_mean?']
+    """
+    by_lower = {known.lower(): known for known in names}
+    if name in HABITS:
+        error.add_note(f"Here it is written {HABITS[name]}.")
+    elif near := get_close_matches(name.lower(), by_lower, 1, 0.8):
+        error.add_note(f"Did you mean {prefix}{by_lower[near[0]]}?")
+    return error
