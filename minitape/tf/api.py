@@ -142,7 +142,7 @@ def fill(module: dict[str, Object], space: str) -> None:
         if not space and name in TOOLS:
             return importlib.import_module(f"minitape.{name}")
         prefix = f"{space}." if space else ""
-        error = AttributeError(not_here(prefix + name), name=name, obj=object())  # of which Python suggests no name
+        error = AttributeError(not_here(prefix + name), name=name, obj=sys.modules[module["__name__"]])
         raise with_advice(error, name, f"tf.{prefix}", homes)
 
     module |= {"__getattr__": find, "__dir__": lambda: sorted(homes), "__all__": sorted(homes)}

@@ -85,7 +85,7 @@ class GradientTape:
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, ResourceVariable] = {}  # watched variables by id
 
-    backward = True  # whether it is for gradients; an accumulator's is not
+    _backward = True  # whether it is for gradients; an accumulator's is not
 
     # -- recording ---------------------------------------------------------------------------------
 
@@ -208,7 +208,7 @@ class GradientTape:
         """
         if self._record is None or self._used:
             raise refusals.watches_nothing(self)
-        return self._record is state.record and (self._recording or any(t.backward for t in state.tapes))
+        return self._record is state.record and (self._recording or any(t._backward for t in state.tapes))
 
     def _watch_row(self, row: int) -> None:
         """Watches a row from now on; ``late`` if that row is not the leaf that was written just now."""
