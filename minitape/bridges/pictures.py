@@ -310,4 +310,5 @@ class RecordingReader(Reader):
             "persistent": False,
             "state": state,
             "spans": [list(span) for span in tape.spans],
+            "bytes": 0,
         }

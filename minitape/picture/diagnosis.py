@@ -6,7 +6,7 @@ A masked score of -inf or a ``stop_gradient`` are meant: they are no alarm.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..engine.types import Object
     from .fields import (
         Alarm,
+        EventFields,
         Fields,
         ResultFields,
         Shown,
@@ -43,12 +44,13 @@ def wrong_with(tape: Object, snapshot: Snapshot, ends: tuple[Object, Object] | N
     >>> [alarm["title"] for alarm in tf.snapshot(tape)["alarms"]]
     ['The gradient is infinite from row 2, line 2']
     """
-    rows, sweep, results = snapshot["rows"], snapshot["sweep"], snapshot["results"]
-    torn = torn_of(rows, results, snapshot["events"], snapshot["sources_text"], sweep)
+    rows, sweep, results, events = snapshot["rows"], snapshot["sweep"], snapshot["results"], snapshot["events"]
+    torn = torn_of(rows, results, events, snapshot["sources_text"], sweep)
     shown = next((result for result in results if result.get("shown")), None)
     alarms = [
         *_nonfinite(rows, sweep, lambda: _words(tape, shown, ends)),
         *_missing(rows, shown),
+        *_assigned(rows, sweep, events),
         *_broadcast(rows),
     ]
     return {"alarms": alarms, "torn": torn}
@@ -66,8 +68,7 @@ def _alarm(kind: str, title: str, text: str, row: Fields | None, back: bool = Fa
 
 
 def _place(row: Fields) -> str:
-    known = {"row": row["row"], "line": row["line"]}
-    return word("row {row}, line {line}", **known) if row["line"] else word("row {row}", **known)
+    return word("row {row}, line {line}" if row["line"] else "row {row}", row=row["row"], line=row["line"])
 
 
 # -- NaN and infinity ------------------------------------------------------------------------------
@@ -136,6 +137,20 @@ def _missing(rows: Sequence[Fields], shown: ResultFields | None) -> list[Alarm]:
         )
         title = word(titles[0], name=name) if row is None else word(titles[1], name=name, place=_place(row))
         found.append(_alarm("none" if none else "zero", title, str(sources[0]["reason"]), row))
+    return found[:FEW]
+
+
+def _assigned(rows: Sequence[Fields], sweep: SweepFields | None, events: Iterable[EventFields]) -> list[Alarm]:
+    """A value that a gradient could have gone back through was stored in a variable."""
+    arrived = {edge["input"] for step in (sweep["steps"] if sweep else ()) for edge in step["edges"]}
+    found = []
+    for event in events:
+        value = event.get("row", -1)
+        if value >= 0 and value not in arrived and event.get("to") in arrived and rows[value]["tapes"]:
+            name, place = event["name"].removesuffix(":0"), _place(rows[value])
+            title = word("The gradient ends where {name} is assigned: {place}", name=name, place=place)
+            text = word("A variable is state: it does not know where its value came from. This row adds nothing.")
+            found.append(_alarm("state", title, text, rows[value]))
     return found[:FEW]
 
 
