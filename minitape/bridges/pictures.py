@@ -19,6 +19,7 @@ from ..picture.rows import PictureRow
 from ..picture.short import short_name
 from ..picture.torn import is_zero
 from ..picture.values import show_value
+from ..recording.names import named_values
 from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
 from .rows import Number
@@ -291,12 +292,10 @@ class RecordingReader(Reader):
 
     def names(self) -> dict[int, str]:
         found: dict[int, str] = {}
-        for space in self.namespaces if self.record is not None else ():
-            for name, value in list(space.items()):
-                if isinstance(name, str) and not name.startswith("_") and not isinstance(value, (int, bool)):
-                    row = self.tape.row_of(value)
-                    if row is not None:
-                        found.setdefault(row, name)
+        for name, value in named_values(self.namespaces if self.record is not None else ()):
+            row = None if isinstance(value, (int, bool)) else self.tape.row_of(value)
+            if row is not None:
+                found.setdefault(row, name)
         return found
 
     def _events(self) -> list[EventFields]:

@@ -543,7 +543,7 @@ export class View {
   /** Predict mode begins before the backward sweep, or ends. */
   private guess(): void {
     this.predict.toggle();
-    if (this.predict.on && this.timeline.backward) this.go(this.timeline.forward);
+    if (this.predict.on) this.go(Math.min(this.timeline.position, this.timeline.forward)); // nothing tells what the gradient gave
     this.schedule("all");
   }
 
