@@ -543,7 +543,7 @@ export class View {
   /** Predict mode begins before the backward sweep, or ends. */
   private guess(): void {
     this.predict.toggle();
-    if (this.predict.on && this.timeline.backward) this.go(this.timeline.forward);
+    if (this.predict.on) this.go(Math.min(this.timeline.position, this.timeline.forward)); // nothing tells what the gradient gave
     this.schedule("all");
   }
 
@@ -551,6 +551,7 @@ export class View {
   private turn(mode: "cut" | "slopes" | "cell"): void {
     this[mode].toggle();
     this.el.classList.toggle("mt-cutting", this.cut.on);
+    if (mode === "cut" && this.layout?.flat) this.fitting.next = "first"; // it is another graph
     if (mode === "cut" && this.layout?.flat) this.placed(this.fitting.wrapped(this.layout));
     this.el.classList.toggle("mt-sloping", this.slopes.on);
     this.schedule("all");
