@@ -26,8 +26,8 @@ NONE = (
 # text to translate.
 OF_ERRORS = {
     r"non-persistent.GradientTape": (
-        "tape.gradient was called a second time, and this tape answers once. Could one call ask for all, or is a tape "
-        "of its own needed?"
+        "This tape answers one call of gradient, and only of what its with block recorded. Was it asked before, or "
+        "never opened?"
     ),
     r"TypeError.*received.None": (
         "The target of a gradient was None. Did a gradient before it find no path, or does a function give nothing "

@@ -100,11 +100,6 @@ EXERCISES = (
     Exercise(
         "01.1",
         expect=12.0,
-        program="""
-x = tf.Variable(2.0)
-with tf.GradientTape(persistent=True) as tape:
-    y = x * x * x
-""",
         slips={
             8.0: "8 is y itself. The derivative says how fast y grows while x grows, not how large y is.",
             4.0: "4 is x * x. The derivative of x * x * x has a factor in front of it.",
@@ -190,6 +185,7 @@ with tf.GradientTape(persistent=True) as tape:
                 raises,
                 "You asked one tape twice, and it answers once. The second question goes to a tape around the first "
                 "one.",
+                where=r"with .*GradientTape",
                 error="non-persistent",
             ),
         ],
@@ -205,7 +201,6 @@ with tf.GradientTape(persistent=True) as tape:
         "01.5",
         expect=lambda f, start, steps, rate=0.1: descend(f, start, steps, rate),
         cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
-        mistakes=[],
         hint=(
             "In which direction is downhill, when the slope is positive? And when it is negative?",
             "Ask the tape for the slope of y at x. The new x is the old one, minus the learning rate 0.1 times the "

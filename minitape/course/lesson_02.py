@@ -54,7 +54,7 @@ def _in_any_order(inputs: Answer) -> Answer:
 
 def _larger_first(pair: Answer) -> Answer:
     with suppress(TypeError):  # not two numbers
-        return sorted(pair, reverse=True)
+        return pair if isinstance(pair, (set, frozenset)) else sorted(pair, reverse=True)
     return pair
 
 
@@ -300,7 +300,10 @@ with tf.GradientTape(persistent=True) as tape:
                 "[0.0] * len",
                 "[1.0] * len",
             ): "Before the sweep nothing has arrived anywhere: begin with 0 in each place.",
-            ("len(rows)))", "len(rows) - 1))"): "The last row has its turn, too: it passes on the first amounts.",
+            (
+                "len(rows)))",
+                "len(rows) - 1))",
+            ): "Nothing comes from the last row. It has its turn, too, and passes on the first amounts.",
             (
                 'operation == "multiply"',
                 "False",

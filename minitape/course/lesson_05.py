@@ -211,6 +211,7 @@ with tf.GradientTape(persistent=True) as tape:
             Mistake(
                 raises,
                 "The tape answers once, and you ask it again. Which setting lets it answer more often?",
+                where=r"with .*GradientTape",
                 error="non-persistent",
             ),
         ],

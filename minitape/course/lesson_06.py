@@ -190,7 +190,8 @@ EXERCISES = (
                 "Now neither of them moves. Does distance get the variable a itself, and is b alone stopped?"
             ),
             ("distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 2"): (
-                "That is right for (a - b) ** 2 only. Call distance, which may be another one."
+                "That is right for (a - b) ** 2 only. Call distance, which may be another function, with a and the "
+                "stopped b."
             ),
         },
         hint=(
@@ -210,8 +211,8 @@ EXERCISES = (
                 "other path could it come?"
             ),
             ("tf.stop_gradient(tf.round(x) - x)", "tf.round(x) - x"): (
-                "The value is right, and the gradient is 0. Where x is there with a plus and with a minus, their "
-                "gradients cancel. Stop one of the two."
+                "The value is right, and the gradient is 0. Is x multiplied by 0, or there with a plus and with a "
+                "minus, whose gradients cancel?"
             ),
             ("x + tf.stop_gradient(tf.round(x) - x)", "x"): (
                 "A gradient comes through, but the value is x itself, not rounded."
@@ -242,7 +243,7 @@ EXERCISES = (
                 "The gradient has the factor, but the value has it, too. Add what is missing to x, stopped."
             ),
             ("factor * x + tf.stop_gradient(x - factor * x)", "x"): (
-                "The value is right, and the whole gradient passes. The x that is not stopped needs the factor."
+                "The value is right, and the whole gradient passes. Only factor times as much should."
             ),
             ("factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(factor * x) + x - factor * x"): (
                 "The value is right, and the gradient has 1 - factor. Stop the part without the factor, not the other."

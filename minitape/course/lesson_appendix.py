@@ -174,10 +174,6 @@ EXERCISES = (
                 lambda numbers: [number for number in numbers if number > 0],
                 "The negative numbers are gone. Keep their places, with a 0 there.",
             ),
-            Mistake(
-                lambda numbers: [number > 0 for number in numbers],
-                "That is the mask, as True and False. Cast it to the dtype of x, and multiply x by it.",
-            ),
         ],
         hint=(
             "What must a number be multiplied by to stay, and what to become 0?",
