@@ -252,7 +252,7 @@ with tf.GradientTape(persistent=True) as tape:
                 [2.0, 5.0, 7.0, 14.0, 98.0],
             ),
             ([("leaf", 4.0), ("add", 0, 0), ("multiply", 1, 1), ("multiply", 0, 1)], [4.0, 8.0, 64.0, 32.0]),
-            ([("leaf", 2.0), ("multiply", 0, 0), ("leaf", 5.0), ("add", 1, 2)], [2.0, 4.0, 5.0, 9.0]),
+            ([("leaf", 2.5), ("multiply", 0, 0), ("leaf", 5.0), ("add", 1, 2)], [2.5, 6.25, 5.0, 11.25]),
         ],
         order=0,
         mistakes=[

@@ -217,7 +217,7 @@ with tf.GradientTape(persistent=True) as tape:
         ],
         changes={
             ("[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)"): (
-                "That is the sum of both. Ask for each of them by itself, and give back a list."
+                "That is the sum of both. Give back each of them by itself, in a list."
             ),
         },
         hint=(

@@ -252,10 +252,6 @@ EXERCISES = (
                 "The condition looks at the amount that arrives. It should look at x: where does x lie?",
                 where=r"abs\(upstream\)",
             ),
-            Mistake(
-                lambda rest, value: rest.derivative(math.tanh(value)) * (abs(value) < 1.0),
-                "The forward value is another one: it should be that of tf.sign(x).",
-            ),
             Mistake(lambda rest, value: 0.0, "Nothing is handed on. Between -1 and 1, upstream should be."),
             Mistake(
                 lambda rest, value: rest.derivative(math.copysign(1.0, value)) * (abs(value) >= 1.0),

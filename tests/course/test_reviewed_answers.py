@@ -104,11 +104,20 @@ PROGRAMS += [  # of a third reading: a wrong way that was accepted, and causes t
     ("02.3", "def rule(arrived, x, y):\n    return (arrived, -arrived) if x > y else (-arrived, arrived)",
      "your function is right"),
     ("05.2", SOLUTIONS["05.2"].replace("return [", "return sum([").replace("(z, x)]", "(z, x)])"),
-     "That is the sum of both. Ask"),
+     "That is the sum of both. Give"),
     ("11.3", solved("11.3", "tf.identity(x), grad", "grad, tf.identity(x)"), "or is something else meant there"),
     ("03.2", solved("03.2", "tf.Variable(start)", "tf.constant(start)")
      .replace("    loss =", "    tape.watch(w)\n            loss =")
      .replace("w.assign_sub(0.1 * tape.gradient(loss, w))", "w = w - 0.1 * tape.gradient(loss, w)"), "and no variable"),
+    ("12.4", SOLUTIONS["12.4"].replace((
+        "(g / y, -g * x / y**2)"
+    ), "(1 / y, -x / y**2)").replace("(g / y, -g * z / y)", "(1 / y, -z / y)"),
+     "hands on g times each of its slopes"),
+    ("12.3", SOLUTIONS["12.3"].replace("adjoints[row] is None or not inputs", "not inputs"), "NoneType"),
+    ("02.5", SOLUTIONS["02.5"].replace("arrived * values[inputs[1]]", "int(arrived * values[inputs[1]])"), "not yet"),
+    ("03.4", solved("03.4", "in numbers", "in set(numbers)"), "[0.5, -2.0, 0.5]"),
+    ("01.5", solved("01.5", "x = x - 0.1 * tape.gradient(y, x)",
+     "new = x - 0.1 * tape.gradient(y, x)\n        x = new if f(new) < y else x"), "11x**2"),
 ]  # fmt: skip
 LEAVING = """
 def lowest(f, start, steps):
