@@ -225,7 +225,7 @@ with tf.GradientTape(persistent=True) as tape:
             "with tf.GradientTape(persistent=True) as tape: y = f(x), z = g(x). Then return [tape.gradient(y, x), "
             "tape.gradient(z, x)].",
         ),
-        because="Two sweeps, one from y and one from z: on a persistent tape, or on two tapes.",
+        because="Two gradients that stay apart take two sweeps, one from y and one from z.",
     ),
     Exercise(
         "05.3",

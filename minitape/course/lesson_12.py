@@ -206,7 +206,7 @@ EXERCISES = (
         expect=_learn,
         cases=CASES,
         changes={
-            ("rate * ", ""): "Your steps are those of the learning rate 1. Which one is asked for?",
+            ("rate * ", ""): "That is the result of the learning rate 1. Which one is asked for?",
             ("zip(now, gradients)", "zip(now, gradients[::-1])"): "Each number moves by the gradient of another one.",
             ("zip(now, gradients)", "zip(start, gradients)"): (
                 "Each step begins at the start again. It begins where the last one led: now."
