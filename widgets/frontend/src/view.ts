@@ -362,7 +362,7 @@ export class View {
     this.table.draw(this.marks);
     this.stepbar.draw();
     this.strip.draw();
-    this.results.draw(this.timeline.held ? "…" : this.predict.on && this.timeline.position < this.timeline.swept ? "?" : "");
+    this.results.draw(this.predict.on && this.timeline.position < this.timeline.swept ? "?" : this.timeline.held ? "…" : "");
     const line = this.timeline.updating ? assignedAt(this.store.rows, row.file, this.store.sources[row.file ?? ""] ?? "") : (row?.line ?? null);
     this.sourcePane.show(row?.file ?? null, line, this.timeline.backward);
     this.inspector.asked = this.stepping.asked;
