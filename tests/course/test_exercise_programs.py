@@ -529,7 +529,9 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("04.3", "tf.Variable(value_of_a)", "tf.constant(value_of_a)", "Which setting keeps the tape from"),
     ("04.3", "[a, b])", '[a, b], unconnected_gradients="zero")', "A zero hides that"),
     ("05.2", "persistent=True", "", "Which setting lets it answer"),
-    ("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)", "yours is a number, not a list of 2"),
+    ("05.2", (
+        "[tape.gradient(y, x), tape.gradient(z, x)]"
+    ), "tape.gradient([y, z], x)", "yours is a number, not a list of 2"),
     ("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "[y, z]", "the function itself gave"),
     ("05.4", "loss_of(*variables)", "loss_of(variables)", "A * before the list does that"),
     ("05.4", "return variables", "return [v.numpy() for v in variables]", "Return the variables themselves"),

@@ -128,7 +128,9 @@ WRONG_PROGRAMS = [
     ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "The tape does not watch x"),
     ("01.2", DERIVATIVE.replace("y, x)", "y)"), "lacks what goes there for sources"),
     ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "Row 2 of your tape (y = f(x + 1.0)): + of row 0, 1 = 3.0"),
-    ("01.2", DERIVATIVE.replace("return tape.gradient(y, x)", "return tape"), "yours is an object of type GradientTape"),
+    ("01.2", DERIVATIVE.replace("return tape.gradient(y, x)", "return tape"), (
+        "yours is an object of type GradientTape"
+    )),
     ("01.2", "def f(f, value):\n    raise ValueError('it was expected to be a number')", "raises ValueError: it was"),
     ("01.2", "def f(f, value):\n    return [[1], [2, 3]]", "gives [[1], [2, 3]]"),
     ("01.4", NESTED.replace("first = ", "first = 2.0 * "), "2 times what it should be"),
@@ -219,7 +221,9 @@ TOLD = [
     ("05.2", SOLUTIONS["05.2"].replace("[tape", "{0: tape").replace(", tape", ", 1: tape").replace("x)]", "x)}"),
      "yours is a dictionary with the keys"),
     ("01.5", solved("01.5", "return x", "return y"), "what the function itself gave"),
-    ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(y, x)[0]"), "yours is a number, not an array of 3 numbers"),
+    ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(y, x)[0]"), (
+        "yours is a number, not an array of 3 numbers"
+    )),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x) * x"), "largest difference: 9.0"),
     ("07.2", solved("07.2", "y + slope", "y - slope"), "which tape must have recorded each of them?"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "With x**2, 0.5 your function is right"),
