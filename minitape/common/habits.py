@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from .notebook import running_notebook
+
 _LOOP = (
     "a loop: with tf.GradientTape() as tape: loss = ..., then optimizer.apply_gradients(zip(tape.gradient(loss, "
     "variables), variables))"
@@ -27,17 +29,16 @@ HABITS = {
 }
 
 
-def with_advice(error: AttributeError, name: str, prefix: str = "", names: Iterable[str] = ()) -> AttributeError:
-    """The error with a note of what to write instead, if a habit or the nearest of the ``names`` tells it.
+def no_attribute(text: str, name: str, owner: object, prefix: str = "", names: Iterable[str] = ()) -> AttributeError:
+    """An AttributeError with a note of what to write instead: a habit's counterpart, or the nearest of the ``names`` in
+    a notebook, which does not show what Python suggests.
 
-    >>> with_advice(AttributeError("no sum"), "sum").__notes__
+    >>> no_attribute("There is no tf.sum.", "sum", None).__notes__
     ['Here it is written tf.reduce_sum(x).']
-    >>> with_advice(AttributeError("no reduce_men"), "reduce_men", "tf.", ["reduce_mean", "relu"]).__notes__
-    ['Did you mean tf.reduce_mean?']
     """
-    by_lower = {known.lower(): known for known in names}
+    error = AttributeError(text, name=name, obj=owner)
     if name in HABITS:
         error.add_note(f"Here it is written {HABITS[name]}.")
-    elif near := get_close_matches(name.lower(), by_lower, 1, 0.8):
-        error.add_note(f"Did you mean {prefix}{by_lower[near[0]]}?")
+    elif running_notebook() is not None and (near := get_close_matches(name, names, 1, 0.8)):
+        error.add_note(f"Did you mean {prefix}{near[0]}?")
     return error

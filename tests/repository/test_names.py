@@ -11,7 +11,7 @@ import pytest
 from surface import listed
 
 import minitape as tf
-from minitape.common.habits import HABITS
+from minitape.common import habits
 from minitape.tf.api import not_here
 
 CLASSES = {
@@ -76,13 +76,21 @@ def test_a_name_that_is_not_there_gets_the_sentence(name):
         getattr(namespace(outer), last)
     assert str(caught.value) == not_here(name)
     assert "minitape.bridges.tensorflow" in str(caught.value) and f"tf.{name}" in str(caught.value)
+    assert (caught.value.name, caught.value.obj) == (last, namespace(outer))  # of which Python suggests the nearest
 
 
-def test_the_nearest_name_is_suggested():  # in a note, which notebooks show, too
+def test_python_suggests_the_nearest_name():
     done = subprocess.run(
         [sys.executable, "-c", "import minitape as tf; tf.math.sine(1.0)"], capture_output=True, text=True
     )
-    assert done.stderr.splitlines()[-2:] == [f"AttributeError: {not_here('math.sine')}", "Did you mean tf.math.sin?"]
+    assert done.stderr.splitlines()[-1] == f"AttributeError: {not_here('math.sine')}. Did you mean: 'sin'?"
+
+
+def test_a_notebook_is_told_the_nearest_name(monkeypatch):  # it does not show what Python suggests
+    monkeypatch.setattr(habits, "running_notebook", object)
+    with pytest.raises(AttributeError) as caught:
+        tf.math.sine(1.0)
+    assert caught.value.__notes__ == ["Did you mean tf.math.sin?"]
 
 
 @pytest.mark.parametrize(("statement", "instead"), [
@@ -98,7 +106,7 @@ def test_habits_of_other_tools_hear_what_is_written_here(statement, instead):
 
 
 def test_what_habits_are_told_to_write_exists():
-    for instead in HABITS.values():
+    for instead in habits.HABITS.values():
         for name in re.findall(r"tf((?:\.\w+)+)", instead):
             assert operator.attrgetter(name[1:])(tf), instead
 

@@ -138,7 +138,7 @@ COPIED = 4096  # elements of a result up to which values are written out rather 
 def _broadcast_to(x: Array, *, shape: Sizes) -> Array:
     """A view with strides of 0; a copy where that is faster than making the view."""
     if type(shape) is tuple and math.prod(shape) <= COPIED and x.ndim <= len(shape):
-        if not x.ndim:
+        if type(x) is not np.ndarray:
             return full(shape, x.dtype, x)
         out = np.empty(shape, x.dtype)
         out[...] = x
