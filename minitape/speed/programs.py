@@ -34,6 +34,7 @@ MOST = 16  # calls of a loop over a block: what it reads shall be in the cache, 
 BIG = 4096  # elements of such a piece; from them on an array is dropped as soon as no call reads it any more
 
 _ALIASES = {"identity", "stop_gradient"}
+_FOR_ALL = {"add", "subtract", "multiply"}  # formulas that serve all dtypes as they stand
 
 
 class Writer:
@@ -235,7 +236,6 @@ class Writer:
 
     def _line(self, call: Call) -> None:
         arguments = [self._name(r) for r in call.inputs]
-        outs = [f"v{call.row + i}" for i in range(call.outputs)]
         formula = _formula(self.table, call, arguments)
         if formula is None and call.primitive.name == "slice":
             self.scope[f"s{call.row}"] = call.attrs["spec"]
@@ -243,10 +243,9 @@ class Writer:
         if formula is None:
             self.scope[f"f{call.row}"] = self.runner(call, self._notes_are_read(call))
             formula = f"f{call.row}({', '.join(arguments)})"
-        if call.outputs > 1 or getattr(call.primitive, "gives_tuple", False):
-            self.lines.append(f"    {', '.join(outs)}, = {formula}\n")
-        else:
-            self.lines.append(f"    {outs[0]} = {formula}\n")
+        names = ", ".join(f"v{call.row + i}" for i in range(call.outputs))
+        comma = "," if call.outputs > 1 or getattr(call.primitive, "gives_tuple", False) else ""
+        self.lines.append(f"    {names}{comma} = {formula}\n")
         self.warns = True
         self._drop(call.inputs, [call])
 
@@ -303,8 +302,8 @@ def _same_values(table: Table, calls: Sequence[Call]) -> dict[int, int]:
 
 def _formula(table: Table, call: Call, arguments: list[str]) -> str | None:
     """The textbook formula with the names of the values in it; None where the primitive has none."""
-    primitive = call.primitive
-    if not primitive.code or call.attrs or any(table.shape_dtypes[r][1].kind != "f" for r in call.inputs):
+    primitive, kinds = call.primitive, {table.shape_dtypes[r][1].kind for r in call.inputs}
+    if not primitive.code or call.attrs or (kinds != {"f"} and primitive.name not in _FOR_ALL):
         return None
     text = "x * x" if fuse.exponent(table, call) == 2 else primitive.texts[0]
     return _template(text).format(*arguments)
