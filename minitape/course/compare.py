@@ -53,7 +53,7 @@ class Box(dict[str, "Answer"]):
     """What a variable or tensor holds, under what it is: it is told as that, and shown with both.
 
     >>> compare(Box({"a tensor": 6.0}), Box({"a variable": 6.0}), 0.0, 0.0).problem
-    'expected a variable, got a tensor'
+    'yours is a tensor, not a variable'
     """
 
 
@@ -256,7 +256,7 @@ def _of_another_kind(given: Answer, expected: Answer) -> AnswerComparison:
     wanted = {"kind": kind(expected), "given": kind(given)}
     if wanted["kind"] == wanted["given"] and not isinstance(given, np.ndarray):
         return AnswerComparison(False, problem=say("expected a number, got one that is too large"))
-    return AnswerComparison(False, problem=say("expected {kind}, got {given}", **wanted), single=not _length(expected))
+    return AnswerComparison(False, problem=say("yours is {given}, not {kind}", **wanted), single=not _length(expected))
 
 
 def as_written(text: str) -> Answer:

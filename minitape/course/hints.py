@@ -73,7 +73,7 @@ def of_one_part(given: Answer, expected: Answer, same: Callable[[Answer, Answer]
     wrong = [place for place in wanted if place not in places or not same(places[place], wanted[place])]
     if not 0 < len(wrong) < len(wanted) or set(places) != set(wanted) or any("," in place for place in wanted):
         return ""
-    return say("Wrong is place {places}, and nothing else.", places=", ".join(wrong))
+    return say("Wrong in this case: place {places}. The rest is right.", places=", ".join(wrong))
 
 
 def of_value(given: Answer, expected: Answer) -> str:
@@ -119,10 +119,11 @@ def of_collection(given: Answer, expected: Answer) -> str:
     if not isinstance(given, (list, tuple)):
         return say("The answer is a list: write it in square brackets.")
     added = [one for one in given if not any(_same(one, right) for right in expected)]
-    if added and isinstance(added[0], str) != isinstance(expected[0], str):
+    if added and kind(added[0]) != kind(expected[0]):
         return say("Is it words that are asked for, each in quotes, or numbers?")
     if added:
-        return say("{part} does not belong in the list.", part=repr(added[0]))
+        part = added[0].removesuffix(":0") if isinstance(added[0], str) else added[0]
+        return say("{part} does not belong in the list.", part=repr(part))
     return say("Something is missing in the list.") if len(given) < len(expected) else ""
 
 
@@ -156,6 +157,8 @@ def _of_one(given: Answer, expected: Answer, row: bool) -> str:
             return ""
         if not float(number):
             return say("None and 0 are not the same. Which of the two is it here?")
+        if given is None and isinstance(expected, int):
+            return say("A number is asked for.")
         if given is None:
             return say("None says: not watched, or no path. Is it one of the two?")
         if np.isnan(float(given)):

@@ -211,12 +211,13 @@ with tf.GradientTape(persistent=True) as tape:
             Mistake(
                 raises,
                 "The tape answers once, and you ask it again. Which setting lets it answer more often?",
+                where=r"with .*GradientTape",
                 error="non-persistent",
             ),
         ],
         changes={
             ("[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)"): (
-                "That is the sum of both. Ask for each of them by itself, and give back a list."
+                "That is the sum of both. Give back each of them by itself, in a list."
             ),
         },
         hint=(

@@ -169,8 +169,8 @@ def gradient_for_y(f, a, b):
                 "That is the gradient with respect to x, or to the sum. With respect to y: how does the sum grow "
                 "with y?"
             ),
-            ("x + 2.0 * y", "2.0 * y"): "x is missing: f is called with x + 2 * y.",
-            ("x + 2.0 * y", "x + y"): "The 2 is gone: f is called with x + 2 * y.",
+            ("x + 2.0 * y", "2.0 * y"): "That is the slope of f(2 * y). Call f with the sum x + 2 * y.",
+            ("x + 2.0 * y", "x + y"): "That is the slope of f(x + y). Call f with the sum x + 2 * y.",
             ("tape.gradient(z, y)", "0.0"): (
                 "A zero says that z does not depend on y. It does: compute x + 2 * y inside the block."
             ),

@@ -210,18 +210,9 @@ def two_slopes(f, value):
             ),
             Mistake(
                 _without_penalty,
-                "What is added outside of loss does not depend on x. The penalty belongs in loss, as an argument.",
-                where=r"loss\(x\) *\+",
-            ),
-            Mistake(
-                _without_penalty,
                 "loss was traced with penalty = 0, and that is in its recording for good. How does a new number get "
                 "in?",
                 where=r"(?s)(def loss\(\w+\)|lambda \w+:).*\+ *penalty *\*",
-            ),
-            Mistake(
-                lambda f, value: [f.derivative(value) + 5.0] * 2,
-                "Both have the penalty now. The first should be without.",
             ),
             Mistake(
                 raises,

@@ -134,7 +134,8 @@ EXERCISES = (
             Mistake(lambda upstream, x, y: _distance(1.0, x, y), "The upstream gradient is missing: multiply by it."),
             Mistake(
                 lambda upstream, x, y: (upstream * x, upstream * y),
-                "Divide by z. (The derivative of x * x is 2 * x, and the root brings 1 / (2 * z).)",
+                "That is upstream times x, and times y, and not divided by the distance z. (The derivative of x * x is "
+                "2 * x, and the root brings 1 / (2 * z).)",
             ),
         ],
         hint=(
@@ -161,9 +162,9 @@ EXERCISES = (
             ),
             Mistake(
                 lambda f, rest, value: 0.5 * f.derivative(value),
-                "That is half of the slope of f, and that of rest is missing. Hand on half of upstream, which "
-                "comes from "
-                "rest.",
+                "That is half of the slope of f, and that of rest is missing. Is rest called, and does grad "
+                "hand on half "
+                "of upstream, which comes from there?",
             ),
             Mistake(lambda f, rest, value: 0.0, "The slope is 0. The rule must hand on a part of what it gets."),
         ],
@@ -250,10 +251,6 @@ EXERCISES = (
                 lambda rest, value: 0.0,
                 "The condition looks at the amount that arrives. It should look at x: where does x lie?",
                 where=r"abs\(upstream\)",
-            ),
-            Mistake(
-                lambda rest, value: rest.derivative(math.tanh(value)) * (abs(value) < 1.0),
-                "The forward value is another one: it should be that of tf.sign(x).",
             ),
             Mistake(lambda rest, value: 0.0, "Nothing is handed on. Between -1 and 1, upstream should be."),
             Mistake(

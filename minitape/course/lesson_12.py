@@ -183,7 +183,6 @@ EXERCISES = (
         changes={
             ("g * (1.0 - z * z)", "1.0 - z * z"): "What about g, the amount that has arrived? Multiply by it.",
             ("z * z", "x * x"): "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?",
-            ("1.0 - z", "1.0 + z"): "The sign: the derivative of tanh is 1 minus its square.",
             ("(1.0 - z * z)", "1.0 - z * z"): (
                 "That is g - z * z. In brackets, g is multiplied by all of it: g * (1.0 - z * z)."
             ),

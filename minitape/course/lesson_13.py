@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,7 +61,7 @@ def _examined(diagnosis: Answer, bed: int, patient: Patient) -> str:
     if ward is not None:
         ward.tried.add(bed)
         ward.diagnosed |= {bed} if pairs == set(patient.diseases) else set()
-    return _in_words(pairs)
+    return _in_words(pairs if pairs == set(patient.diseases) else _pairs(diagnosis))  # else in the learner's words
 
 
 def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
@@ -69,7 +70,8 @@ def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
     if ward is None:
         return ""
     case = ward.case(bed)
-    told = [say("{disease} is right.", disease=_named(*pair)) for pair in sorted(claimed & right)]
+    good = [pair for pair in _pairs(diagnosis) if patient.same.get(pair, pair) in right]
+    told = [say("{disease} is right.", disease=_named(*pair)) for pair in sorted(good)]
     if not claimed and patient is PATIENTS["larch"]:
         words = (
             "The curve is nearly that of the healthy network. But {learn} of {numbers} numbers got a gradient. "
@@ -193,8 +195,8 @@ def _cured(beds: Answer) -> str:
     ward = the_ward()
     if ward is None:
         raise ValueError(say("there is no ward yet: run the cell that makes it"))
-    beds = sorted(set(beds))
-    if not all(isinstance(bed, int) for bed in beds):
+    beds = sorted({*beds} if isinstance(beds, Iterable) else {beds})
+    if not all(isinstance(bed, Real) for bed in beds):
         raise ValueError(say("the beds are numbers, as in [1, 2]"))
     for bed in beds:
         if bed not in ward.sick():
@@ -221,9 +223,7 @@ NUMBERS = Exercise(
         32: "w1 alone has 32 entries. b1, w2 and b2 are learned, too.",
         80: "w2 gives one number for each hidden one: it has 16 entries.",
         34: "b1 and w2 have 16 entries each, one for each hidden number.",
-        512: "The entries of a shape are multiplied; those of the four variables are added.",
         81: "81 is 16 too many: b1 has 16 entries, and w2 has 16.",
-        13_000: "The number of points does not count: all points go through the same network.",
         48: "48 is 32 + 16: w1, and one of b1 and w2. All four are learned.",
         4: "There are four variables. How many numbers does each of them hold?",
         64: "Almost. b2 is a number, too.",

@@ -26,7 +26,7 @@ def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
 
 def _of_variable(variable: Answer) -> dict[str, Answer]:
     """What a variable holds, which kind of numbers, and which shapes it takes."""
-    if not hasattr(variable, "assign"):
+    if not hasattr(variable, "assign") or isinstance(variable, type):
         raise ValueError(say("it is no variable, so it cannot change. Call tf.Variable"))
     numbers = "decimal" if variable.dtype.is_floating else variable.dtype.name
     return {"holds": variable.numpy().tolist(), "numbers": numbers, "shape": str(variable.shape)}
@@ -163,20 +163,12 @@ EXERCISES = (
                 "The negative numbers changed their sign. Put 0 in place of each.",
             ),
             Mistake(
-                lambda numbers: [min(number, 0.0) for number in numbers],
-                "It is the other way round: these are the negative numbers, and the others are 0.",
-            ),
-            Mistake(
                 lambda numbers: [float(number > 0) for number in numbers],
                 "That is the mask itself. Multiply x by it.",
             ),
             Mistake(
                 lambda numbers: [number for number in numbers if number > 0],
                 "The negative numbers are gone. Keep their places, with a 0 there.",
-            ),
-            Mistake(
-                lambda numbers: [number > 0 for number in numbers],
-                "That is the mask, as True and False. Cast it to the dtype of x, and multiply x by it.",
             ),
         ],
         hint=(
@@ -214,7 +206,7 @@ EXERCISES = (
             "Each place is a list of its own, the last one is len(numbers) - 1. The function gives back a new tensor.",
             "return tf.tensor_scatter_nd_update(x, [[0], [len(numbers) - 1]], [0.0, 0.0])",
         ),
-        because="Two places were replaced, in a new tensor.",
+        because="Each of the two places holds 0 now, and the others what they held.",
     ),
     Exercise(
         "appendix.4",
@@ -239,7 +231,7 @@ EXERCISES = (
             "B": {"ragged": "B: names differ in length, but each text is one element."},
             "C": {
                 "dense": "C: of 100,000 places only 50 are not 0. Do you want to store the zeros?",
-                "string": "C: not the words are stored, but a 1 or a 0 for each word.",
+                "string": "C: the words are not stored, but a 1 or a 0 for each of them.",
                 "ragged": "C: every letter has an entry for each of the 100,000 words. What are nearly all of them?",
             },
             "D": {

@@ -29,7 +29,6 @@ NUMBERS_OF_STEPS = {
 }
 RATES = {
     "-n": "That is the result of steps the other way: is there a plus in place of a minus, or the reverse?",
-    "1-n": "That is the result of 1 - rate in place of rate: which part is which?",
 }
 PARTS = {
     "n[:-1]": "That is the result without the last of {name}.",

@@ -270,7 +270,7 @@ BACK = (
         ),
     ),
     AB(
-        "y = a * b\nunused = a + b\nz = y * 2.0\ntape.gradient(z, [a, b])",
+        "y = a * b\nunused = a * b + a\nz = y * 2.0\ntape.gradient(z, [a, b])",
         [6.0, 4.0],
         (
             "At which rows has nothing arrived here, and what does your loop do there?",
@@ -430,12 +430,18 @@ MORE = (
         ),
     ),
     AB(
-        "y = 1.0 + a * b\nz = (2.0 * y - a) / (y * y + b)\nz.value, tape.gradient(z, [b, a])",
-        (0.23076923076923078, [-0.051775147928994084, -0.09023668639053255]),
+        "y = 1.0 + a * b\nz = 3.0 * ((2.0 * y - a) / (y * y + b))\nz.value, tape.gradient(z, [b, a])",
+        (0.6923076923076923, [-0.15532544378698226, -0.27071005917159763]),
         (
             "Does your tape still do what it did in the step before?",
             "Here everything comes together. Compare your gradient, + and * with those of exercise 3, line by line.",
             "Copy RULES and both classes from exercise 3, and add to them only what is new.",
         ),
+        slips=[
+            (
+                (0.6923076923076923, [-0.05177514792899408, -0.09023668639053255]),
+                "3.0 arrives at the division. Its rule hands on g times each of its slopes.",
+            )
+        ],
     ),
 )

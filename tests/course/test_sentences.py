@@ -85,7 +85,7 @@ def test_what_a_number_is_said_to_be_it_is(exercise):
                     assert len(amounts) == int(found["all"])
                     sums = [sum(some) for some in combinations(amounts, int(found["count"] or 1))]
                     assert any(one == pytest.approx(float(found["part"])) for one in sums)
-    assert count or exercise.name in {"01.1", "04.2", "06.2"}
+    assert count or exercise.name in {"04.2", "06.2"}
 
 
 LOOKED_AT = ["01.2", "01.5", "02.3", "03.6", "05.2", "05.4", "07.3", "09.5", "11.2", "12.7"]
@@ -117,7 +117,7 @@ def check_against(said, exercise, flat):
             assert np.allclose(given, float(found[1]) * right, 5e-3, 1e-3), said
     if "The sign is wrong, in each case" in said:
         assert all(np.allclose(given, -right, 1e-3, 1e-3) for given, right in flat), said
-    if found := re.search(r"Wrong is place ([\d, ]+), and nothing else", said):
+    if found := re.search(r"Wrong in this case: place ([\d, ]+)\. The rest is right", said):
         first = next(pair for pair in flat if not np.allclose(*pair, exercise.rtol, exercise.rtol))
         wrong = [str(k) for k, pair in enumerate(zip(*first, strict=True), 1) if not np.isclose(*pair, 1e-5, 1e-5)]
         assert found[1].split(", ") == wrong, said

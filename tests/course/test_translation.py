@@ -197,7 +197,7 @@ def test_the_feedback_is_translated_and_its_marks_are_read_in_each_language(fold
         "<Exercise said.1: not yet.>\n  <given:    9.0>\n  <expected: <<a number> (shown after 2 more tries)>>\n"
         "  <That is too large.>"
     )
-    assert "<expected <a number>, got <a text>>" in feedback("said.1", "x")
+    assert "<yours is <a text>, not <a number>>" in feedback("said.1", "x")
     progress("said")
     assert capsys.readouterr().out == "<<Lesson said>: . 0 of 1 solved><   left: said.1>\n"
 
