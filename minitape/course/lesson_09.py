@@ -176,7 +176,7 @@ def gradient_for_y(f, a, b):
             ),
         },
         hint=(
-            "What does the tape know of the number that assign_add puts into x?",
+            "Which operations lead from y to z, and does the tape have each of them?",
             "Do not assign. Compute x + 2 * y as a tensor with a name of its own, and hand that to f.",
             "total = x + 2.0 * y, and then z = f(total)",
         ),
