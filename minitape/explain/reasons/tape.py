@@ -33,13 +33,11 @@ from ...recording.tape import TapeRules, handle_of, name_given
 from ...recording.trace import Trace
 from ...recording.values import ValueSummary
 from ..caller import asking_names
-from ..causes import SHARED
 from ..families import CLASSES, LAYERS, OPERATIONS, ZEROS
 from ..fixes.dialects import TAPE
 from ..owners import Owners, variables_of
 from ..replay import MOST, open_call, starts_of, swept
 from ..sentences import fill
-from ..texts import TEXT
 from ..words import Explanation
 from . import checks, suspects, tape_words, text, words, zero_nan
 from .names import called
@@ -117,8 +115,7 @@ def question(asked: TapeAdapter, source: Any) -> Question:
 def _given(row: int, b: Break | None) -> Given:
     if b is None:
         return Given(row)
-    cause = SHARED.get(b.cause, b.cause) if b.cause == "nondifferentiable_op" else b.cause
-    return Given(row, cause, placed(b.place), b.what)
+    return Given(row, b.cause.removesuffix("_op"), placed(b.place), b.what)
 
 
 class TapeRow(RecordedRow):
@@ -137,7 +134,7 @@ class TapeRow(RecordedRow):
             self.kind = "operation"
         self.number = begin.row if begin.record is rules.record else -1
         self.when = 0 if origin is None else origin.when
-        dtype = node.dtype()
+        self.shape, dtype = node.shape_dtype()
         self.dtype = "" if dtype is None else dtype.name
         counts = dtype is None or dtype.differentiable
         self.tracked = counts and (on_tape or (computed and node.caller is not None))
@@ -171,11 +168,6 @@ class TapeRow(RecordedRow):
         return ValueSummary(self.rules.value(self.extra))
 
     @cached_property
-    def shape(self) -> Sequence[int]:  # type: ignore[override]
-        """The sizes of its value."""
-        return tuple(np.shape(self.rules.value(self.extra)))
-
-    @cached_property
     def name(self) -> str:  # type: ignore[override]
         """The name that a variable was given."""
         return name_given(self.extra.variable)
@@ -188,9 +180,9 @@ class TapeRow(RecordedRow):
 class TapeAdapter:
     """What else is known of values, and how a tape's programs say things."""
 
-    framework, module, zeros, classes, cancels = "tensorflow", "tf", ZEROS, CLASSES, LAYERS
+    module, zeros, classes, cancels = "tf", ZEROS, CLASSES, LAYERS
     dialect = TAPE
-    unused, left, rebinds = "independent", "left_through_numpy", True
+    unused, left = "independent", "left_through_numpy"
 
     def __init__(self, rules: TapeRules, rows: list[RecordedRow], at: dict[Hashable, int], exits: list[Exit]) -> None:
         self.rules, self.rows, self.at, self.exits, self.owners = rules, rows, at, exits, Owners()
@@ -297,9 +289,8 @@ class TapeAdapter:
 
     def anew(self, q: Question, row: RecordedRow, at: text.Statement, when: int, other: int) -> bool:
         """Whether what a statement made again took the place of the source: in a loop, or in the block and before."""
-        gone = self.owners.in_layer(q.source) and self.owners.of(q.source) is None  # the layer that had it
         looped = any(isinstance(s.node, text.LOOPS) for s in at.around)
-        return bool(gone) or looped or self.in_block(when) != self.in_block(other)
+        return looped or self.in_block(when) != self.in_block(other)
 
     def details(self, q: Question, found: Finding) -> dict[str, str]:
         """The fields of a sentence that the text of the program fills."""
@@ -512,21 +503,13 @@ def value(q: Question) -> Explanation:
     found = values(q)
     if found is not None:
         return say_inside(q, found)
-    cuts = [
-        one
-        for one in checks.side_breaks(q, [])
-        if one.row is None
-        or one.cause != "state"
-        or (one.row not in q.own and (q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0))
-    ]
-    wrong = next((one for one in q.adapter.suspects if one.row in q.after), None)
-    answer = (
-        Explanation("connected", fill(TEXT["connected"][0], x=q.name), "")
-        if wrong is None
-        else wrong.explanation(q.name, "tensorflow")
-    )
+    cuts = [one for one in checks.side_breaks(q, []) if one.row is None or one.cause != "state" or one.row not in q.own]
+    open_after = q.forward(q.own, open_only=True)
+    wrong = next((one for one in q.adapter.suspects if one.row in open_after), None)
+    connected = say(q, Finding("connected", others=cuts))
+    answer = connected if wrong is None else wrong.explanation(q.name, "tensorflow")
     answer.name = q.name
-    answer.others = [one for one in say(q, Finding("independent", others=cuts)).others if one.line != answer.line]
+    answer.others = [one for one in connected.others if one.line != answer.line]
     for other in answer.others:
         other.fix = fill("If that is meant, nothing is wrong.") if other.kind == "cut" else other.fix
     if wrong is None:
