@@ -355,10 +355,18 @@ def _terms(run: CheckedRun) -> Iterator[RecordedRow]:
         row = run.rows[waiting.pop()]
         yield row
         before = [one for one in row.inputs if run.rows[one].tracked]
+        if row.op in run.names.factors and any(_is_zero(run, one) for one in row.inputs):
+            continue  # it adds nothing
         if row.tracked and row.op in {*run.names.factors, *run.names.shapes} and not row.shape:
             waiting += before
         elif not (before if not row.tracked else row.shape or row.op not in run.names.adds):
             waiting += row.inputs
+
+
+def _is_zero(run: CheckedRun, row: int) -> bool:
+    """Whether a row is the constant 0."""
+    numbers = run.numbers(row) if run.rows[row].kind == "constant" else None
+    return numbers is not None and not numbers.any()
 
 
 def _adds_a_number(run: CheckedRun, row: RecordedRow) -> bool:

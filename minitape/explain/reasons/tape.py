@@ -11,7 +11,7 @@ import numpy as np
 from ...common.texts import paragraph
 from ...engine.back.tape import GradientTape
 from ...engine.recording.array_spec import ArraySpec
-from ...engine.recording.evidence import ValueLeft, creation_of
+from ...engine.recording.evidence import creation_of
 from ...engine.tensor.tensor import Tensor
 from ...engine.tensor.variable import UnreadVariable
 from ...recording.bodies import outermost
@@ -51,15 +51,13 @@ DEEP = 3  # calls inside of calls that are looked into
 
 
 def recorded(tape: GradientTape, targets: list[End], sources: list[End]) -> TapeAdapter:
-    """The rows of all that led to the targets, to the sources, and to what left under the tape: for all sources."""
+    """The rows of all that led to the targets, to the sources, and to what left: where all sources have a gradient,
+    under this tape only.
+    """
     rules = TapeRules(tape, targets, sources)
-    own = [note for note in rules.leaving if note.record is not None and note.record() is rules.record]
-    return with_exits(rules, own)
-
-
-def with_exits(rules: TapeRules, left: list[ValueLeft]) -> TapeAdapter:
-    """The same, with some of what left."""
-    trace = rules.trace
+    trace, left = rules.trace, rules.leaving
+    if all(map(rules.connected, sources)):
+        left = [note for note in left if note.record is not None and note.record() is rules.record]
     trace.look_for(*rules.sources)
     ends = [trace.of_ref(Ref(*note.known)) for note in left]
     trace.keep(node.row for node in ends if node.record is rules.record)
@@ -190,12 +188,6 @@ class TapeAdapter:
         for row in rows:
             for name in rules.trace.stands_for(row.extra):
                 self.standing.setdefault(name, []).append(row.row)
-
-    @cached_property
-    def whole(self) -> TapeAdapter:
-        """The same with all that left, under other tapes and outside of any."""
-        known = self.rules.leaving
-        return self if len(known) == len(self.exits) else with_exits(self.rules, known)
 
     @cached_property
     def sweep(self) -> BackwardPass | None:
@@ -435,22 +427,11 @@ def equal_values(q: Question) -> Finding | None:
     return found if row is not None and variable == (q.rows[row].kind == "variable") else None
 
 
-def left(q: Question) -> Finding | None:
-    """A value that was computed from the source left, and came back, or decided what ran: under any tape."""
-    found = checks.left(q)
-    if found is not None or q.used or q.adapter.whole is q.adapter:
-        return found
-    wide = question(q.adapter.whole, q.source)
-    vars(q).clear()
-    vars(q).update(vars(wide))
-    return checks.left(q)
-
-
 CHECKS = (
     checks.whole_numbers,
     not_tracked,
     broken,
-    left,
+    checks.left,
     checks.bound_again,
     checks.made_of_it,
     equal_values,
