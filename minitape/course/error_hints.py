@@ -60,7 +60,7 @@ OF_ERRORS = {
     r"AttributeError.*minitape.has.no": "Of TensorFlow's names minitape has those of its lessons. Which of them helps?",
     r"AttributeError": "",  # see told_of
     r"'[\w.]*(function|method|Function|Polynomial|TracedNumber|Distance)(_or_method)?'": (
-        "A function is used as if it were a number. Are the brackets missing that call it?"
+        "A function is used as if it were a number. Should it be called, or is something else meant there?"
     ),
     r"type_value": "A type of numbers is asked for here, such as tf.float32, and this is none.",
     r"Cannot.convert.*.to.EagerTensor.of.dtype.int": (

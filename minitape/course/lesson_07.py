@@ -197,7 +197,7 @@ with tf.GradientTape(persistent=True) as first:
             "derivative takes a function and gives one back. So it can be called on its own result.",
             "return derivative(derivative(derivative(f)))(x)",
         ),
-        because="Three tapes, one in the other: each records the sweep of the one inside.",
+        because="Each derivative is taken while a tape records its sweep, for the next one.",
     ),
     Exercise(
         "07.4",

@@ -232,8 +232,8 @@ def two_slopes(f, value):
         ],
         also=_traced_once,
         hint=(
-            "When did Python look up the name penalty?",
-            "The recording holds the first number. Let the second one come in at the call.",
+            "What should each call of loss depend on, and of what is the gradient asked?",
+            "What Python looks up while it traces is in the recording for good. Let each number come in at its call.",
             "def loss(x, penalty): and then y = loss(x, tf.constant(penalty))",
         ),
         because="An argument comes in at each call. A Python name was looked up once, while the function was traced.",
@@ -276,7 +276,7 @@ def two_slopes(f, value):
         ],
         also=_looped,
         hint=(
-            "times is another number in another call. Which loop is an operation, with one recording for all numbers?",
+            "times is another number in another call. Is the loop an operation, and what does its body take and give?",
             "Use tf.while_loop with two variables, a counter and y, and apply f to y each time.",
             "tf.while_loop(lambda k, y: k < times, lambda k, y: (k + 1, f(y)), [0, y]) gives back both variables.",
         ),

@@ -31,15 +31,15 @@ def _named(disease: str, line: Answer) -> str:
 
 def _pairs(diagnosis: Answer, patient: Patient | None = None) -> set[tuple[str, Answer]]:
     """A diagnosis as pairs of a disease and a line; where another pair is as right, it is the patient's own."""
-    if diagnosis is None or str(diagnosis).strip().casefold() == HEALTHY:
+    if str(diagnosis).strip().casefold() == HEALTHY:
         return set()
     if isinstance(diagnosis, tuple) and diagnosis and isinstance(diagnosis[0], str):
         diagnosis = [diagnosis]
     same = patient.same if patient else {}
     try:
-        pairs = [(str(word).strip().casefold(), line) for word, line in diagnosis]
+        pairs = [(word.strip().casefold(), line) for word, line in diagnosis]
         return {same.get(pair, pair) for pair in pairs}
-    except (TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError):
         raise ValueError(
             say("a diagnosis is a list of pairs, such as [('flat', 2)]; for a healthy patient it is []")
         ) from None
@@ -194,6 +194,8 @@ def _cured(beds: Answer) -> str:
     if ward is None:
         raise ValueError(say("there is no ward yet: run the cell that makes it"))
     beds = sorted(set(beds))
+    if not all(isinstance(bed, int) for bed in beds):
+        raise ValueError(say("the beds are numbers, as in [1, 2]"))
     for bed in beds:
         if bed not in ward.sick():
             raise ValueError(say("the patient in bed {bed} was not sick", bed=bed))
@@ -249,8 +251,6 @@ STANDARDIZE = Exercise(
         (" / seen.std(axis=0)", ""): (
             "The mean is subtracted. Divide by the spread, too: grams are still in the hundreds."
         ),
-        (" / seen.std", " * seen.std"): "That is multiplied by the standard deviation. Divide by it.",
-        ("measures - seen", "measures + seen"): "The mean is added. Subtract it.",
         (
             "(measures -",
             "(seen -",
@@ -260,7 +260,7 @@ STANDARDIZE = Exercise(
         (
             "mean(axis=0)) / seen.std(axis=0)",
             "min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0))",
-        ): "That brings each column between 0 and 1. Here the mean becomes 0, and the standard deviation 1.",
+        ): "That brings the birds that were seen between 0 and 1. Let their mean become 0, their standard deviation 1.",
         ("(measures - seen.mean(axis=0))", "measures - seen.mean(axis=0)"): (
             "That is measures - mean / spread: Python divides first. Put the difference in brackets."
         ),
@@ -292,7 +292,7 @@ def _exercises(beds: tuple[str, ...]) -> tuple[Exercise, ...]:
         asks="the numbers of the beds of all who were sick",
         view=_cured,
         hint=(
-            "Who is left? A patient with a good curve may be sick, too.",
+            "Which curves are green by now? A patient with a good curve may be sick, too.",
             "ward.edit(bed) puts a program into a new cell. Change what you diagnosed, and run ward.treat(bed, step): "
             "is the curve green?",
             "ward.treat(bed, ward.cure(bed)) shows how it is done.",

@@ -205,7 +205,7 @@ EXERCISES = (
             ),
             Mistake(
                 _refused,
-                "It raised an error. Each place is a list of its own, and the last is len(numbers) - 1.",
+                "Each place is a list of its own, the last is len(numbers) - 1, and each of them needs a number.",
                 error="InvalidArgumentError",
             ),
         ],
@@ -327,11 +327,11 @@ EXERCISES = (
         expect=_pass,
         cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
         mistakes=[
-            Mistake(raises, "If the shapes did not fit: make a column of y, y[:, tf.newaxis], before you subtract."),
+            Mistake(raises, "Where the shapes do not fit: make a column of y, y[:, tf.newaxis], and then subtract."),
             Mistake(lambda xs, ys: _pass(xs, [0.0] * len(ys)), "y is missing: subtract y * y."),
         ],
         hint=(
-            "x * x has one length. Which shape must y * y have, so that the two broadcast to a table?",
+            "The table has a row for each y. Which shapes of x * x and y * y broadcast to it?",
             "Make a column of y: the shape (rows, 1). Then (columns,) and (rows, 1) give (rows, columns).",
             "return x * x - y[:, tf.newaxis] * y[:, tf.newaxis]",
         ),

@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
     ShapeLike: TypeAlias = TensorShape | Tensor | np.ndarray | Sequence | int | None
     Object: TypeAlias = Any  # an object of other code, of which attributes are read that it may not have
-    Columns: TypeAlias = list[list]  # of a recording: four of integers, and one of values
+    Columns: TypeAlias = list[list]  # of a recording: op, a, b, call, site, value
     NumPyType: TypeAlias = type[Any]  # of scalars; ``object`` for text
-    Leaving: TypeAlias = Any  # an ``Exit``: a property, in which type checkers do not see the end of a block
+    Leaving: TypeAlias = (
+        Any  # an ``InterruptSafeExit``: a property, in which type checkers do not see the end of a block
+    )
     Name: TypeAlias = str | None  # of an operation in a graph of TensorFlow 1; elsewhere functions do without
     Sizes: TypeAlias = tuple[int, ...]  # of axes, or their numbers
     # what NumPy takes as an index, and tensors and variables

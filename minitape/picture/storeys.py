@@ -51,9 +51,8 @@ def written_rows(record: Record, expressions: Expressions) -> list[Fields]:
     if not record.writers or len(record) > MOST:
         return found
     ends = [first for first, *_ in record.writers[1:]] + [len(record)]
-    for (first, member, targets, sources), end in zip(record.writers, ends, strict=True):
+    for (first, member, targets, sources, spans), end in zip(record.writers, ends, strict=True):
         if member is not None and sum(prod(record.shape_dtype(row)[0]) for row in range(first, end)) <= WORK:
-            spans = record.members[member][1]
             with suppress(Exception):  # it ran once: what is different now is nothing that a picture should raise
                 found += _matched(record, range(first, end), spans, targets, sources, expressions)
     return found

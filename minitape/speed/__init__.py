@@ -5,7 +5,7 @@ of long recordings, ``sweeps`` the sweeps over numbers, arrays and calls, ``numb
 records. ``long`` sweeps long tapes of numbers with the ``kernels`` that numba compiles (``text`` writes what numba
 sees, ``compiled``, ``machine_code`` and ``cache`` see to it that this happens once), ``blocks`` computes large arrays
 block by block in memory that is used again, and ``programs`` compiles the rows of a ``tf.function``: what runs often
-``fuse`` and ``rolled`` with numba, ``blockwise`` with NumPy.
+``fuse`` and ``rolled`` with numba, ``blockwise`` with NumPy and, between its functions, with numba.
 """
 
 from __future__ import annotations

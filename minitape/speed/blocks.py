@@ -13,7 +13,7 @@ import functools
 import math
 import sys
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -40,6 +40,9 @@ def _references(pool: list[np.ndarray]) -> int:
 _FREE = min(
     _references([np.empty(1)]), 3
 )  # a debugger that looks at these variables holds more, which is not the normal
+_COUNTS = sys.version_info < (3, 14)  # whether Python counts each variable that refers to an object
+# references to an adjoint: the sweep's, those of the variables of three functions, spare's own, and its question
+_STEPS = 6
 
 
 def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -57,11 +60,22 @@ def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         return raw.view(dtype).reshape(shape)
 
 
+def spare(array: Any) -> Any:
+    """An array of the pool's whose memory a step of a sweep may overwrite, since nothing but our callers refers to it:
+    it counts their variables. None for others.
+    """
+    raw = getattr(array, "base", None)
+    if not _COUNTS or sys.getrefcount(array) > _STEPS or all(raw is not known for known in _pool):
+        return None
+    return array if sys.getrefcount(raw) <= _FREE + 1 else None
+
+
 def accumulate(total: np.ndarray, share: Any) -> np.ndarray:
-    """``total + share``, in memory of the pool."""
+    """``total + share``, in memory of the pool: that of ``total`` where that is spare."""
     if getattr(share, "dtype", None) is not total.dtype:
         return total + share
-    return np.add(total, share, out=buffer(total.shape, total.dtype))
+    out = spare(total)
+    return np.add(total, share, out=buffer(total.shape, total.dtype) if out is None else out)
 
 
 @functools.cache
@@ -73,62 +87,38 @@ def slices(count: int, block: int = BLOCK) -> list[slice]:
 
 
 def by_formula(text: str, names: str, plain: Callable) -> Callable:
-    """``plain``, which computes a formula of arguments called ``names``, also for large arrays."""
+    """``plain``, which computes a formula of arguments called ``names``, for large arrays block by block: into the
+    memory of the argument ``over`` where that is spare.
+    """
     read = names_in(text)
     if read <= {text}:  # an argument as it is
         return plain
-    return _by_blocks(plain, [place for place, name in enumerate(names) if name in read], text, names)
 
-
-def _by_blocks(plain: Callable, reads: Collection[int], text: str = "", names: str = "") -> Callable:
-    """The form in blocks of a function that reads the arguments at these places, and may be a formula."""
-
-    def run(*values: Any, **attrs: Any) -> Any:
-        for value in values:
-            if type(value) is np.ndarray and value.size >= LARGE:
-                break
-        else:
-            return plain(*values, **attrs)
-        read = [value if place in reads else None for place, value in enumerate(values)]
-        arrays = [v for v in read if type(v) is np.ndarray and any(v.strides)]
+    def run(*values: Any, over: Any = None, **attrs: Any) -> Any:
+        out = spare(over)
+        given = [value if name in read else None for value, name in zip(values, names, strict=False)]
+        arrays = [v for v in given if type(v) is np.ndarray and any(v.strides)]
         like = arrays[0] if arrays else None
-        if like is None or like.dtype.kind != "f" or like.dtype.itemsize < 4:
+        if like is None or like.size < LARGE or like.dtype.kind != "f" or like.dtype.itemsize < 4:
             return plain(*values, **attrs)
         if any(a.shape != like.shape or not a.flags.c_contiguous for a in arrays):
             return plain(*values, **attrs)
-        if any(getattr(v, "dtype", like.dtype) != like.dtype for v in read):
+        if any(getattr(v, "dtype", like.dtype) != like.dtype for v in given):
             return plain(*values, **attrs)
         # of an array that is one number everywhere that number
-        numbers = [v if type(v) is not np.ndarray or any(v.strides) else v[(0,) * v.ndim] for v in read]
-        into, steps = _into(text, names)
-        return in_blocks(into or plain, numbers, like.shape, like.dtype, attrs, BLOCK if steps > 1 else like.size, into)
+        flat = [v if type(v) is not np.ndarray else v.reshape(-1) if any(v.strides) else v.flat[0] for v in given]
+        if out is None or out.shape != like.shape:
+            out = buffer(like.shape, like.dtype)
+        whole, (into, steps) = out.reshape(-1), _into(text, names)
+        for part in slices(out.size, BLOCK if steps > 1 else out.size):
+            parts = [v[part] if type(v) is np.ndarray else v for v in flat]
+            if into is None:
+                whole[part] = plain(*parts, **attrs)
+            else:
+                into(whole[part], *parts)
+        return out
 
     return run
-
-
-def in_blocks(
-    function: Callable,
-    values: Any,
-    shape: tuple[int, ...],
-    dtype: Any,
-    attrs: Any,
-    block: int = BLOCK,
-    into: Any = None,
-) -> np.ndarray:
-    """The result of an elementwise function for arrays of this shape (in order) and single numbers, block by block.
-
-    Where it is one ``into`` memory, it takes that first.
-    """
-    flat = [v.reshape(-1) if type(v) is np.ndarray and v.ndim else v for v in values]
-    out = buffer(shape, dtype)
-    whole = out.reshape(-1)
-    for part in slices(out.size, block):
-        parts = [v[part] if type(v) is np.ndarray and v.ndim else v for v in flat]
-        if into is None:
-            whole[part] = function(*parts, **attrs)
-        else:
-            into(whole[part], *parts)
-    return out
 
 
 @functools.cache
@@ -138,7 +128,7 @@ def _into(text: str, names: str) -> tuple[Callable | None, int]:
     """
     from ..engine.table.primitives.formula import ARRAY, LIBRARY
 
-    node: Any = parse(text) if text else None
+    node: Any = parse(text)
     if isinstance(node, ast.Call):
         name, operands = ast.unparse(node.func), node.args
     elif isinstance(node, ast.BinOp):

@@ -16,10 +16,11 @@ import numpy as np
 
 from ..engine.recording.rows import NONE, Call
 from ..engine.table.code import define
-from .blocks import BLOCK, LARGE, buffer, slices
+from .blocks import LARGE, buffer, slices
 from .fuse import TOTALS, float_type, is_total, single_number, total
 
 LEAST = 3  # calls from which on a run is worth it
+BLOCK = LARGE - 1  # elements of a block, which is no large array itself
 
 
 def large_kind(table: Any, call: Any) -> tuple[tuple[int, ...], type] | None:
@@ -77,7 +78,7 @@ def blockwise(
         *[f"    f{row} = np.ascontiguousarray(v{row}).reshape(-1)" for row in large],
         *[f"    v{row} = buffer({shape!r}, T)\n    f{row} = v{row}.reshape(-1)" for row in arrays],
         *[f"    s{row} = 0.0" for row in sums],
-        f"    for part in slices({math.prod(shape)}):",
+        f"    for part in slices({math.prod(shape)}, {BLOCK}):",
         f"        {''.join(f'b{row}, ' for row in made)} = program({', '.join(parts)})",
         *[f"        f{row}[part] = b{row}" for row in arrays],
         *[f"        s{row} += float(np.add.reduce(b{source}))" for row, (_, source) in sums.items()],

@@ -160,7 +160,7 @@ def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
         "known": _KNOWN.format(y=second, first=first, one=f"{_NUMBER} or {has(_ARRAY, _SMALL)}"),
         "second": _SECOND.format(y=second, arguments="a, b"),
         "convert": _CONVERT.format(y=second, first=first),
-        "entered": " and (other._record is record or entered(record, other, site))",
+        "entered": " and (other._record is record or enter(record, other, site))",
         "inputs": _TWO_INPUTS,
         "operands": "other, a" if reflected else "a, other",
         "rows": "other._row, a._row" if reflected else "a._row, other._row",
@@ -183,17 +183,17 @@ def function_of(
     """A function of one tensor or two that is a line of the table of derivatives; ``reflected`` with the operands
     exchanged.
 
-    ``general`` is asked about all that is not plain. A ``signature`` names the operands and what may follow them. One
-    that ``reads`` is an operator of variables, whose first operand is the variable's state. One ``inside`` a rule has
-    the site of the sweep that is recorded.
+    ``general`` runs in all other cases. ``signature`` names the operands and what may follow them. ``reads``: an
+    operator of variables; its first operand is the state that the variable holds. ``inside``: called by a rule of a
+    sweep that is recorded, whose site is fixed.
     """
     formula, binary = primitive.texts[0], len(primitive.texts) == 3
     arguments = "a, b" if binary else "a"
     operands = signature.split(", ")[: 1 + binary] if signature else []
-    named = ""  # an operator's first operand is a tensor
+    named = ""  # of an operator: its first operand is a tensor
     if operands or reads:
-        first = "a = a._read()" if reads else "" if signature == arguments else f"{arguments} = {', '.join(operands)}"
-        named = f"    {first}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
+        unpack = "a = a._read()" if reads else "" if signature == arguments else f"{arguments} = {', '.join(operands)}"
+        named = f"    {unpack}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
     compute, kind = SIGNS.get(primitive.name), "ndarray if type(y) is ndarray else type(x)" if binary else "kind"
     # more than Python's operators: it differs by the kind of value
     function = f"forward[{kind}]" if compute is None else "compute"
@@ -220,7 +220,7 @@ def function_of(
             "begin": f"record, frame, {first} = a._record, _getframe(1), a._value",
             "frame": "",
             "caller": "",
-            "site": "frame.f_lasti if frame is record.frame else site_of(record, frame)",
+            "site": "frame.f_lasti if frame is record.frame else site_or_none(record, frame)",
         }
     texts |= _of_two(first, second, reflected) if binary else _OF_ONE
     if compute is not None:
@@ -236,8 +236,8 @@ def function_of(
         "number": number,
         "real": real,
         "is_regular_pair": is_regular_pair,
-        "site_of": site_of,
-        "entered": entered,
+        "site_or_none": site_or_none,
+        "enter": enter,
         "ignore_fp_errors": ignore_fp_errors,
         "run_number": run_number,
         "state": state,
@@ -268,7 +268,7 @@ class ForwardFunction(dict[type, "Function"]):
         return found
 
 
-def site_of(record: Record, frame: FrameType) -> int | None:
+def site_or_none(record: Record, frame: FrameType) -> int | None:
     """The site of an operation in a frame that has not written the last row; None where ``record.write`` looks for it.
 
     Here it is known where this is the open recording, and the frame the user's.
@@ -280,8 +280,8 @@ def site_of(record: Record, frame: FrameType) -> int | None:
     return record.current_site(frame)
 
 
-def entered(record: Record, tensor: Tensor, site: int) -> bool:
-    """Enters an operand of a statement; False where it stays in another recording."""
+def enter(record: Record, tensor: Tensor, site: int) -> bool:
+    """Writes the leaf of an operand that the recording does not know; False where it stays in another recording."""
     record.row_or_new_leaf(tensor, None, site)
     return tensor._record is record
 

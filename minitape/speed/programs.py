@@ -7,6 +7,7 @@ that a chain of a thousand of them costs a few nanoseconds each.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -16,7 +17,7 @@ import numpy as np
 
 from ..engine.table.accelerator import fast
 from ..engine.table.code import define, with_operands
-from ..engine.table.primitives.formula import ARRAY
+from ..engine.table.primitives.formula import ARRAY, LIBRARY
 from . import blockwise, fuse, kernels
 from .rolled import rolled
 
@@ -27,11 +28,10 @@ Table: TypeAlias = Any  # minitape.functions.program.Table, of a package above
 
 ONCE_MORE = 512  # runs after which numba is loaded to fuse a program
 
-LONG = 256  # scalar calls that earn the loading of numba sooner
+LONG = 256  # calls on numbers, or on pieces of arrays, that earn the loading of numba sooner
 FEW = 48  # scalar calls that are worth a compiled loop
-BIG = 4096  # elements from which on an array is dropped as soon as no call reads it any more
+BIG = 4096  # elements of such a piece; from them on an array is dropped as soon as no call reads it any more
 
-_HEAD = "def program({arguments}):\n"
 _ALIASES = {"identity", "stop_gradient"}
 
 
@@ -60,7 +60,7 @@ class Writer:
         self.calls = [c for c in calls if c.row not in self.same]
         self.constants = constants
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
-        self.scope |= ARRAY
+        self.scope |= ARRAY | LIBRARY if block else ARRAY  # small arrays are computed with more care
         self.lines: list[str] = []
         self.warns = False  # whether some of it is NumPy's, which warns of infinities
         self.written = 0  # runs
@@ -93,8 +93,8 @@ class Writer:
         for run in self.runs:
             self._end(run)
         names = "".join(f"{self._name(r)}, " for r in self.fetches)
-        head = _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds))
-        text = f"{head}{''.join(self.lines)}    return ({names})\n"
+        arguments = ", ".join(f"v{r}" for r in self.feeds)
+        text = f"def program({arguments}):\n{''.join(self.lines)}    return ({names})\n"
         return define(text, "<formula function>", self.scope)["program"]
 
     # -- runs --------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class Writer:
             return False
         self.scope |= {"empty": np.empty, "buffer": fast.buffer, real.__name__: real}
         for row in writer.filled:
-            make = "buffer" if np.prod(shapes[row]) >= fast.large else "empty"
+            make = "buffer" if math.prod(shapes[row]) >= fast.large else "empty"
             shape = f"v{self.feeds[0]}.shape" if self.block else repr(shapes[row])
             self.lines.append(f"    v{row} = {make}({shape}, {real.__name__})\n")
         self._write_run(calls, function, arguments, writer.outputs)
@@ -256,9 +256,8 @@ class Writer:
             self.lines.append(f"    {' = '.join(sorted(dead))} = None\n")
 
     def _is_big(self, row: int) -> bool:
-        if row in self.constants or row in self.feeds:  # others hold these anyway
-            return False
-        return bool(np.prod(self.table.shape_dtypes[row][0]) >= BIG)
+        held = row in self.constants or row in self.feeds  # by others
+        return not held and math.prod(self.table.shape_dtypes[row][0]) >= BIG
 
 
 class _Run:
@@ -290,9 +289,8 @@ def _same_values(table: Table, calls: Sequence[Call]) -> dict[int, int]:
         if call.primitive.name == "slice":
             known = slices.setdefault((source, repr(call.attrs["spec"])), call.row)
         else:
-            alias = call.primitive.name in _ALIASES and table.shape_dtypes[call.row][1].kind != "O"
-            alias = alias or fuse.exponent(table, call) == 1
-            known = source if alias else call.row
+            alias = call.primitive.name in _ALIASES or fuse.exponent(table, call) == 1
+            known = source if alias and table.shape_dtypes[call.row][1].kind != "O" else call.row
         if known != call.row:
             same[call.row] = known
     return same
@@ -335,15 +333,15 @@ class CompiledRows:
     def _write(self, fused: bool = False) -> None:
         writer = self.writer(fused)
         self.function, self.warns = writer.write(), writer.warns
-        self.numbers = len(writer.scalars)
 
     def fuse(self, runs: int) -> bool:
         """Rows that run often earn compiled loops, where numba is at hand (or after many more runs); whether that is
         settled.
         """
-        if not kernels.available() or sum(fuse.fusable(self.table, c) is not None for c in self.calls) < fuse.LEAST:
+        sizes = [math.prod(self.table.shape_dtypes[c.row][0]) for c in self.calls if fuse.fusable(self.table, c)]
+        if not kernels.available() or len(sizes) < fuse.LEAST:
             return True
-        if runs < ONCE_MORE and self.numbers < LONG and "numba" not in sys.modules:
+        if runs < ONCE_MORE and sum(1 + size // BIG for size in sizes) < LONG and "numba" not in sys.modules:
             return False
         self._write(fused=True)
         return True

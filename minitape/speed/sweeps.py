@@ -103,6 +103,8 @@ def _array_sweep(
             if (g is None and (op > CALL or call.outputs == 1)) or (foreign and matters[row] == ENDS_HERE):
                 continue
             if op > CALL:
+                if row not in sources:  # before the step, whose last share may take the place of g
+                    del adjoints[row]
                 if recorded:
                     primitive = BY_CODE[op - FIRST_CODE]
                     z, read = value_of(row) if primitive.keeps_output else None, value_of if primitive.keeps else held
@@ -111,7 +113,8 @@ def _array_sweep(
                     z = values[row]
                     kind = type(z) if type(z) in SCALAR else ndarray if g.size < LARGE else None
                     STEPS[kind, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
-            elif call.outputs == 1 and not (primitive := call.primitive).code and type(primitive.rules) is tuple:
+                continue
+            if call.outputs == 1 and not (primitive := call.primitive).code and type(primitive.rules) is tuple:
                 hand_on(call, g, matters, value_of, held, adjoints)
             else:
                 if general is None:
@@ -175,11 +178,9 @@ class _Steps(dict["Object", "Function"]):
 
     def __missing__(self, key: tuple[type[object] | None, int, int, int]) -> Function:
         kind, code, *wanted = key
-        p, recorded, text = (
-            BY_CODE[code - FIRST_CODE],
-            kind is EagerTensor,
-            "def step(g, z, x, y, a, b, adjoints):\n    pass\n",
-        )
+        p, recorded = BY_CODE[code - FIRST_CODE], kind is EagerTensor
+        text = "def step(g, z, x, y, a, b, adjoints):\n    pass\n"
+        last = "b" if wanted[1] and len(p.texts) == 3 and p.texts[2] != "-" else "a"  # no rule needs g after this one
         for rule, x, row, matters in zip(p.texts[1:], "xy", "ab", wanted, strict=False):
             if rule == "-" or not matters:
                 continue
@@ -190,7 +191,7 @@ class _Steps(dict["Object", "Function"]):
                     f"share.dtype is not {x}.dtype"
                 ] * ("(" in rule or "." in rule)
                 text += _STEP.format(
-                    rule=f"rule_{x}(g, z, x, y)" if kind is None else rule,
+                    rule=rule if kind or rule == "g" else f"rule_{x}(g, z, x, y{', over=g' * (row == last)})",
                     unlike=" or ".join(unlike) or False,
                     x=x,
                     row=row,

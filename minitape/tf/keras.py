@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..common.habits import with_advice
+from ..common.habits import no_attribute
 from ..engine.hooks import hooks
 from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.evidence import note_creation
@@ -317,7 +317,7 @@ class Sequential(Layer):
     if not TYPE_CHECKING:  # for a checker of types these names are not there
 
         def __getattr__(self, name: str) -> Object:  # compile, fit, summary
-            raise with_advice(AttributeError(not_here(f"keras.Sequential.{name}")), name)
+            raise no_attribute(not_here(f"keras.Sequential.{name}"), name, self)
 
 
 # -- losses ----------------------------------------------------------------------------------------

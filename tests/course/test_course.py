@@ -564,7 +564,10 @@ def test_what_is_chosen_of_a_prediction_is_committed_and_shown_again(forgetful):
     assert (widget.text, widget.choices, widget.chosen, widget.said) == ("What is y?", ["6.0", "9.0"], "", "")
     for choice in ("9.0", "6.0"):
         widget._asked(widget, {"choice": choice}, [])
-        assert (widget.chosen, widget.said) == (choice, f"You predict: {choice}. Now run the next cell.")
+        assert (widget.chosen, widget.said) == (
+            choice,
+            f"You predict: {choice}. Now run the next cell: Shift+Enter, twice.",
+        )
     assert json.loads(progress_file().read_text())["predictions"] == {"test.q": "6.0"}
     assert predict("test.q", "What is y?", [6.0, 9.0])._widget().chosen == "6.0"  # the cell is run again
     assert predict("test.q", "What is z?", [1, 2])._widget().chosen == ""  # and has other choices by now

@@ -6,6 +6,7 @@ import re
 import pytest
 from test_exercise_programs import EXERCISES, SOLUTIONS, answer, solved
 
+import minitape as tf
 from minitape.course.checker import feedback
 
 VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
@@ -36,6 +37,21 @@ VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
      "only what is trainable and read is"),
     ("02.2", {"x": 44, "u": 10, "v": 4, "y": 24}, "y: 24 is the value of y", "At x"),
     ("02.2", {"x": 44, "u": 24, "v": 4, "y": 1}, "u: That is too large", "value of y"),
+    ("02.2", {"x": 88, "u": 20, "v": 8, "y": 2}, "Hint: ", "value of x"),
+    ("02.2", {"x": 24, "u": 24, "v": 24, "y": 24}, "Hint: ", "the sum of 2"),
+    ("02.2", {"x": 1, "u": 4, "v": 5, "y": 44}, "Hint: ", "how fast"),
+    ("02.1", {1: [0, 0], 2: [1, 1], 3: [2, 2]}, "Hint: ", "too large"),
+    ("02.1", {1: [0], 2: [1, 0], 3: [2, 1]}, "\n  1: expected a list of 2, got a list of 1\n", "too few"),
+    ("02.4", {"A": True, "B": False, "C": True, "D": False}, "Hint: ", "in other places"),
+    ("01.3", [float("nan"), 6.0, 9.0], "Hint: ", "A number says"),
+    ("03.5", ["d:1"], "'d:1' does not belong", "d:1:0"),
+    ("04.1", [tf.Variable(1.0, name="a")], "Is it words that are asked for", "does not belong"),
+    ("05.1", {"A": "error", "B": 8.0, "C": 12.0, "D": "error"}, "the sum of their gradients", "only the last"),
+    ("06.1", {"A": 3.0, "B": None, "C": 8.0, "D": 3.0}, "Hint: ", "how fast p"),
+    ("06.2", {"A inner": 8.0, "A outer": 12.0, "B inner": 8.0, "B outer": 8.0}, "Hint: ", "amounts meet"),
+    ("08.4", [0.0, None, 0.0, None], "Hint: ", "reverse"),
+    ("08.5", ["line 5", "line 6", "line 7"], "or numbers?", "does not belong"),
+    ("14.3", {"cause": "unused", "line": 7}, "Hint: ", "too"),
     ("05.1", ["error", 12, 4, "error"], "C: several targets in one call", "value of y"),
 ]  # fmt: skip
 LISTS = [  # in the order of the names that are asked for
@@ -74,9 +90,27 @@ PROGRAMS = [
     ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0"), "begins at the row of its target"),
     ("12.6", solved("12.6", "gradient(loss, parameters)", "gradient(loss, parameters[0])"), "as if it were a list"),
     ("12.7", solved("12.7", "g, g.sum(axis=0)", "g * b, g.sum(axis=0)"), "x is not multiplied by b"),
-    ("13.9", solved("13.9", " / seen.std", " * seen.std"), "Divide by it"),
     ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x + tf.round(x) - x"), "their gradients cancel"),
 ]
+PROGRAMS += [  # of a third reading: a wrong way that was accepted, and causes that were guessed
+    ("06.5", solved("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x + 0.0")
+     .replace("else rest", "else factor * rest"),
+     "more is computed after rest"),
+    ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x.assign(tf.round(x))"), "leave x as it is"),
+    ("12.2", SOLUTIONS["12.2"].replace("(g * y, g * x)", "(g * z / x, g * z / y)"), "ZeroDivisionError"),
+    ("12.3", solved("12.3", "range(target.row, -1, -1)", "range(target.row + 1)"), "3.0 arrives at the sum"),
+    ("12.6", solved("12.6", "zip(now, ", "zip(start, "), "begins at the start again"),
+    ("01.4", solved("01.4", "            inner.watch(x)\n", ""), "Hint: inner: The tape does not watch x"),
+    ("01.4", solved("01.4", "        outer.watch(x)\n", ""), "Hint: outer: The tape does not watch x"),
+    ("02.3", "def rule(arrived, x, y):\n    return (arrived, -arrived) if x > y else (-arrived, arrived)",
+     "your function is right"),
+    ("05.2", SOLUTIONS["05.2"].replace("return [", "return sum([").replace("(z, x)]", "(z, x)])"),
+     "That is the sum of both. Ask"),
+    ("11.3", solved("11.3", "tf.identity(x), grad", "grad, tf.identity(x)"), "or is something else meant there"),
+    ("03.2", solved("03.2", "tf.Variable(start)", "tf.constant(start)")
+     .replace("    loss =", "    tape.watch(w)\n            loss =")
+     .replace("w.assign_sub(0.1 * tape.gradient(loss, w))", "w = w - 0.1 * tape.gradient(loss, w)"), "and no variable"),
+]  # fmt: skip
 LEAVING = """
 def lowest(f, start, steps):
     x = tf.constant(start)

@@ -172,7 +172,7 @@ def test_a_prediction_is_compared_with_the_truth_in_the_language(folder, capsys,
     write(folder, "check", texts["check"])
     question = predict("t.p1", "Was ist y?", ["<an error>", 6.0])
     assert repr(question) == "<Predict: Was ist y?>\n  - <an error>\n  - 6.0\n<To choose, run this cell.>"
-    assert question.commit("<an error>") == "<You predict: <an error>. Now run the next cell.>"
+    assert question.commit("<an error>") == "<You predict: <an error>. Now run the next cell: Shift+Enter, twice.>"
     assert json.loads(progress_file().read_text())["predictions"] == {"t.p1": "<an error>"}
     assert question._widget().chosen == "<an error>"
     assert (

@@ -253,3 +253,18 @@ def test_several_targets_weights_and_a_source_in_the_middle():
 def test_a_longer_recording(factors):
     got = derivative(lambda x: reduce(mul, [x] * factors), 2)(tf.constant(1.001, tf.float64))
     check(float(got), factors * (factors - 1) * 1.001 ** (factors - 2), factors, 1e-10)
+
+
+def test_a_tape_that_is_entered_again_is_drawn_as_a_new_one():
+    def rows(again):
+        x, inner = tf.Variable(3.0, name="x"), tf.GradientTape()
+        with tf.GradientTape() as outer:
+            for _ in range(2):
+                inner = inner if again else tf.GradientTape()
+                with inner:
+                    y = tf.sin(x * x)
+                g = inner.gradient(y, x)
+            assert abs(float(g) - 6.0 * np.cos(9.0)) < 1e-5
+        return [(row["label"], row["name"], row.get("below")) for row in tf.snapshot(outer)["rows"]]
+
+    assert rows(True) == rows(False) and sum(below is not None for *_, below in rows(True)) >= 8

@@ -196,6 +196,22 @@ def test_a_branch_that_is_not_taken_may_refuse_the_values_of_the_first_run():
     assert [int(deeper(tf.constant(n))) for n in (0, 2, 3, 0)] == [0, 2, 3, 0]
 
 
+def test_later_calls_refuse_what_operations_refuse_of_values():
+    divide = tf.function(lambda a, b: a // b)
+    power = tf.function(lambda a, b: a**b)
+    look = tf.function(lambda x, i: tf.gather(x, i) + tf.gather_nd(x, i[None]))
+    four, two, numbers = tf.constant(4), tf.constant(2), tf.constant([1.0, 2.0, 4.0])
+    for f, good, bad, result in ((divide, two, 0, 2), (power, two, -1, 16)):
+        assert f(four, good) == f(four, good) == result
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            f(four, tf.constant(bad))
+        assert "This is from a traced function" in caught.value.__notes__[-1]
+        assert f(four, good) == result
+    assert look(numbers, two) == look(numbers, two) == 8.0
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        look(numbers, tf.constant(3))
+
+
 def test_branches_of_other_shapes_and_loops_that_grow_are_pythons():
     f = tf.function(lambda x: tf.cond(tf.reduce_sum(x) > 0.0, lambda: x, lambda: tf.reduce_sum(x)))
     assert f(tf.constant([1.0, 2.0])).shape == [2] and f(tf.constant([-1.0, -2.0])) == -3.0

@@ -133,3 +133,46 @@ def test_a_slice_of_a_large_array_hands_back_zeros_elsewhere():
         want = np.zeros(n, np.float32)
         want[low:high] = 3.0
         assert (tape.gradient(y, x).numpy() == want).all()
+
+
+def test_a_sweep_writes_over_no_adjoint_that_is_asked_for_or_held():
+    rng = np.random.default_rng(3)
+    x, seed = rng.standard_normal((2, *SHAPE)).astype(np.float32)
+    held = []
+
+    @tf.custom_gradient
+    def seen(a):
+        return tf.identity(a), lambda dz: (held.append(dz), dz)[1]
+
+    def program(v):
+        a = tf.tanh(v)  # three shares come to it, and one to what is computed from it
+        b = seen(tf.exp(a))
+        return a, b, tf.tanh(b * a + a) * v - a
+
+    v = tf.Variable(x)
+    with tf.GradientTape() as tape:
+        a, b, y = program(v)
+    together = tape.gradient(y, [v, a, b], output_gradients=tf.constant(seed))
+    kept = [g.numpy() for g in (*together, held.pop())]
+    for place, want in zip([*range(0, len(x), 30)], kept[0][::30], strict=True):  # rows are small: another way
+        u = tf.Variable(x[place])
+        with tf.GradientTape() as tape:
+            sources = program(u)
+        found = tape.gradient(sources[2], [u, *sources[:2]], output_gradients=tf.constant(seed[place]))
+        assert np.allclose(found[0], want, rtol=1e-4, atol=1e-5)
+        for g, wide in zip((*found, held.pop()), kept, strict=True):
+            assert np.allclose(g, wide[place], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.skipif(not blocks._COUNTS, reason="this Python does not count all references")
+def test_a_sweep_computes_in_the_memory_of_its_adjoints():
+    v = tf.Variable(np.ones((401, 301), np.float32))
+    with tf.GradientTape() as tape:
+        y = v
+        for _ in range(6):
+            y = tf.tanh(y) * v
+    size = v.numpy().nbytes
+    before = sum(raw.nbytes == size for raw in blocks._pool)
+    gradient = tape.gradient(y, v)
+    assert gradient.shape == v.shape
+    assert sum(raw.nbytes == size for raw in blocks._pool) - before <= 2  # of 24 shares and sums

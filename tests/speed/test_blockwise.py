@@ -5,6 +5,8 @@ import pytest
 
 import minitape as tf
 from minitape.engine.table.primitives import TABLE
+from minitape.functions import program
+from minitape.speed import fuse
 
 SHAPES = [(65_536,), (300, 301), (7, 100, 101)]  # one block fits, or does not
 ELEMENTWISE = [p for p in TABLE.values() if p.code]
@@ -103,11 +105,33 @@ def test_what_the_caller_holds_is_not_written_to():
     assert (x.numpy() == before).all() and (first.numpy() == kept).all() and (second.numpy() != kept).any()
 
 
-def test_after_many_calls():
-    compiled = tf.function(lambda x: (tf.sin(x * 2.0 + 1.0) * x, (x * 2.0 - x) * x + 1.0))
-    x = values((70_000,))
-    want = [np.sin(x.numpy() * 2 + 1) * x.numpy(), x.numpy() ** 2 + 1]
-    for _ in range(60):
-        got = compiled(x)
-    for g, w in zip(got, want, strict=True):
-        np.testing.assert_allclose(g, w, rtol=2e-6)
+def test_an_array_that_is_one_number_is_an_array_where_nothing_else_is():
+    agree(lambda s: tf.reduce_sum(tf.exp(tf.sin(tf.ones([70_000]) * s))), tf.constant(0.5))
+    agree(lambda x, s: tf.sin(tf.fill([70_000], s) * 2.0) ** tf.ones([70_000]) + x, values((70_000,)), tf.constant(0.5))
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_compiled_loops_between_numpys_functions_give_the_same_bits(real, monkeypatch):
+    pytest.importorskip("numba")
+    loops = []
+    monkeypatch.setattr(program, "OFTEN", 3)
+    monkeypatch.setattr(fuse, "compiled", lambda *given, make=fuse.compiled: loops.append(given[0]) or make(*given))
+
+    def function(x, c):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.sin(x * 2.0 + c) * x - 1.0
+            z = tf.sqrt(tf.tanh(y / (x + 1.0)) ** 2.0 + 0.5) * (tf.maximum(x, y) - c) ** c
+            loss = tf.reduce_sum(z * noise) + tf.reduce_mean(z)
+        return z, loss, tape.gradient(loss, x)
+
+    for shape in [(66_001,), (300, 301)]:
+        x, noise, c = values(shape, 1, real), values(shape, 2, real), tf.constant(0.75, real)
+        compiled, plain = tf.function(function), [t.numpy() for t in function(x, c)]
+        calls = [[t.numpy() for t in compiled(x, c)] for _ in range(6)]
+        for got in calls[1:]:
+            for g, w in zip(got, calls[1], strict=True):
+                np.testing.assert_array_equal(g, w)
+        for g, w in zip(calls[1], plain, strict=True):
+            np.testing.assert_allclose(g, w, rtol=2e-5 if real == np.float32 else 1e-12)
+    assert len(loops) >= 4 and all(text.count(" = ") >= 2 for text in loops)

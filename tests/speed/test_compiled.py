@@ -1,5 +1,6 @@
 """Compiled programs: fused loops, of arrays and of single numbers, give what plain NumPy gives."""
 
+import sys
 import threading
 
 import numpy as np
@@ -229,3 +230,31 @@ def test_division_by_zero_is_found_when_it_runs():
     assert f(tf.constant(7), tf.constant(2)).numpy() == 3
     with pytest.raises(tf.errors.InvalidArgumentError, match="Integer division by zero"):
         f(tf.constant(7), tf.constant(0))
+
+
+def test_later_calls_take_few_steps():
+    """What no call may have more of, whatever the machine: calls of Python functions."""
+    x = tf.constant(1.0)
+    count = [0]
+
+    def note(frame, event, argument):
+        count[0] += event == "call"
+
+    v = tf.Variable(1.0)
+    branch = tf.function(lambda x: tf.cond(x > 0.0, lambda: x * x, lambda: -x))
+    turns = tf.function(lambda x: tf.while_loop(lambda i, y: i < 100, lambda i, y: (i + 1, y + x), [0, x])[1])
+    for f, most in (
+        (tf.function(lambda x: x + 1.0), 5),
+        (branch, 13),
+        (turns, 420),
+        (tf.function(lambda x: v.assign_sub(x).read_value()), 18),
+    ):
+        for _ in range(3):
+            f(x)
+        count[0] = 0
+        sys.setprofile(note)
+        try:
+            f(x)
+        finally:
+            sys.setprofile(None)
+        assert 1 < count[0] <= most

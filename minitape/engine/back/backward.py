@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..types import Adjoint, End, Function, Result
     from .tape import GradientTape
 
-NOTHING: Any = {}.get  # of a sweep that gets nowhere
+NOTHING: Any = {}.get  # what a sweep returns that starts nowhere: no row has an adjoint
 _WATCHED = itemgetter(2)  # of a member of a recording
 
 
@@ -47,7 +47,7 @@ def gradients_of(
             one = ONE[type(target._value)]
         elif target.dtype.kind == "s":
             continue
-        else:  # integers pass: the operation that made them says what passes
+        else:  # integers, too: the rule of what made them says whether anything passes
             one = first_adjoint(target, given, recorded)
         starts[row] = starts[row] + one if row in starts else one
     ends: list[Sequence[int]] = []
@@ -78,8 +78,8 @@ def gradients_of(
 
 
 def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], recorded: bool) -> Function:
-    """Brings these starts (adjoints by row) to the rows ``wanted``. Returns what gives the adjoint of a row.
-    ``recorded``: an outer tape, or a function that is traced, is to know how they were computed.
+    """Sweeps back from ``starts`` (adjoints by row) to the rows ``wanted``, and returns a function that gives the
+    adjoint of a row. ``recorded``: the sweep itself is written down, for an outer tape or a function that is traced.
     """
     record, spans, watched = tape._record, tape.spans, tape.watched
     assert record is not None
@@ -88,15 +88,16 @@ def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], reco
     if not wanted:
         return NOTHING
     reachable: bytearray | None
-    if not (  # all that any tape watches is asked for, and all that depends on it is on this tape
+    all_is_asked = (  # all that any tape watches, and all that depends on it is on this tape
         watched.keys() == wanted
         and not (tape.late or tape._recording or record.trace)
         and len(spans) == 1
         and max(starts) < spans[0][1]
         and (len(record.members) == 1 or all(map(wanted.issuperset, map(_WATCHED, record.members))))
-    ):
+    )
+    if not all_is_asked:
         reachable = reachable_rows(tape, wanted)
-    elif record.called or record.large or (recorded and len(record.members) > 1):
+    elif record.called or record.large or (recorded and len(record.members) > 1):  # a share for a constant is dear
         reachable = bytearray(b"\1") * len(record)
         for row in record.untracked:  # noted when they were written
             reachable[row] = 0
@@ -112,7 +113,5 @@ def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], reco
 
 
 def _mandatory_inputs(record: Record) -> set[int]:
-    """The inputs of calls that TensorFlow asks for their gradient whether they lead to a source or not: functions of
-    the user, and operations without a gradient, which are refused.
-    """
+    """The inputs of calls of mandatory primitives."""
     return {row for call in record.mandatory for row in call.inputs if differentiable(record, row)}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
-    """Marks each row in [low, high) that has a marked input (and passes the gate): with 1, or with 2 where its dtype
+    """Marks each row in [low, high) that has a marked input (and passes the gate): with 1, or with 8 where its dtype
     is one through which no gradient flows on.
     """
     for first in range(low, high, CHUNK):
@@ -30,7 +30,7 @@ def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytea
             elif call.primitive.code != STOP_CODE:
                 for i in call.inputs:
                     if marks[i] & 1:
-                        marks[row] = 1 if value.dtype.kind in CONTINUOUS else 2
+                        marks[row] = 1 if value.dtype.kind in CONTINUOUS else 8
                         break
 
 

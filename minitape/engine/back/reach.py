@@ -11,7 +11,8 @@ from .marks import propagate
 if TYPE_CHECKING:
     from .tape import GradientTape
 
-# a mark of a reachable row beside 1: a source whose own operation is not on the tape hands nothing on
+# the mark of a source whose own operation is not on the tape: reachable (bit 0), but it hands nothing on (bit 2);
+# bit 3 is of a row through which nothing flows on, see propagate; bit 1 is free, for minitape.speed.long
 ENDS_HERE = 0b101
 
 
@@ -36,11 +37,11 @@ def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
                 if foreign is not None and record.cell(row)[0] != LEAF:
                     foreign.add(row)
         propagate(record, on, first, min(last, n))
-    return on.replace(b"\2", b"\1")
+    return on.replace(b"\x08", b"\1")
 
 
 def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
-    """For each row, 1 when it is on the tape and depends on one of the source rows."""
+    """For each row, a mark that is not 0 when it is on the tape and depends on one of the source rows."""
     record, foreign, on = tape._record, set[int](), None
     assert record is not None
     start, end = 0, len(record)

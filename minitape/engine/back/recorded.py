@@ -27,10 +27,10 @@ def record_sweep(
             frame = user_frame(_getframe(1))
             state.site = None if frame is None else (frame.f_code, frame.f_lasti)
         number = tape.number if tape._record is outer else None
-        outer.writers = appended(outer.writers, (len(outer), number, tuple(starts), tuple(wanted)))
+        outer.writers = appended(outer.writers, (len(outer), number, [*starts], [*wanted], [*tape.spans]))
         if outer.open and state.site is not None:
             outer.fixed = outer.current_site()
         return run_sweep(record, starts, wanted, *how)
     finally:
         state.site, outer.fixed = site, fixed
-        outer.writers = appended(outer.writers, (len(outer), writer, (), ()))
+        outer.writers = appended(outer.writers, (len(outer), writer, (), (), ()))

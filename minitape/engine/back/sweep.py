@@ -112,7 +112,7 @@ class Sweep:
         else:
             shares = {i: rule(g, *values, **call.attrs) for i in wanted if (rule := rules[i]) is not None}
         return {
-            # what a function of the user gave stays as it is, as in TensorFlow
+            # what a function of the user gave (it is mandatory) keeps its shape and dtype, as in TensorFlow
             i: share if primitive.mandatory else match_input(share, values[i + 1])
             for i, share in shares.items()
             if share is not None
@@ -129,7 +129,7 @@ class Sweep:
         return self.adjoints.get(row)
 
     def rules(self, primitive: Primitive, z: Adjoint) -> Rules:
-        """The rules of a primitive: those of the textbook's lines are compiled for what they compute with."""
+        """The rules of a primitive; those of a line of the table are compiled for the kind of value z, see form_of."""
         if not primitive.code:
             return primitive.rules
         rules = recorded_rules(primitive.code) if self.recorded else form_of(primitive.code, z).rules

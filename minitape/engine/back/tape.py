@@ -67,9 +67,9 @@ class GradientTape:
     tf.Tensor(6.0, shape=(), dtype=float32)
     """
 
-    _record: Record | None = None
+    _record: Record | None = None  # its recording; whether it records now, _recording says
     _start = 0  # the first row of the open span
-    number: int | None = None  # among the recording's members
+    number: int | None = None  # its place among the recording's members
     _held: Callable[[], object] | None = None  # of its block, see InterruptSafeExit
     _paused = False  # whether it is in a block of stop_recording()
     late = False  # whether something was watched after its first use, or outside of the block
@@ -179,8 +179,8 @@ class GradientTape:
         if _OWN[frame.f_code.co_filename]:
             frame = user_frame(frame) or frame
         here = ((frame.f_code, frame.f_lasti),)
+        record = self._record
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
-            record = self._record  # another one, perhaps, once a tensor was watched
             if len(self.notes) < tape_methods.NOTES:
                 row = 0 if record is None else record.base + len(record.rows) // WIDTH
                 self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else weak(t), here))
@@ -300,7 +300,7 @@ class GradientTape:
             raise hooks.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
         place = frames(_getframe(1))
         note_gradients(gradients, targets, flat, place, bool(state.tapes))
-        nones = [*map(is_, gradients, repeat(None))]  # whether each of them is None
+        nones = [*map(is_, gradients, repeat(None))]
         self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
         if True in nones and _WARNS:  # one warning, with its reason, for each
             hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
@@ -319,12 +319,14 @@ class GradientTape:
                 self._leave()
 
     def _end(self, stack: Stack) -> None:
-        """After a gradient: a tape that is not persistent is used up, and its large arrays are released."""
+        """After a gradient: a tape that is not persistent is used up, and its large arrays are released once no other
+        tape can ask.
+        """
         record, question = self._record, self.last
         assert record is not None and question is not None
         if record.watchers:
             record.notify()
-        if True in question.nones or not question.nones:
+        if True in question.nones or not question.nones:  # an error that comes of a None is to say why
             hooks.watch_errors()
         if self._persistent:
             if len(self.questions) < ASKED:  # for pictures

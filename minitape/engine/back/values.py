@@ -19,7 +19,7 @@ from ..tensor.tensor import EagerTensor
 if TYPE_CHECKING:
     from ..recording.record import Record
     from ..tensor.tensor import Tensor
-    from ..types import Adjoint, Array, ArrayValues, Sizes
+    from ..types import Adjoint, ArrayValues, Sizes
 
 
 Cells: TypeAlias = tuple[int, int, int, int, Any]  # of a row: its number, op, a, b and call
@@ -27,17 +27,7 @@ Cells: TypeAlias = tuple[int, int, int, int, Any]  # of a row: its number, op, a
 
 def column(record: Record) -> ArrayValues:
     """The values of the rows; of a long recording few are read."""
-    return Column(record) if record.base else record.column(5)
-
-
-class Column:
-    """The values of a long recording."""
-
-    def __init__(self, record: Record) -> None:
-        self.record = record
-
-    def __getitem__(self, row: int) -> Array:
-        return self.record.stored(row)
+    return record if record.base else record.column(5)
 
 
 def operations(record: Record, low: int, high: int) -> Iterator[Cells]:

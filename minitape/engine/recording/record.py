@@ -50,18 +50,18 @@ class Record(RowTable):
     open = True
     small = SMALL
     blocks: Sequence[Any] = ()  # of rows that are packed, see minitape.speed.packed
-    tapes = 0  # tapes that may still ask for gradients
+    tapes = 0  # its tapes that are alive, also those that are used up
     paused = 0  # tapes inside stop_recording()
     # what few recordings have is made when the first of it comes, see appended()
-    mandatory: Sequence[Call] = ()  # calls whose gradient does more than give shares, see minitape.engine.back.backward
+    mandatory: Sequence[Call] = ()  # calls of primitives that are mandatory
     events: Sequence[Event] = ()
-    # (first row, which of the members wrote from there on, its gradient's targets and sources)
-    writers: Sequence[tuple[int, int | None, tuple[int, ...], tuple[int, ...]]] = ()
+    # (first row, which of the members wrote from there on, its gradient's targets and sources, the member's spans)
+    writers: Sequence[tuple[int, int | None, Sequence[int], Sequence[int], Sequence[tuple[int, int]]]] = ()
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
     watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
 
     def __init__(self) -> None:
-        self.rows, self.segments, self.leaves = [], [], {}
+        self.rows, self.segments, self.leaves = [], [], {}  # rows: their cells, six for each, one after the other
         self.kinds: set[type] = set()  # of values
         self.fixed: int | None = None  # the site of all rows while a sweep is recorded
         self.frame: FrameType | None = None  # the user's that wrote the last row; None: it is to be looked for
@@ -75,7 +75,7 @@ class Record(RowTable):
         self.variables: dict[int, tuple[ResourceVariable, list[int]]] = {}
         # rows on no tape: leaves that are not watched, and what is computed from them alone
         self.untracked: set[int] = set()
-        # tapes, spans, watched
+        # tapes, and their spans and what they watch, as they were when the block was entered first
         self.members: list[tuple[ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []
         if state._scope:
             self.scopes = ((0, state._scope),)
@@ -92,9 +92,8 @@ class Record(RowTable):
         return row
 
     def pack(self) -> bool:
-        """Moves the rows into a block where minitape.speed packs them; False, as here, where they stay.
-
-        A recording that grows so long may be one whose block has ended without being left.
+        """Packs the rows, and empties the list, where minitape.speed does (see minitape.speed.packed); False, as here,
+        where they stay. So many rows may come of a block that has ended without being left: it is left now.
         """
         if len(self.rows) % FULL == 0:
             leave_ended()
@@ -111,7 +110,8 @@ class Record(RowTable):
             return row
         if self.trace is not None:
             return self.trace.enter_from_outside(tensor, site)
-        # where tapes may still ask for the row that the tensor knows, or another thread may be using it, it keeps that
+        # while tapes of the old recording live, a tensor stays there if it is a result, or if another thread made that
+        # recording: a leaf is found in leaf_of
         keeps = old is not None and old.tapes > 0 and (old.thread != self.thread or tensor._row not in old.leaves)
         if old is not None and not keeps and tensor._origin is None:
             tensor._origin = origin_of_row(tensor, old)
@@ -192,10 +192,10 @@ class Record(RowTable):
         """
         if self.fixed is not None:
             return self.fixed
-        fixed: int | None
+        fixed = None
         if (pinned := state.site) is not None:
-            code, fixed = pinned
-            offset, self.frame = fixed, None
+            code, offset = pinned
+            fixed, self.frame = offset, None
         else:
             writer = self.frame  # where the function that wrote the last row goes on, its segment is still open
             user = frame or _getframe(1)
@@ -205,7 +205,7 @@ class Record(RowTable):
                 user = user.f_back
             if user is writer:
                 return user.f_lasti
-            fixed, offset = None, user.f_lasti
+            offset = user.f_lasti
             if self.open and get_ident() == self.thread:
                 self.frame = user
         segments = self.segments

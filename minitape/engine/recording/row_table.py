@@ -46,6 +46,9 @@ class RowTable:
         """The value of a row: a number, an array, or the spec of one."""
         return self.rows[WIDTH * row + 5]
 
+    def __getitem__(self, row: int) -> Array:  # where the values are read as those of a list are
+        return self.stored(row)
+
     def store(self, row: int, value: Array) -> None:
         """Stores a value for a row: an array that a rule will read, or the spec of an array that no rule reads."""
         self.rows[WIDTH * row + 5] = value

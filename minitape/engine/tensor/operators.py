@@ -37,12 +37,14 @@ _OTHERS = {"matmul": "matmul", "and": "logical_and", "or": "logical_or", "xor": 
 _COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
 
 
-def _operand(a: Tensor, b: Value, strict: bool = True) -> Tensor:
-    """The other operand of an operator as a tensor."""
+def _operand(a: Tensor, b: Value, strict: bool = True) -> Result:
+    """The other operand of an operator as a tensor; NotImplemented for one of a graph, which has operators of its own.
+    ``strict``: see :func:`~minitape.engine.tensor.convert.convert_operand`.
+    """
     kind = type(b)
     if kind is float or kind is int:
         b = number(a, b)
-    if isinstance(b, Tensor):  # one that waits for a session has operators of its own
+    if isinstance(b, Tensor):
         return b if type(b) is EagerTensor else NotImplemented
     found: Tensor = b._read() if hasattr(b, "_read") else convert_operand(b, a.dtype, strict)
     return found
@@ -58,7 +60,7 @@ def _pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
                 other = _operand(a, b, strict)
             except (TypeError, ValueError):
                 if hasattr(b, f"__r{name}__") and not isinstance(b, (int, float, np.ndarray, np.generic)):
-                    return NotImplemented  # what is no tensor has its turn
+                    return NotImplemented  # an object of another class has an operator of its own
                 raise
             if other is NotImplemented:
                 return other
@@ -78,7 +80,7 @@ def _comparison(primitive: Primitive) -> Function:
 
 
 def _equality(primitive: Primitive, unlike: bool) -> Function:
-    """``==`` or ``!=``: what is ``unlike`` in kind or shape is not equal."""
+    """``==`` or ``!=``; ``unlike`` is the answer where kinds or shapes do not fit."""
 
     def compare(a: Tensor, b: Value) -> Result:
         if b is None:

@@ -62,7 +62,8 @@ class Primitive:
     ) -> None:
         self.name, self.forward, self.keep, self.missing = name, forward, keep, missing
         self.rules: Rules = rules if rules is None or callable(rules) else tuple(rules)
-        # for its gradient in any case, as TensorFlow does
+        # whether a sweep asks for its gradient also where no source is behind it, as TensorFlow does: functions of the
+        # user, and what has no gradient and is refused
         self.mandatory = name in ("custom_gradient", "py_function") or missing == "unregistered"
         self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
         # the same of a formula whose input 0 or 1 is a Python number
