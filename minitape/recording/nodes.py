@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from itertools import islice
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -116,20 +116,12 @@ class TapeNode:
         return place_of_origin(self.origin)
 
     def dtype(self) -> DType | None:
-        """The dtype of a value; None where it is unknown."""
-        return self.shape_dtype()[1]
-
-    def shape_dtype(self) -> tuple[Sequence[int], DType | None]:
-        """The shape and the dtype of a value; () and None where they are unknown, and () for what a function computed
-        inside.
-        """
+        """The dtype of a value, None where it is unknown."""
         if self.tensor is not None:
-            value: Any = getattr(self.tensor, "_value", None)
-            return np.shape(value), self.tensor.dtype
-        if self.record is None:
-            return (), None
-        shape, dtype = self.record.shape_dtype(self.row)
-        return () if self.caller is not None else shape, dtype_of_numpy(dtype)
+            return self.tensor.dtype
+        if self.record is not None:
+            return dtype_of_numpy(self.record.shape_dtype(self.row)[1])
+        return None
 
     def label(self) -> str:
         """The name of the operation behind a row, empty for anything else."""

@@ -25,7 +25,8 @@ LINES = [  # the statements, and the patch of the first that is to blame
     (JAX, "y = jnp.where(n != 0, w / (n * w), 0.0)",
      "y = jnp.where(n != 0, w / (jnp.where(n != 0, n * w, 1.0)), 0.0)"),
     (TORCH, "y = (w > 1.5).float()", None),  # a sigmoid is another number: words only
-    (TORCH, "y = torch.round(w + torch.randn(3))", None),  # one draw
+    (TORCH, "y = torch.round(w + torch.randn(3))",  # one draw
+     "smooth = w + torch.randn(3)\ny = smooth + (torch.round(smooth) - smooth).detach()"),
     (TORCH, "y = torch.round(w - 0.2)", "y = w - 0.2 + (torch.round(w - 0.2) - (w - 0.2)).detach()"),
     (TORCH, "y = torch.round(w).long().float()", None),  # two steps on one line
     (TORCH, "y = torch.round(w)", "y = w + (torch.round(w) - w).detach()"),

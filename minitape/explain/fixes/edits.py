@@ -125,7 +125,7 @@ def leaf(spot: Spot, node: Any) -> Change | None:
     made = unparse(node.value)
     if early is None:
         return node.value, f"({made}).detach().requires_grad_()"
-    return node.value, re.sub(r",? ?requires_grad=True", "", made) + ".requires_grad_()"
+    return node.value, "({}).requires_grad_()".format(re.sub(r",? ?requires_grad=True", "", made))
 
 
 def reduced(spot: Spot, node: Any) -> Change | None:

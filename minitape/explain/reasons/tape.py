@@ -14,6 +14,7 @@ from ...engine.recording.array_spec import ArraySpec
 from ...engine.recording.evidence import creation_of
 from ...engine.tensor.tensor import Tensor
 from ...engine.tensor.variable import UnreadVariable
+from ...engine.values.dtypes import dtype_of_numpy
 from ...recording.bodies import outermost
 from ...recording.nodes import (
     Break,
@@ -132,7 +133,11 @@ class TapeRow(RecordedRow):
             self.kind = "operation"
         self.number = begin.row if begin.record is rules.record else -1
         self.when = 0 if origin is None else origin.when
-        self.shape, dtype = node.shape_dtype()
+        if node.tensor is None and node.record is not None and node.caller is None:  # both at one look
+            self.shape, kind = node.record.shape_dtype(node.row)
+            dtype: Any = dtype_of_numpy(kind)
+        else:
+            self.shape, dtype = np.shape(rules.value(node)), node.dtype()
         self.dtype = "" if dtype is None else dtype.name
         counts = dtype is None or dtype.differentiable
         self.tracked = counts and (on_tape or (computed and node.caller is not None))
@@ -201,7 +206,11 @@ class TapeAdapter:
         if len(self.rules.record) > MOST:
             return []
         run = suspects.CheckedRun(
-            self.rows, [] if self.sweep is None else [self.sweep], self.exits, OPERATIONS, self.out
+            self.rows,
+            [] if self.sweep is None else [self.sweep],
+            self.exits,
+            OPERATIONS,
+            lambda how: tape_words.EXITS.get(how, how),
         )
         return [
             one for check in (suspects.broadcast, suspects.activation_twice, suspects.in_part) for one in check(run)
@@ -274,10 +283,6 @@ class TapeAdapter:
     def in_block(self, when: int) -> bool:
         """Whether something was made after the tape had begun."""
         return any(note[2] < when for note in self.rules.begins)
-
-    def out(self, how: str) -> str:
-        """How a value left, in words."""
-        return tape_words.EXITS.get(how, how)
 
     def anew(self, q: Question, row: RecordedRow, at: text.Statement, when: int, other: int) -> bool:
         """Whether what a statement made again took the place of the source: in a loop, or in the block and before."""
