@@ -92,6 +92,16 @@ def loss(w):
     return jnp.sum(lax.scan(step, jnp.ones(2), jnp.arange(3.0))[0])
 args = w,
 grad = jax.grad(loss)(*args)
+#@ parameters_of_the_state_around closure
+from types import SimpleNamespace
+def forward(params, x):
+    return jnp.sum(jnp.tanh(x @ params["w"] + params["b"]))
+state = SimpleNamespace(params={"w": jnp.ones((2, 2)), "b": jnp.ones(2)})
+w = state.params["w"]
+def loss(params):
+    return forward(state.params, jnp.ones((3, 2))) #! #- return forward(params, jnp.ones((3, 2)))
+args = state.params,
+grad = jax.grad(loss)(*args)["w"]
 #@ scale_on_self closure
 class Process:
     def __init__(self):

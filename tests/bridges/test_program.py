@@ -80,6 +80,45 @@ for _ in range(7):
     print(state["n"], *state["w"], jax.grad(Own(loss))(state["w"]))
 """
 
+KEPT_JAX = """
+import jax
+import jax.numpy as jnp
+
+class Cell:
+    def __init__(self):
+        self.hidden, self.log = jnp.zeros(3), []
+
+class Net:
+    def __init__(self):
+        self.cell = Cell()
+
+    def loss(self, w, x):
+        h = self.cell.hidden
+        h = jnp.tanh(w * x + h)
+        self.cell.hidden = h
+        self.cell.log.append(x)
+        return jnp.sum(h)
+
+net = Net()
+for x in (1.0, 2.0):
+    try:
+        print(jax.grad(net.loss)(jnp.ones(3), x), type(net.cell.hidden).__name__, net.cell.log)
+    except jax.errors.UnexpectedTracerError:
+        print("UnexpectedTracerError at", x, net.cell.log)
+"""
+GATE_JAX = """
+import jax
+import jax.numpy as jnp
+
+def loss(params, x):
+    return jnp.sum((x + params["gate"] * jnp.tanh(x @ params["w"]) - 2.0 * x) ** 2)
+
+params = {"gate": jnp.zeros(()), "w": jnp.full((3, 3), 0.5)}
+for step in range(3):
+    gradient = jax.grad(loss)(params, jnp.linspace(-1.0, 1.0, 12).reshape(4, 3))
+    params = jax.tree.map(lambda p, g: p - 0.01 * g, params, gradient)
+"""
+
 
 def explained(tmp_path, text, *options, arguments=("7", "--verbose"), framework="torch", begun=False):
     """What `minitape explain` says of a program. PyTorch takes seconds to import: the process comes from one that has
@@ -183,6 +222,22 @@ def test_a_program_of_jax_has_the_numbers_that_it_has_alone(tmp_path, options):
     done = explained(tmp_path, STATE_JAX, *options, arguments=(), framework="jax")
     plain = subprocess.run([sys.executable, tmp_path / "train.py"], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, plain.stdout) and "Healthy: w" in done.stderr
+
+
+def test_what_a_function_of_jax_keeps_is_as_it_is_alone_and_is_found_where_it_was_kept(tmp_path):
+    done = explained(tmp_path, KEPT_JAX, arguments=(), framework="jax")
+    plain = subprocess.run([sys.executable, tmp_path / "train.py"], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (1, plain.stdout) and "UnexpectedTracerError at 2.0" in plain.stdout
+    assert "leaked_tracer: self.cell.hidden (train.py, line 16) keeps a value" in done.stderr
+
+
+def test_a_gate_that_begins_at_zero_and_is_trained_is_no_finding(tmp_path):
+    done = explained(tmp_path, GATE_JAX, arguments=(), framework="jax")
+    assert done.returncode == 0 and done.stderr.strip().startswith("Healthy: params['gate'], params['w'] (2 of 2)")
+    alone = "{'gate': 0.0} | jax.grad(lambda p, x: loss(params | p, x))({'w': params['w']},"
+    fixed = GATE_JAX.replace("jax.grad(loss)(params,", alone)
+    done = explained(tmp_path, fixed, arguments=(), framework="jax")
+    assert done.returncode == 1 and "zero_factor: mul (train.py, line 6)" in done.stderr
 
 
 def test_the_error_of_a_program_is_its_own(tmp_path):

@@ -48,7 +48,7 @@ def refused(q: Question) -> Finding | None:
         (jax.errors.NonConcreteBooleanIndexError, "boolean_index"),
     ):
         if isinstance(error, kind):
-            return Finding(cause, site)
+            return (keeps(site) if cause == "leaked_tracer" else None) or Finding(cause, site)
     said = str(error)
     if "size argument" in said:
         return Finding("boolean_index", site, kind="size", what=asks(error, called))
@@ -68,6 +68,18 @@ def refused(q: Question) -> Finding | None:
         kind=next((kind for word, kind in kinds.items() if word in said), ""),
         what=said.partition("\n")[0],
     )
+
+
+def keeps(used: Site) -> Finding | None:
+    """The statement that keeps a tracer in an attribute, which the function reads when it is called again."""
+    at = text.at(used)
+    near = [] if at is None else [at, *(s for name in at.reads for s in text.bound_by(name, at))]
+    read = {ast.unparse(node) for s in near for node in s.nodes if isinstance(node, ast.Attribute)}
+    for s in text.statements(used[0]):
+        kept = read & {ast.unparse(target) for target in s.targets}
+        if kept and s.functions == near[0].functions:
+            return Finding("leaked_tracer", s.site, kind="kept", what=kept.pop())
+    return None
 
 
 def asks(error: Exception, called: str) -> str:
@@ -92,12 +104,10 @@ def result(q: Question) -> Finding | None:
             return Finding("not_scalar", site, kind="none") if value is None else Finding("has_aux", site)
         if "aux" in said:
             return Finding("has_aux", site, kind="none")
-        if value.shape != () or np.iscomplexobj(value):
-            return (
-                Finding("not_scalar", site, what=str(value.shape))
-                if value.shape != ()
-                else Finding("refused", site, kind="complex")
-            )
+        if value.shape != ():
+            return Finding("not_scalar", site, what=str(value.shape))
+        if np.iscomplexobj(value):
+            return Finding("refused", site, kind="complex")
     return None
 
 
@@ -159,21 +169,10 @@ def no_argument(q: Question) -> Finding | None:
         return Finding("argnums", origin.gradient_line, what=str(asked), other=both)
     if q.own:
         return None
-    row = next((row for row in sorted(q.behind) if any(root is q.source for root in q.rows[row].extra.roots)), None)
-    if row is not None:
-        return Finding("closure", reader(q, row), row)
     root, site = recording.log.outside.get(id(q.source), (None, NOWHERE))
-    read_ = (
-        site
-        if root is q.source and root is not None
-        else origin.reads(lambda name, value: name == q.name and value is q.source)
-    )
-    return None if read_ is None else Finding("closure", read_)
-
-
-def reader(q: Question, row: int) -> Site:
-    """The first line that reads a row."""
-    return next((q.rows[at].site for at in sorted(q.behind) if row in q.rows[at].inputs), NOWHERE)
+    if root is None or root is not q.source:
+        site, _ = origin.reads(lambda name, value: name == q.name and value is q.source)
+    return None if site == NOWHERE else Finding("closure", site)
 
 
 # -- the way ---------------------------------------------------------------------------------------
@@ -215,9 +214,12 @@ def unused(q: Question) -> Finding | None:
         if q.after.intersection(fork.rows):
             return Finding("other_branch", fork.site, what=str(fork.taken))
     leaf = next((leaf for leaf in recording.given if leaf.row in q.own), None)
-    site = None if leaf is None else origin.read(leaf)
-    if site is not None:
-        return Finding("closure", site)
+    root, used = recording.log.outside.get(id(leaf and leaf.value), (None, NOWHERE))
+    if leaf is not None and root is leaf.value and hasattr(root, "dtype"):
+        tree = origin.args[leaf.argument]
+        site, name = origin.reads(lambda name, value: value is root or value is tree)
+        own, site = q.name.partition("[")[0], site if name else used
+        return Finding("closure", site, kind="beside", what=name or fill(ARRAY), other=own)
     bent = [row for row in sorted(q.after) if q.rows[row].op in BENDS]
     if bent and any("transpose(" in scope for row in q.after for scope in q.rows[row].scope):
         return at_row(q, "zero_derivative", bent[0], "second")
@@ -283,6 +285,15 @@ def zero(q: Question) -> Finding | None:
     return found
 
 
+def begins_at_zero(q: Question, found: Finding) -> bool:
+    """Whether the factor that made zeros is an argument that is zero now, and gets a gradient that is not: ReZero."""
+    if found.cause != "zero_factor" or found.row is None:
+        return False
+    gates = q.back([at for at in q.rows[found.row].inputs if at not in q.after]) & q.sweep.adjoints.keys()
+    arguments = gates.intersection(q.adapter.recording.chosen)
+    return any(zero_nan.is_zero(q, at) and not q.sweep.adjoints[at].facts()[0] for at in arguments)
+
+
 def is_step(q: Question, row: int) -> bool:
     """Whether a row is constant in steps, and alone cuts its way: its gradient would be zero there for any value."""
     steps = stairs(q, row) or any(one.why == "zero_derivative" for one in q.rows[row].given)
@@ -304,7 +315,9 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
         names = ", ".join(row.name for row in q.rows if row.name and row.kind == "source")
         raise ValueError(f"explain() knows no argument {source!r}. There are: {names}.")
     known = bool(own) or isinstance(source, str) or hasattr(source, "shape")
-    if not known and not q.adapter.origin.reads(lambda name, value: name == q.name and value is source):
+    if not known and not q.adapter.origin.reads(lambda name, value: name == q.name and value is source)[1]:
         raise TypeError(f"explain() takes an array or the name of an argument as its source, but received {source!r}.")
     found = next((finding for check in CHECKS if (finding := check(q)) is not None), Finding("connected"))
-    return words.explanation(q, found, TEXT)
+    answer = words.explanation(q, found, TEXT)
+    answer.intended |= begins_at_zero(q, found)
+    return answer

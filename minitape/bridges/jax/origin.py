@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,19 +25,6 @@ class JaxLeaf(NamedTuple):
     value: Any
     row: int
     argument: int
-    path: tuple  # its keys within the argument
-
-
-def keys(path: Sequence) -> tuple:
-    """The keys of a path of ``jax.tree_util``.
-
-    >>> import jax
-    >>> [keys(path) for path, _ in jax.tree_util.tree_flatten_with_path({"a": [1.0, 2.0]})[0]]
-    [('a', 0), ('a', 1)]
-    """
-    return tuple(
-        next((getattr(key, field) for field in ("key", "idx", "name") if hasattr(key, field)), None) for key in path
-    )
 
 
 class JaxOrigin:
@@ -67,12 +54,6 @@ class JaxOrigin:
         return best.site
 
     @property
-    def gradient_line(self) -> Site:
-        """The line of the program that computes the gradient; the line of the call if there is none."""
-        found = self._gradient()
-        return self.call if found is None else found
-
-    @property
     def _called(self) -> set[str]:
         """What the program calls the function: its own name, and what it gives ``record``."""
         return {
@@ -80,21 +61,23 @@ class JaxOrigin:
             *(unparse(call.args[0]) for call in self._records() if call.args),
         }
 
-    def _gradient(self) -> Site | None:
+    @property
+    def gradient_line(self) -> Site:
+        """The line of the program that computes the gradient; the line of the call if there is none."""
         names = self._called
         for statement in (s for file in (self.call[0], self.head[0]) for s in text.statements(file)):
             for call in statement.calls:
                 asked = call.args[0] if last_name(call.func) in GRADIENTS and call.args else None
                 if asked is not None and names & {unparse(asked), last_name(asked)}:
                     return statement.file, call.lineno
-        return None
+        return self.call
 
     @property
     def compiled(self) -> str:
         """How the program's text compiles the function: "itself", or as a "part" of what it compiles, also where some
         arguments are not traced; empty where it does not.
         """
-        where, found = self._statement(), ""
+        where, found = text.at(self.call), ""
         scopes = [None, *(_function(s) for s in (where, self.definition) if s is not None)]
         for file in dict.fromkeys((self.call[0], self.head[0])):
             functions = text.program(file).functions
@@ -115,21 +98,17 @@ class JaxOrigin:
 
     def leaf_line(self, leaf: JaxLeaf) -> Site:
         """The line that created a leaf of an argument; the line of the call if it is not found."""
-        given, where = self._given()[1:], self._statement()
+        given, where = self._given()[1:], text.at(self.call)
         if where is not None and len(given) > leaf.argument:
-            return self._behind(given[leaf.argument], leaf.path, where) or self.call
+            return self._behind(given[leaf.argument], where) or self.call
         space, statements = getattr(self.function, "__globals__", {}), text.statements(self.head[0])
         names = [name for name, value in space.items() if value is self.args[leaf.argument]]
-        found = (self._behind(ast.Name(name), leaf.path, statements[-1]) for name in names if statements)
+        found = (self._behind(ast.Name(name), statements[-1]) for name in names if statements)
         return next(filter(None, found), self.call)
-
-    def _statement(self) -> Statement | None:
-        """The statement that calls ``record``."""
-        return text.at(self.call)
 
     def _records(self) -> list[ast.Call]:
         """The calls of ``record`` in that statement."""
-        where = self._statement()
+        where = text.at(self.call)
         return [call for call in (where.calls if where is not None else []) if last_name(call.func) == "record"]
 
     def _given(self) -> list[ast.expr]:
@@ -137,55 +116,47 @@ class JaxOrigin:
         given = [part for call in self._records()[:1] for part in call.args]
         return given[: next((k for k, part in enumerate(given) if isinstance(part, ast.Starred)), len(given))]
 
-    def _behind(self, node: ast.expr, path: tuple, where: Statement) -> Site | None:
-        """The line that made the part ``path`` of an expression that is in ``where``; None where only that says it."""
-        while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            path = node.slice.value, *path
+    def _behind(self, node: ast.expr, where: Statement) -> Site | None:
+        """The line that made an expression that is in ``where``; None where only that says it."""
+        while isinstance(node, ast.Subscript):
             node = node.value
-        if isinstance(node, ast.Name):
-            bound = [s for s in text.bound_by(node.id, where) if s.order < where.order]
-            made = [s for s in bound if s.reads.isdisjoint(s.binds)] or bound  # not what updates it in training
-            if not made:
-                return None
-            parts = zip(made[-1].targets, text.parts_of(made[-1]), strict=True)
-            value = next((part for target, part in parts if last_name(target) == node.id), None)
-            return (None if value is None else self._behind(value, path, made[-1])) or made[-1].site
-        inside = part_of(node, path[0]) if path else None
-        return None if inside is None else self._behind(inside, path[1:], where) or (where.file, inside.lineno)
+        if not isinstance(node, ast.Name):
+            return None
+        bound = [s for s in text.bound_by(node.id, where) if s.order < where.order]
+        made = [s for s in bound if s.reads.isdisjoint(s.binds)] or bound  # not what updates it in training
+        if not made:
+            return None
+        parts = zip(made[-1].targets, text.parts_of(made[-1]), strict=True)
+        value = next((part for target, part in parts if last_name(target) == node.id), None)
+        return (None if value is None else self._behind(value, made[-1])) or made[-1].site
 
     # -- what it reads -----------------------------------------------------------------------------
 
-    def read(self, leaf: JaxLeaf) -> Site | None:
-        """The line on which it reads a leaf of its arguments by the name of a global or of a function around it."""
-        argument, given = self.args[leaf.argument], self._given()[1:]
-        called = unparse(given[leaf.argument]) if len(given) > leaf.argument else ""
-        number = isinstance(argument, (bool, int, float, complex))
-        return self.reads(lambda name, value: name == called or (value is argument and not number), leaf.path[:1])
-
-    def reads(self, wanted: Callable[[str, Any], bool], path: tuple = ()) -> Site | None:
-        """The first line of the function, or of those that it calls, that reads such a name from outside; of a tree the
-        first key.
+    def reads(self, wanted: Callable[[str, Any], bool]) -> tuple[Site, str]:
+        """The first line of the function, or of those that it calls, that reads such a global or name of a function
+        around it, or such an attribute of one, and how that is written.
         """
         for function in functions(self.function):
             where, space = definition(function), outside(function)
-            names = {name for name, value in space.items() if wanted(name, value)}
-            for node in ast.walk(where.node) if where is not None and names else ():
-                item = node.slice if isinstance(node, ast.Subscript) and path else None
-                read = node.value if isinstance(node, ast.Subscript) and path else node
-                right = (
-                    not path
-                    or not isinstance(space.get(getattr(read, "id", "")), (dict, list, tuple))
-                    or (isinstance(item, ast.Constant) and item.value == path[0])
-                )
-                if (
-                    where is not None
-                    and isinstance(read, ast.Name)
-                    and isinstance(read.ctx, ast.Load)
-                    and read.id in names
-                    and right
-                ):
-                    return where.file, read.lineno
+            for node in () if where is None else ast.walk(where.node):
+                value = value_of(node, space)
+                if isinstance(node, ast.expr) and value is not None and wanted(name := unparse(node), value):
+                    return (function.__code__.co_filename, node.lineno), name
+        return NOWHERE, ""
+
+
+def value_of(node: ast.AST, space: Mapping[str, Any]) -> Any:
+    """What a name, or an attribute of one, that is read has in a space of names; None where that is not known.
+
+    >>> value_of(ast.parse("state.params", mode="eval").body, {"state": SimpleNamespace(params=2.0)})
+    2.0
+    """
+    if isinstance(node, ast.Name):
+        return space.get(node.id) if isinstance(node.ctx, ast.Load) else None
+    if not isinstance(node, ast.Attribute):
         return None
+    owner = value_of(node.value, space)
+    return (owner._asdict() if hasattr(owner, "_asdict") else getattr(owner, "__dict__", {})).get(node.attr)
 
 
 def _compilers(statement: Statement) -> Iterator[ast.AST]:
@@ -200,24 +171,6 @@ def _compilers(statement: Statement) -> Iterator[ast.AST]:
 def _function(statement: Statement) -> text.Def | None:
     """The innermost function that a statement is in."""
     return next(iter(statement.functions), None)
-
-
-def part_of(node: ast.expr, key: Any) -> ast.expr | None:
-    """The element that a dict, list or tuple that is written out has for a key.
-
-    >>> ast.unparse(part_of(ast.parse("dict(a=1, b=2 + x)", mode="eval").body, "b"))
-    '2 + x'
-    """
-    if isinstance(node, ast.Dict):
-        return next(
-            (v for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant) and k.value == key),
-            None,
-        )
-    if isinstance(node, ast.Call):
-        return next((word.value for word in node.keywords if word.arg == key), None)
-    if isinstance(node, (ast.Tuple, ast.List)) and isinstance(key, int) and key < len(node.elts):
-        return node.elts[key]
-    return None
 
 
 def plain(function: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
@@ -13,11 +14,12 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from ...engine.recording.block import InterruptSafeExit
+from ...engine.recording.frames import own_file
 from ...explain.caller import warn_user
 from ..changes import Changes
 from ..model_page import ModelPage
 from ..sampling import count_of
-from .origin import plain
+from .origin import functions, outside, plain
 from .record import JaxRecording, jax, record
 
 if TYPE_CHECKING:
@@ -115,10 +117,10 @@ class FirstGradients:
         return gradient
 
     def _write(self, function: Any, args: tuple, argnums: Any, has_aux: bool) -> None:
-        self._writes = True
+        self._writes, put_back = True, kept(function, *args)
         try:
             with redirect_stdout(StringIO()):
-                recording = record(_twin(function), *args, argnums=argnums, has_aux=has_aux)
+                recording = record(function, *args, argnums=argnums, has_aux=has_aux)
             of = plain(function)
             self._latest[getattr(of, "__code__", of)] = recording
             self.steps += 1
@@ -128,6 +130,7 @@ class FirstGradients:
             warn_user(f"A gradient was not explained: {type(error).__name__}: {error}")
         finally:
             self._writes = False
+            put_back()
 
 
 class Compiled:
@@ -141,13 +144,17 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         block = self._block
         if self._takes and block._left is None and block.sees((args, kwargs)):
+            put_back = kept(self._function, *args)
             if self._calls == 0:  # what is traced now is not traced again
                 before = block.asked
                 with suppress(Exception):
                     self._jitted.eval_shape(*args, **kwargs)
                 self._takes *= block.asked > before
+            traced = kept(self._function, *args)
+            put_back()
             if self._takes and self._calls % block.every == 0:
                 self._takes = block.rehearse(self._function, args, kwargs, self._takes)
+            traced()
             self._calls += 1
         return self._jitted(*args, **kwargs)
 
@@ -158,10 +165,38 @@ class Compiled:
         return getattr(self.__dict__["_jitted"], name)
 
 
-def _twin(function: Any) -> Any:
-    """The same function; of an object with lists or queues, which may be used up by a call, a copy with its own."""
-    if inspect.isroutine(function) or not hasattr(function, "__dict__"):
-        return function
-    twin = copy(function)
-    twin.__dict__.update({name: copy(own) for name, own in vars(function).items() if isinstance(own, (list, deque))})
-    return twin
+def kept(function: Any, *args: Any) -> Callable[[], None]:
+    """Keeps what a function may change: attributes of the program's objects, and lists and the like, that it reads from
+    outside. The result puts them back.
+
+    >>> class Net:
+    ...     def loss(self, w):
+    ...         self.hidden = w
+    ...         return w
+    >>> net = Net()
+    >>> put_back = kept(net.loss)
+    >>> net.loss(2.0)
+    2.0
+    >>> put_back()
+    >>> vars(net)
+    {}
+    """
+    found: dict[int, tuple] = {}
+    waiting = [function, *args]
+    waiting += [value for inner in functions(function) for value in outside(inner).values()]
+    while waiting:
+        at = waiting.pop()
+        at = at.__self__ if inspect.ismethod(at) else at
+        module = sys.modules.get(type(at).__module__)
+        if not own_file(getattr(module, "__file__", None) or __file__) and hasattr(at, "__dict__"):
+            at = vars(at)
+        if type(at) in (dict, list, deque) and id(at) not in found:
+            found[id(at)] = at, copy(at)
+            waiting += at.values() if isinstance(at, dict) else at
+
+    def put_back() -> None:
+        for own, before in found.values():
+            own.clear()
+            (own.update if isinstance(own, dict) else own.extend)(before)
+
+    return put_back

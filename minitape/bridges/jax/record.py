@@ -9,13 +9,12 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import jax
-import numpy
 
 from ...recording.rows import RowExit
 from ...recording.sites import NOWHERE, Site, here
 from ..checkup import FrameworkRecording
 from ..recording import Number
-from .origin import JaxLeaf, JaxOrigin, keys
+from .origin import JaxLeaf, JaxOrigin
 from .rows import NUMBERS, JaxExtra, JaxLog, JaxVariable, argument_names, form, inexact
 from .run import JaxRun, JaxValues, concrete, jit_disabled
 from .sweep import Back
@@ -184,17 +183,14 @@ def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any)
             "record_if_bad() looks at numbers, and while a function is traced there are none: call it on what the "
             "compiled step returned."
         )
-    doubtful = [
-        leaf for leaf, size in zip(leaves, _sizes(leaves).tolist(), strict=True) if not 0.0 < size < float("inf")
-    ]
-    bad = any(not numpy.isfinite(leaf).all() or not numpy.any(leaf) for leaf in map(numpy.asarray, doubtful))
-    return record(function, *args, **options) if bad else None
+    return record(function, *args, **options) if _is_bad(leaves) else None
 
 
 @jax.jit
-def _sizes(leaves: list) -> Any:
-    """A number for each, which tells quickly whether to look closely: what is very small or very large may be good."""
-    return jax.numpy.array([jax.numpy.sum(jax.numpy.abs(leaf)) for leaf in leaves])
+def _is_bad(leaves: list) -> Any:
+    """Whether one of them is all zeros, or not finite."""
+    bad = [~jax.numpy.isfinite(leaf).all() | ~jax.numpy.any(leaf) for leaf in leaves]
+    return jax.numpy.array(bad, bool).any()
 
 
 def _traced(recording: JaxRecording, function: Any, args: tuple, numbers: tuple[int, ...]) -> tuple | None:
@@ -257,13 +253,12 @@ def _arguments(recording: JaxRecording, function: Any, args: tuple, numbers: tup
     """The rows of the arguments' leaves; of what is no number, such as a text, there is none."""
     found: list[JaxVariable] = []
     for number, (argument, names) in enumerate(zip(args, argument_names(function, args), strict=True)):
-        paths = jax.tree_util.tree_flatten_with_path(argument)[0]
-        for (path, leaf), name in zip(paths, names, strict=True):
+        for leaf, name in zip(jax.tree_util.tree_leaves(argument), names, strict=True):
             if not hasattr(leaf, "dtype") and not isinstance(leaf, NUMBERS):
                 found.append(JaxVariable(leaf))
                 continue
             found.append(recording.log.leaf(leaf, name, number in numbers))
-            recording.given.append(JaxLeaf(leaf, found[-1].known_row, number, keys(path)))
+            recording.given.append(JaxLeaf(leaf, found[-1].known_row, number))
     recording.chosen = [leaf.row for leaf in recording.given if leaf.argument in numbers]
     return found
 

@@ -31,7 +31,7 @@ except ImportError:  # another JAX: conditions on values are refused then, as un
 LOOP = 3_000  # rows of a loop that is opened: more take a minute to record, and a page of 100 MB
 Scope = tuple[str, ...]
 jit_disabled = block(jax.disable_jit.__wrapped__)  # ends at once where Ctrl-C comes
-CUSTOM = {"custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"}
+CUSTOM = {"custom_jvp_call", "custom_vjp_call"}
 
 
 class JaxRun:
@@ -47,7 +47,6 @@ class JaxRun:
             "jit": self._call,
             "pjit": self._call,
             "closed_call": self._call,
-            "core_call": self._call,
             "remat2": self._call,
             "checkpoint": self._call,
             "scan": self._scan,
@@ -189,7 +188,7 @@ def called(eqn: Any) -> str:
     params = eqn.params
     name = params.get("name")
     if not name and eqn.primitive.name in CUSTOM:
-        body = params["call_jaxpr" if "call_jaxpr" in params else "fun_jaxpr"]
+        body = params["call_jaxpr"]
         name = getattr(body, "jaxpr", body).debug_info.func_src_info or ""
         name = name.partition(" ")[0]
     return (name or eqn.primitive.name).strip("_<>") or eqn.primitive.name

@@ -78,6 +78,10 @@ TEXT: Texts = SHARED | {
         "A value from inside a traced function is used outside of it{line}. It was kept in a list or an attribute.",
         "Return it from the function instead.",
     ),
+    "leaked_tracer kept": (
+        "{what}{line} keeps a value from inside a traced function, and it is used outside of it: in the next call.",
+        "Give it to the function as an argument, and return what is new of it: has_aux=True, and return loss, new.",
+    ),
     "not_scalar": (
         "The result has the shape {what}, and jax.grad wants one number.",
         "Reduce it: jnp.mean or jnp.sum. For one gradient for each example, jax.vmap(jax.grad(...)); for all "
@@ -138,6 +142,10 @@ TEXT: Texts = SHARED | {
     "closure": (
         "{x} is used{line}, but it is no argument of the function. It counts as a constant.",
         "Make it an argument, and name it in argnums.",
+    ),
+    "closure beside": (
+        "{x} is used{line} by way of {what}, from outside of the function: a constant there, and not its argument.",
+        "Use the argument {other} in place of {what}.",
     ),
     "unused dropped": (
         "{x} goes into {what}{line}, and the result does not depend on that.",

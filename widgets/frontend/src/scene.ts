@@ -255,7 +255,7 @@ export class Scene {
     if (adjoint) name += " mt-has-adjoint";
     if (node.group && node === current && !this.timeline.backward) name += " mt-inside";
     if (this.store.sweep?.target.includes(last)) name += " mt-target";
-    if (row && this.timeline.position >= this.timeline.swept && this.store.gave(row.row)) name += " mt-empty-handed";
+    if (row && !this.timeline.held && this.store.gave(row.row)) name += " mt-empty-handed";
     if (this.any(this.marks.found, node)) name += " mt-found";
     if (this.marks.path && !this.any(this.marks.path, node)) name += " mt-off";
     if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
