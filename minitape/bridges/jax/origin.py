@@ -32,6 +32,7 @@ class JaxOrigin:
 
     def __init__(self, function: Any, args: tuple, call: Site) -> None:
         self.function, self.args, self.call = plain(function), args, call
+        self.owner = getattr(function, "__self__", None)
         self.definition = definition(self.function)
 
     # -- the function ------------------------------------------------------------------------------
@@ -137,7 +138,7 @@ class JaxOrigin:
         around it, or such an attribute of one, and how that is written.
         """
         for function in functions(self.function):
-            where, space = definition(function), outside(function)
+            where, space = definition(function), {"self": self.owner} | outside(function)
             for node in () if where is None else ast.walk(where.node):
                 value = value_of(node, space)
                 if isinstance(node, ast.expr) and value is not None and wanted(name := unparse(node), value):
