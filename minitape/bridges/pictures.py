@@ -19,6 +19,7 @@ from ..picture.rows import PictureRow
 from ..picture.short import short_name
 from ..picture.torn import is_zero
 from ..picture.values import show_value
+from ..recording.names import named_values
 from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
 from .rows import Number
@@ -286,17 +287,15 @@ class RecordingReader(Reader):
     def changes(self) -> list[Fields]:
         return []
 
-    def recompute(self, asked: bool = False) -> bool:
-        return False
+    def recompute(self, asked: bool = False) -> None:
+        """What was recorded is kept."""
 
     def names(self) -> dict[int, str]:
         found: dict[int, str] = {}
-        for space in self.namespaces if self.record is not None else ():
-            for name, value in list(space.items()):
-                if isinstance(name, str) and not name.startswith("_") and not isinstance(value, (int, bool)):
-                    row = self.tape.row_of(value)
-                    if row is not None:
-                        found.setdefault(row, name)
+        for name, value in named_values(self.namespaces if self.record is not None else ()):
+            row = None if isinstance(value, (int, bool)) else self.tape.row_of(value)
+            if row is not None:
+                found.setdefault(row, name)
         return found
 
     def _events(self) -> list[EventFields]:
@@ -310,4 +309,5 @@ class RecordingReader(Reader):
             "persistent": False,
             "state": state,
             "spans": [list(span) for span in tape.spans],
+            "bytes": 0,
         }

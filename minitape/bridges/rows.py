@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from typing import Any
 
-from ..explain.reasons.question import Exit, Given, RecordedRow
+from ..explain.reasons import zero_nan
+from ..explain.reasons.question import Exit, Finding, Given, Question, RecordedRow
 
 
 class Number(int):
@@ -51,3 +53,11 @@ def _row_of(entry: Any, thing: Callable[[], Any], causes: Mapping[str, str]) -> 
 def exits_of(recording: Any) -> list[Exit]:
     """What left a recording."""
     return [Exit(one.row, one.how, one.site, one.before) for one in recording.left]
+
+
+def first_nan(q: Question, read: Callable[[Any, Any, Any], Question]) -> Finding | None:
+    """Where NaN came up; of weights that took a step with NaN what began with it in an earlier backward pass."""
+    found, recording = zero_nan.nan(q), q.adapter.recording
+    earlier = takewhile(lambda sweep: sweep is not q.sweep, recording.sweeps)
+    began = (zero_nan.nan(read(recording, Number(sweep.target[-1]), q.source)) for sweep in earlier if sweep.target)
+    return next(filter(None, began), found) if found is not None and found.kind == "trained" else found

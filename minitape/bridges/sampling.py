@@ -35,6 +35,7 @@ class SampledSteps:
     A step ends where one of the framework's functions in ``ends`` gave gradients, such as ``backward()``, as ``gives``
     says of its first argument; where a round of the program's loop asks for gradients in several places, as for the two
     nets of a GAN, at the last of them. The second round tells which that is: the first step is recorded until then.
+    What ``torch.autograd.grad`` gives ends no step of a program that calls ``backward()``.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class SampledSteps:
         self._changes = Changes()
         self._open: Block | None = None
         self._former: FrameworkRecording | None = None  # what `latest` was before
-        self._passing = self._entered = False
+        self._passing = self._entered = self._whole = False
         self._last: Place | None = None  # where steps end
         self._met: list[Place] = []  # where else gradients came since then
 
@@ -79,7 +80,13 @@ class SampledSteps:
             return function(*args, **kwargs)
         finally:
             self._passing = False
-            if self._gives(*args[:1]) and self._is_end(_place(sys._getframe(2))):
+            whole = function.__name__ != "grad"
+            if whole > self._whole:  # what autograd.grad gave until now were no steps
+                self.steps, self._last, self._met = 0, None, []
+                if self._open is None:
+                    self._begin()
+            self._whole |= whole
+            if whole == self._whole and self._gives(*args[:1]) and self._is_end(_place(sys._getframe(2))):
                 if self._open is not None:
                     self._close()
                 if self._due():
@@ -127,8 +134,7 @@ class SampledSteps:
     __exit__: Leaving = InterruptSafeExit(_leave, lambda block: block._entered)
 
     def __repr__(self) -> str:
-        steps = f"{self.steps} step{'' if self.steps == 1 else 's'}"
-        return f"{type(self).__name__}({steps}, {self.latest!r})"
+        return f"{type(self).__name__}({self.steps} steps, {self.latest!r})"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -29,13 +29,14 @@ HABITS = {
 }
 
 
-def with_advice(error: AttributeError, name: str, prefix: str = "", names: Iterable[str] = ()) -> AttributeError:
-    """The error with a note of what to write instead: the habit's counterpart, or the nearest of the ``names`` in a
-    notebook, which does not show what Python suggests.
+def no_attribute(text: str, name: str, owner: object, prefix: str = "", names: Iterable[str] = ()) -> AttributeError:
+    """An AttributeError with a note of what to write instead: a habit's counterpart, or the nearest of the ``names`` in
+    a notebook, which does not show what Python suggests.
 
-    >>> with_advice(AttributeError("no sum"), "sum").__notes__
+    >>> no_attribute("There is no tf.sum.", "sum", None).__notes__
     ['Here it is written tf.reduce_sum(x).']
     """
+    error = AttributeError(text, name=name, obj=owner)
     if name in HABITS:
         error.add_note(f"Here it is written {HABITS[name]}.")
     elif running_notebook() is not None and (near := get_close_matches(name, names, 1, 0.8)):

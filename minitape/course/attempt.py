@@ -102,7 +102,7 @@ class Attempt:
 def run_on(exercise: Exercise, function: Function, case: tuple[Answer, ...]) -> CheckRun:
     """One call of a function, with lists and arrays of its own, its result through the exercise's view."""
     own = tuple(copy(one) if isinstance(one, (list, np.ndarray)) else one for one in case)
-    with watching() as seen:
+    with watching() as seen, np.errstate(all="ignore"):
         value, error = call(function, own)
     if exercise.view is not None and not error and value is not None and not is_blank(value):
         value, error = call(exercise.view, (value,))
@@ -210,7 +210,7 @@ def _of_the_function(attempt: Attempt) -> str:
     """What was done with the function that is handed in: not watched, not called, or given back."""
     calls, runs = attempt.failed.seen.calls, attempt.runs
     if inspect.isroutine(attempt.failed.value):
-        return say("You gave back a function itself. Are the brackets missing that call it?")
+        return say("That is a function itself, and not what it gives. Should it be called?")
     if not calls and any(map(_has_unknown, attempt.exercise.cases)):
         return say("Your program never called the function that it was given. What should its result depend on?")
     found = [(run.value, run.seen.results) for run in runs]
@@ -253,14 +253,14 @@ def without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
             return say(
                 "Your program called the function, and no tape recorded that. Let a tape record it, and ask the tape."
             )
-        if not seen.questions:
+        if not any(run.questions for run in runs):
             return say(
                 "A tape recorded the function, but tape.gradient was not called. Where does your answer come from?"
             )
-        if seen.order < exercise.order:
+        if (order := max(run.order for run in runs)) < exercise.order:
             return say(
                 "What your tapes gave is a derivative of order {order}. Here one of order {asked} is asked of them.",
-                order=seen.order,
+                order=order,
                 asked=exercise.order,
             )
     return ""

@@ -265,11 +265,6 @@ class Case:
             told, (learn, numbers) = say("well") if self.well else say("not well yet"), self.learning
             lines.append(say("{place}: {told}", place=self.name, told=told))
             lines.append(say("{learn} of {numbers} numbers got a gradient", learn=learn, numbers=numbers))
-            if learn == numbers and not self.well:
-                other = (
-                    "All of its numbers learn, but its answers are counted with lines 1 and 2 of the healthy network."
-                )
-                lines.append(say(other))
         words = "loss: {first} at first, {middle} after half of the steps, {last} at the end"
         steps = {"first": 0, "middle": STEPS // 2, "last": STEPS}
         lines.append(say(words, **{name: f"{self.losses[step]:.3f}" for name, step in steps.items()}))

@@ -62,7 +62,7 @@ class Choices(AnyWidget):
             label=say("Predict."),
             gone=gone,
             said=before,
-            veiled=say("What comes after the next cell can be read when you have chosen.") if veils else "",
+            veiled=say("The text below the next cell is blurred until you choose.") if veils else "",
         )
         self._commit = commit
         if chosen is not None and chosen in choices:

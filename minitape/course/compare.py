@@ -34,7 +34,7 @@ LETTERS = list("ABCDEFGH")
 @dataclass(frozen=True)
 class AnswerComparison:
     """How an answer compares: `problem` is set where the two cannot be compared number by number, in which `place` of
-    several answers.
+    several answers, and whether that is a `single` one.
 
     `off`: the largest difference. `parts` of a list or dict of several answers: how many of them are right, and how
     many there are. `quoted`: what is in quotes and should not.
@@ -46,13 +46,14 @@ class AnswerComparison:
     parts: tuple[int, int] | None = None
     quoted: str = ""
     place: str = ""
+    single: bool = False
 
 
 class Box(dict[str, "Answer"]):
     """What a variable or tensor holds, under what it is: it is told as that, and shown with both.
 
     >>> compare(Box({"a tensor": 6.0}), Box({"a variable": 6.0}), 0.0, 0.0).problem
-    'expected a variable, got a tensor'
+    'yours is a tensor, not a variable'
     """
 
 
@@ -140,6 +141,7 @@ def combined(parts: list[AnswerComparison], places: list[Answer]) -> AnswerCompa
         (sum(part.right for part in parts), len(parts)),
         next((part.quoted for part in parts if part.quoted), ""),
         within(place, found.place),
+        found.single,
     )
 
 
@@ -254,7 +256,7 @@ def _of_another_kind(given: Answer, expected: Answer) -> AnswerComparison:
     wanted = {"kind": kind(expected), "given": kind(given)}
     if wanted["kind"] == wanted["given"] and not isinstance(given, np.ndarray):
         return AnswerComparison(False, problem=say("expected a number, got one that is too large"))
-    return AnswerComparison(False, problem=say("expected {kind}, got {given}", **wanted))
+    return AnswerComparison(False, problem=say("yours is {given}, not {kind}", **wanted), single=not _length(expected))
 
 
 def as_written(text: str) -> Answer:

@@ -26,8 +26,8 @@ NONE = (
 # text to translate.
 OF_ERRORS = {
     r"non-persistent.GradientTape": (
-        "tape.gradient was called a second time, and this tape answers once. Could one call ask for all, or is a tape "
-        "of its own needed?"
+        "This tape answers one call of gradient, and only of what its with block recorded. Was it asked before, or "
+        "never opened?"
     ),
     r"TypeError.*received.None": (
         "The target of a gradient was None. Did a gradient before it find no path, or does a function give nothing "
@@ -60,7 +60,7 @@ OF_ERRORS = {
     r"AttributeError.*minitape.has.no": "Of TensorFlow's names minitape has those of its lessons. Which of them helps?",
     r"AttributeError": "",  # see told_of
     r"'[\w.]*(function|method|Function|Polynomial|TracedNumber|Distance)(_or_method)?'": (
-        "A function is used as if it were a number. Are the brackets missing that call it?"
+        "A function is used as if it were a number. Should it be called, or is something else meant there?"
     ),
     r"type_value": "A type of numbers is asked for here, such as tf.float32, and this is none.",
     r"Cannot.convert.*.to.EagerTensor.of.dtype.int": (
@@ -73,7 +73,7 @@ OF_ERRORS = {
         "There are brackets after a value that is no function. Is a * missing, or is one name used for two things?"
     ),
     r"TypeError.*(multiply.sequence|concatenate.(list|tuple|str)|(unary|operand|type\(s\).for).*'(list|tuple)')": (
-        "One computes with numbers, not with a whole list, tuple or text of Python. Compute with each of its parts."
+        "One computes with numbers, not with a whole list, tuple or text of Python. Where does it come from?"
     ),
     r"TypeError.*for.\^": "In Python ^ is not a power. Write **, as in x ** 2.",
     r"TypeError.*(not.subscriptable|not.iterable|an.iterable|iterate.over)": (

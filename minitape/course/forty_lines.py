@@ -54,7 +54,7 @@ def before_or_after(line: Answer) -> str:
     """What the tape says of a line that is not the one."""
     if isinstance(line, list):
         return ""
-    if line not in range(1, LINES + 1):
+    if type(line) is not int or line not in range(1, LINES + 1):
         return say("The lines have the numbers 1 to {last}.", last=LINES)
     if line < CUT:
         return say("The gradient of values[{line}] is a number. So the path is cut in a later line.", line=line)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.texts import say
-from .compare import MANY, Box, as_array, as_truth, compare, kind, shape_of
+from .compare import MANY, Box, as_array, as_truth, compare, kind
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -32,37 +33,6 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     ('', '')
     """
     given, expected = [*map(content_of, given)], [*map(content_of, expected)]
-    if all(isinstance(one, str) for one in given):
-        return say("Your function gives back a text. Give back the result itself.")
-    shapes = [(shape_of(one), shape_of(right)) for one, right in zip(given, expected, strict=True)]
-    if all(shape == (1, *right) for shape, right in shapes):
-        return say("Your result is in brackets of its own. Leave them out.")
-    return _off(given, expected)
-
-
-def content_of(result: Answer) -> Answer:
-    """The one part that a result is compared by, such as what a variable holds; any other result as it is."""
-    return next(iter(result.values())) if isinstance(result, Box) else as_array(result)
-
-
-def rearranged(given: Answer, expected: Answer) -> str:
-    """That the right parts come in the reverse order; "" where another sign of each says the same.
-
-    >>> rearranged([4.0, None], [None, 4.0]), rearranged([2.0, -2.0], [-2.0, 2.0])
-    ('The right results, in the reverse order.', '')
-    """
-    given, right = (one.tolist() if isinstance(one, np.ndarray) else one for one in map(content_of, (given, expected)))
-    if any(not isinstance(one, (list, tuple)) or len(one) < 2 for one in (given, right)) or _same(given, right):
-        return ""
-    if not _same(given[::-1], right):
-        return ""
-    numbers = all_numbers([given, right])
-    turned = numbers is None or numbers.reshape(2, -1).sum(axis=0).any()
-    return say("The right results, in the reverse order.") if turned else ""
-
-
-def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
-    """By what all numbers are off: a sign, or a factor."""
     a, b = all_numbers(given), all_numbers(expected)
     if a is None or b is None or a.shape != b.shape:
         return ""
@@ -76,13 +46,34 @@ def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     return ""
 
 
+def content_of(result: Answer) -> Answer:
+    """The one part that a result is compared by, such as what a variable holds; any other result as it is."""
+    return next(iter(result.values())) if isinstance(result, Box) else as_array(result)
+
+
+def rearranged(given: Answer, expected: Answer) -> str:
+    """That the right parts come in the reverse order; "" where two of them are alike, or another sign says the same.
+
+    >>> rearranged([4.0, None], [None, 4.0]), rearranged([2.0, -2.0], [-2.0, 2.0])
+    ('The right results, in the reverse order.', '')
+    """
+    given, right = (one.tolist() if isinstance(one, np.ndarray) else one for one in map(content_of, (given, expected)))
+    if any(not isinstance(one, (list, tuple)) or len(one) < 2 for one in (given, right)) or _same(given, right):
+        return ""
+    if not _same(given[::-1], right) or any(_same(one, other) for one, other in combinations(right, 2)):
+        return ""
+    numbers = all_numbers([given, right])
+    turned = numbers is None or numbers.reshape(2, -1).sum(axis=0).any()
+    return say("The right results, in the reverse order.") if turned else ""
+
+
 def of_one_part(given: Answer, expected: Answer, same: Callable[[Answer, Answer], bool]) -> str:
     """Which places of a list are wrong that is right in others; "" where it is no list of numbers, or all wrong."""
     places, wanted = parts_of(content_of(given)), parts_of(content_of(expected))
     wrong = [place for place in wanted if place not in places or not same(places[place], wanted[place])]
     if not 0 < len(wrong) < len(wanted) or set(places) != set(wanted) or any("," in place for place in wanted):
         return ""
-    return say("Wrong is place {places}, and nothing else.", places=", ".join(wrong))
+    return say("Wrong in this case: place {places}. The rest is right.", places=", ".join(wrong))
 
 
 def of_value(given: Answer, expected: Answer) -> str:
@@ -96,7 +87,7 @@ def of_value(given: Answer, expected: Answer) -> str:
     """
     places, wanted = parts_of(given), parts_of(expected)
     if not places or not wanted or set(places) != set(wanted):
-        return _of_kind(given, expected)
+        return ""
     places = {place: as_truth(part, wanted[place]) for place, part in places.items()}
     wrong = {place: (places[place], wanted[place]) for place in wanted if not _same(places[place], wanted[place])}
     if (
@@ -107,7 +98,7 @@ def of_value(given: Answer, expected: Answer) -> str:
         return told
     for place, pair in wrong.items():
         text = place and isinstance(pair[0], str) and kind(pair[1]) == kind(0)
-        row = isinstance(pair[1], int) and "," in place  # its number is a name, and no name is too large
+        row = isinstance(pair[1], int) and ("," in place or place == "line")  # a name, and none is too large
         if told := say("A number is asked for.") if text else _of_one(*pair, row):
             return say("{place}: {told}", place=named(place), told=told) if place else told
     only = len(wrong) == 1 < len(wanted) and not isinstance(wanted[next(iter(wrong))], bool)
@@ -128,10 +119,11 @@ def of_collection(given: Answer, expected: Answer) -> str:
     if not isinstance(given, (list, tuple)):
         return say("The answer is a list: write it in square brackets.")
     added = [one for one in given if not any(_same(one, right) for right in expected)]
-    if added and isinstance(expected[0], str) and not isinstance(added[0], str):
-        return say("Write words, each in quotes.")
+    if added and kind(added[0]) != kind(expected[0]):
+        return say("Is it words that are asked for, each in quotes, or numbers?")
     if added:
-        return say("{part} does not belong in the list.", part=repr(added[0]))
+        part = added[0].removesuffix(":0") if isinstance(added[0], str) else added[0]
+        return say("{part} does not belong in the list.", part=repr(part))
     return say("Something is missing in the list.") if len(given) < len(expected) else ""
 
 
@@ -157,16 +149,6 @@ def _same(one: Answer, other: Answer) -> bool:
     return compare(one, other, EXACT, EXACT).right
 
 
-def _of_kind(given: Answer, expected: Answer) -> str:
-    """What to say of an answer that has other parts than are expected, or none."""
-    if isinstance(given, dict) and isinstance(expected, dict) and set(given) == set(expected):
-        lists = [key for key in expected if isinstance(expected[key], list) and kind(given[key]) != kind(expected[key])]
-        if lists:
-            wrong = say("expected {kind}, got {given}", kind=kind(expected[lists[0]]), given=kind(given[lists[0]]))
-            return say("{place}: {told}", place=lists[0], told=wrong)
-    return ""
-
-
 def _of_one(given: Answer, expected: Answer, row: bool) -> str:
     """What to say of a single wrong part."""
     if given is None or expected is None:
@@ -175,6 +157,8 @@ def _of_one(given: Answer, expected: Answer, row: bool) -> str:
             return ""
         if not float(number):
             return say("None and 0 are not the same. Which of the two is it here?")
+        if given is None and isinstance(expected, int):
+            return say("A number is asked for.")
         if given is None:
             return say("None says: not watched, or no path. Is it one of the two?")
         if np.isnan(float(given)):

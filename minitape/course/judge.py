@@ -300,7 +300,7 @@ def _measures(comparison: AnswerComparison, kept_back: bool = False) -> list[str
     told = comparison.quoted
     if not told and np.isnan(off):
         told = say("one of the numbers is NaN, which is no number")
-    elif not told and not (kept_back and (comparison.parts or not comparison.problem)):
+    elif not told and not (kept_back and ((comparison.place and comparison.single) or not comparison.problem)):
         far = "" if off < ROUNDING else say("largest difference: {off}", off=float(f"{off:.6g}"))
         told = comparison.problem or far
         told = say("{place}: {told}", place=named(comparison.place), told=told) if comparison.place else told

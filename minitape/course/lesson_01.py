@@ -7,6 +7,7 @@ from .unknown import Polynomial, descend
 
 F, G = Polynomial(1, -3, 0, 1), Polynomial(0, 2, 1, 0, 1)
 BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
+STEEP = Polynomial(0, 0, 11)  # a step of this rate leads up
 
 EXPLAINED = {
     "01.p1": """\
@@ -100,11 +101,6 @@ EXERCISES = (
     Exercise(
         "01.1",
         expect=12.0,
-        program="""
-x = tf.Variable(2.0)
-with tf.GradientTape(persistent=True) as tape:
-    y = x * x * x
-""",
         slips={
             8.0: "8 is y itself. The derivative says how fast y grows while x grows, not how large y is.",
             4.0: "4 is x * x. The derivative of x * x * x has a factor in front of it.",
@@ -190,6 +186,7 @@ with tf.GradientTape(persistent=True) as tape:
                 raises,
                 "You asked one tape twice, and it answers once. The second question goes to a tape around the first "
                 "one.",
+                where=r"with .*GradientTape",
                 error="non-persistent",
             ),
         ],
@@ -204,8 +201,7 @@ with tf.GradientTape(persistent=True) as tape:
     Exercise(
         "01.5",
         expect=lambda f, start, steps, rate=0.1: descend(f, start, steps, rate),
-        cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
-        mistakes=[],
+        cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6), (STEEP, 1.0, 2)],
         hint=(
             "In which direction is downhill, when the slope is positive? And when it is negative?",
             "Ask the tape for the slope of y at x. The new x is the old one, minus the learning rate 0.1 times the "

@@ -54,7 +54,7 @@ def _in_any_order(inputs: Answer) -> Answer:
 
 def _larger_first(pair: Answer) -> Answer:
     with suppress(TypeError):  # not two numbers
-        return sorted(pair, reverse=True)
+        return pair if isinstance(pair, (set, frozenset)) else sorted(pair, reverse=True)
     return pair
 
 
@@ -252,7 +252,7 @@ with tf.GradientTape(persistent=True) as tape:
                 [2.0, 5.0, 7.0, 14.0, 98.0],
             ),
             ([("leaf", 4.0), ("add", 0, 0), ("multiply", 1, 1), ("multiply", 0, 1)], [4.0, 8.0, 64.0, 32.0]),
-            ([("leaf", 2.0), ("multiply", 0, 0), ("leaf", 5.0), ("add", 1, 2)], [2.0, 4.0, 5.0, 9.0]),
+            ([("leaf", 2.5), ("multiply", 0, 0), ("leaf", 5.0), ("add", 1, 2)], [2.5, 6.25, 5.0, 11.25]),
         ],
         order=0,
         mistakes=[
@@ -300,7 +300,10 @@ with tf.GradientTape(persistent=True) as tape:
                 "[0.0] * len",
                 "[1.0] * len",
             ): "Before the sweep nothing has arrived anywhere: begin with 0 in each place.",
-            ("len(rows)))", "len(rows) - 1))"): "The last row has its turn, too: it passes on the first amounts.",
+            (
+                "len(rows)))",
+                "len(rows) - 1))",
+            ): "Nothing comes from the last row. It has its turn, too, and passes on the first amounts.",
             (
                 'operation == "multiply"',
                 "False",

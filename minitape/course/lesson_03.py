@@ -115,7 +115,7 @@ def _as_many_steps(answer: Callable[..., Answer], seen: list[Seen]) -> str:
 
 def _one_assignment_each(answer: Answer, seen: list[Seen]) -> str:
     """Whether the variable was changed for each number, and not made with the sum, or left out."""
-    if all(run.assigned >= run_of for run, run_of in zip(seen, (3, 2, 1), strict=True)):
+    if all(run.assigned >= run_of for run, run_of in zip(seen, (3, 3, 1), strict=True)):
         return ""
     return (
         "The result is right, but no variable was changed for each number. The variable should hold each sum on "
@@ -246,7 +246,7 @@ EXERCISES = (
     Exercise(
         "03.4",
         expect=_holding(lambda numbers: sum(numbers)),
-        cases=[([1.0, 2.0, 3.0],), ([0.5, -2.0],), ([4.0],)],
+        cases=[([1.0, 2.0, 3.0],), ([0.5, -2.0, 0.5],), ([4.0],)],
         view=_box,
         also=_one_assignment_each,
         mistakes=[

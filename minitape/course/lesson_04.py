@@ -124,12 +124,13 @@ with tf.GradientTape(persistent=True) as tape:
             Mistake(
                 lambda f, a, b: [None, None],
                 "Both are None. No line calls tape.watch(b): it belongs before y is computed.",
-                where=r"(?s)\A(?!.*watch\(\[?b)",
+                where=r"(?s)\A(?=.*watch_accessed_variables=False)(?!.*watch\(\[?b)",
             )
         ],
         changes={
             ("watch_accessed_variables=False", ""): (
-                "a gets a number, too: a tape watches every trainable variable that it reads, unless it is told not to."
+                "a gets a number, so it is watched, too. Which setting keeps a tape from watching what it reads, and "
+                "which line watches by hand?"
             ),
             ("watch(b)", "watch(a)"): ("a gets a number, and b None. It should be the other way round."),
             ("[a, b]", "b"): ("Ask for both gradients, in a list: [a, b]."),

@@ -97,7 +97,7 @@ It is the *sum*: 6 + 27. A sweep can start at several rows at once, but what mee
 the sum does not say which part came
 from where. That is what you want if `y` and `z` are two parts of one [loss](glossary.ipynb#cell-id=loss). If you \
 want the two gradients apart,
-you need two sweeps, and so a persistent tape.""",
+you need two sweeps: with a persistent tape, or with two tapes.""",
     "05.p4": """\
 Only `x`, which the variable holds anyway, and a few bytes for the rows. The rule of `x + y` looks at no value at \
 all. So the tape did not keep
@@ -211,12 +211,13 @@ with tf.GradientTape(persistent=True) as tape:
             Mistake(
                 raises,
                 "The tape answers once, and you ask it again. Which setting lets it answer more often?",
+                where=r"with .*GradientTape",
                 error="non-persistent",
             ),
         ],
         changes={
             ("[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)"): (
-                "That is the sum of both. Ask for each of them by itself, and give back a list."
+                "That is the sum of both. Give back each of them by itself, in a list."
             ),
         },
         hint=(
@@ -225,7 +226,7 @@ with tf.GradientTape(persistent=True) as tape:
             "with tf.GradientTape(persistent=True) as tape: y = f(x), z = g(x). Then return [tape.gradient(y, x), "
             "tape.gradient(z, x)].",
         ),
-        because="Two sweeps, one from y and one from z: on a persistent tape, or on two tapes.",
+        because="Two gradients that stay apart take two sweeps, one from y and one from z.",
     ),
     Exercise(
         "05.3",

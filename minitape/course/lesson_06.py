@@ -108,16 +108,12 @@ def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
     return ""
 
 
-def _left_alone(answer: Answer, seen: list[Seen]) -> str:
+def _by_y_alone(answer: Answer, seen: list[Seen]) -> str:
+    """Whether x is as it was, and the tape was asked about what `rest` gave, and about nothing computed of that."""
     if any(run.assigned for run in seen):
-        return "The numbers are right, and x holds the rounded number now. Compute y, and leave x as it is."
-    return ""
-
-
-def _of_rest_alone(answer: Answer, seen: list[Seen]) -> str:
-    """Whether the tape was asked about what `rest` gave, and about nothing that was computed of it."""
+        return "The numbers are right, and x holds another number now. Compute y, and leave x as it is."
     if any(len(question.operations) > run.calls[-1].rows for run in seen for question in run.questions):
-        return "The numbers are right, but more is computed after rest. Let y itself hold the factor back."
+        return "The numbers are right, but more is computed after rest. It is y that should do it."
     return ""
 
 
@@ -190,7 +186,8 @@ EXERCISES = (
                 "Now neither of them moves. Does distance get the variable a itself, and is b alone stopped?"
             ),
             ("distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 2"): (
-                "That is right for (a - b) ** 2 only. Call distance, which may be another one."
+                "That is right for (a - b) ** 2 only. Call distance, which may be another function, with a and the "
+                "stopped b."
             ),
         },
         hint=(
@@ -203,15 +200,15 @@ EXERCISES = (
     Exercise(
         "06.4",
         expect=lambda rest, value: [float(round(value)), rest.derivative(float(round(value)))],
-        cases=[(REST, 2.6), (REST, -1.2), (Polynomial(1, 3, 1), 0.4), (REST, 2.5)],
+        cases=[(REST, 2.64), (REST, -1.2), (Polynomial(1, 3, 1), 0.4), (REST, 2.5)],
         changes={
             ("x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x)"): (
                 "The value is right, and no gradient passes: neither tf.round nor a stop lets one through. On which "
                 "other path could it come?"
             ),
             ("tf.stop_gradient(tf.round(x) - x)", "tf.round(x) - x"): (
-                "The value is right, and the gradient is 0. Where x is there with a plus and with a minus, their "
-                "gradients cancel. Stop one of the two."
+                "The value is right, and the gradient is 0. Is x multiplied by 0, or there with a plus and with a "
+                "minus, whose gradients cancel?"
             ),
             ("x + tf.stop_gradient(tf.round(x) - x)", "x"): (
                 "A gradient comes through, but the value is x itself, not rounded."
@@ -230,7 +227,7 @@ EXERCISES = (
             "y = x + tf.stop_gradient(tf.round(x) - x)",
         ),
         because="x + (round(x) - x) has the value round(x), and only the first x lets the gradient pass.",
-        also=_left_alone,
+        also=_by_y_alone,
     ),
     Exercise(
         "06.5",
@@ -242,7 +239,7 @@ EXERCISES = (
                 "The gradient has the factor, but the value has it, too. Add what is missing to x, stopped."
             ),
             ("factor * x + tf.stop_gradient(x - factor * x)", "x"): (
-                "The value is right, and the whole gradient passes. The x that is not stopped needs the factor."
+                "The value is right, and the whole gradient passes. Only factor times as much should."
             ),
             ("factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(factor * x) + x - factor * x"): (
                 "The value is right, and the gradient has 1 - factor. Stop the part without the factor, not the other."
@@ -260,6 +257,6 @@ EXERCISES = (
             "y = factor * x + tf.stop_gradient(x - factor * x)",
         ),
         because="factor * x + (x - factor * x) has the value x, and only its first part lets the gradient pass.",
-        also=_of_rest_alone,
+        also=_by_y_alone,
     ),
 )

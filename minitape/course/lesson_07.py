@@ -168,8 +168,8 @@ with tf.GradientTape(persistent=True) as first:
         cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
         changes={
             ("y + slope * slope", "y"): (
-                "That is the gradient of f(x) alone. For the rest, outer must see how slope comes from x: where is the "
-                "inner gradient taken, and is it cut after that?"
+                "That is the gradient of f(x) alone. For the rest, a tape must have recorded how the slope comes from "
+                "x. Is one on when the slope is asked for, and is the slope cut nowhere?"
             ),
             ("y + slope * slope", "slope * slope"): (
                 "That is the gradient of slope * slope alone. f(x) is in the loss, too."
@@ -197,7 +197,7 @@ with tf.GradientTape(persistent=True) as first:
             "derivative takes a function and gives one back. So it can be called on its own result.",
             "return derivative(derivative(derivative(f)))(x)",
         ),
-        because="Three tapes, one in the other: each records the sweep of the one inside.",
+        because="Each derivative is taken while a tape records its sweep, for the next one.",
     ),
     Exercise(
         "07.4",
@@ -229,9 +229,6 @@ with tf.GradientTape(persistent=True) as first:
             ("slope(x) / bend(x)", "0.1 * slope(x)"): (
                 "That is a step of gradient descent. Newton's method has no learning rate: it divides by the second "
                 "derivative."
-            ),
-            ("slope(x) /", "0.1 * slope(x) /"): (
-                "Newton's method has no learning rate: the second derivative says how far to go."
             ),
             ("return x", "x = x - slope(x) / bend(x)\n    return x"): (
                 "That is two steps. Write a single one, without a loop."

@@ -37,7 +37,7 @@ def _not_safe(found: Answer, f: UnknownFunction, values: list[float]) -> str:
     """What is wrong with values and slopes of which some are no numbers, or some are those of another place."""
     y, slopes = (np.asarray(part, np.float64) for part in found)
     if not np.isfinite(slopes[np.array(values) <= 0.0]).all():
-        return say("One of the slopes is no number, and x is not above 0 there. Which number does f see in its place?")
+        return say("One of the slopes is NaN or infinite where x is not above 0. Which number does f see there?")
     if np.any(y[np.array(values) <= 0.0]):
         return say("Where x is not above 0, the value must be 0. That is what the where around f is for.")
     return ""
@@ -271,11 +271,11 @@ def slopes(f, values):
             ("f(x)", "x"): "That is the derivative of the mean of x, not of the mean of f(x).",
         },
         hint=(
-            "Which line does a tape not understand?",
-            "One line leaves for NumPy and comes back as a constant. There is a tf function for it.",
+            "What does the tape see of the mean, and of what is the gradient asked?",
+            "np.mean leaves for NumPy and comes back as a constant. There is a tf function for it.",
             "y = tf.reduce_mean(results)",
         ),
-        because="The tape recorded the whole path. In the mean, each result counts one part in len(values).",
+        because="In the mean, each result counts one part in len(values), and so does its slope.",
     ),
     Exercise(
         "08.4",

@@ -41,13 +41,9 @@ def _best_line(loss_of: Distance, x: Sequence[float]) -> list[float]:
 
 def _not_there(found: Answer, loss_of: Distance, x: Sequence[float]) -> str:
     """What two numbers say of the loop that found them, where they are not those of the best line."""
-    numbers = np.array([float(one) for one in np.ravel(found)])
-    if len(numbers) == len(x):
-        return say("That is a number for each x. Give back the two numbers of the line, [w, b].")
+    w, b = numbers = np.array([float(one) for one in np.ravel(found)])
     best = _best_line(loss_of, x)
-    if len(numbers) != len(best):
-        return ""
-    if not np.abs(numbers).max() <= FAR:  # or no numbers any more
+    if not max(abs(w), abs(b)) <= FAR:  # or no numbers any more
         return say(
             "These are far from the numbers of any good line. Does each variable subtract its own gradient? If so, "
             "take a smaller learning rate."
@@ -173,14 +169,14 @@ def gradient_for_y(f, a, b):
                 "That is the gradient with respect to x, or to the sum. With respect to y: how does the sum grow "
                 "with y?"
             ),
-            ("x + 2.0 * y", "2.0 * y"): "x is missing: f is called with x + 2 * y.",
-            ("x + 2.0 * y", "x + y"): "The 2 is gone: f is called with x + 2 * y.",
+            ("x + 2.0 * y", "2.0 * y"): "That is the slope of f(2 * y). Call f with the sum x + 2 * y.",
+            ("x + 2.0 * y", "x + y"): "That is the slope of f(x + y). Call f with the sum x + 2 * y.",
             ("tape.gradient(z, y)", "0.0"): (
                 "A zero says that z does not depend on y. It does: compute x + 2 * y inside the block."
             ),
         },
         hint=(
-            "What does the tape know of the number that assign_add puts into x?",
+            "Which operations lead from y to z, and does the tape have each of them?",
             "Do not assign. Compute x + 2 * y as a tensor with a name of its own, and hand that to f.",
             "total = x + 2.0 * y, and then z = f(total)",
         ),
@@ -255,7 +251,7 @@ def gradient_for_y(f, a, b):
         mistakes=[
             Mistake(
                 lambda loss_of, x: [0.0, 0.0],
-                "Both numbers that you give back are 0. Are w and b changed in each step?",
+                "Both numbers are 0. Are w and b changed in each step?",
             ),
             Mistake(
                 lambda loss_of, x: [float(np.dot(x, loss_of.points) / np.dot(x, x)), 0.0],

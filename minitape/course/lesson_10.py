@@ -210,18 +210,9 @@ def two_slopes(f, value):
             ),
             Mistake(
                 _without_penalty,
-                "What is added outside of loss does not depend on x. The penalty belongs in loss, as an argument.",
-                where=r"loss\(x\) *\+",
-            ),
-            Mistake(
-                _without_penalty,
                 "loss was traced with penalty = 0, and that is in its recording for good. How does a new number get "
                 "in?",
                 where=r"(?s)(def loss\(\w+\)|lambda \w+:).*\+ *penalty *\*",
-            ),
-            Mistake(
-                lambda f, value: [f.derivative(value) + 5.0] * 2,
-                "Both have the penalty now. The first should be without.",
             ),
             Mistake(
                 raises,
@@ -232,8 +223,8 @@ def two_slopes(f, value):
         ],
         also=_traced_once,
         hint=(
-            "When did Python look up the name penalty?",
-            "The recording holds the first number. Let the second one come in at the call.",
+            "What should each call of loss depend on, and of what is the gradient asked?",
+            "What Python looks up while it traces is in the recording for good. Let each number come in at its call.",
             "def loss(x, penalty): and then y = loss(x, tf.constant(penalty))",
         ),
         because="An argument comes in at each call. A Python name was looked up once, while the function was traced.",
@@ -276,7 +267,7 @@ def two_slopes(f, value):
         ],
         also=_looped,
         hint=(
-            "times is another number in another call. Which loop is an operation, with one recording for all numbers?",
+            "times is another number in another call. Is the loop an operation, and what does its body take and give?",
             "Use tf.while_loop with two variables, a counter and y, and apply f to y each time.",
             "tf.while_loop(lambda k, y: k < times, lambda k, y: (k + 1, f(y)), [0, y]) gives back both variables.",
         ),

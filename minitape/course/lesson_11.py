@@ -134,7 +134,8 @@ EXERCISES = (
             Mistake(lambda upstream, x, y: _distance(1.0, x, y), "The upstream gradient is missing: multiply by it."),
             Mistake(
                 lambda upstream, x, y: (upstream * x, upstream * y),
-                "Divide by z. (The derivative of x * x is 2 * x, and the root brings 1 / (2 * z).)",
+                "That is upstream times x, and times y, and not divided by the distance z. (The derivative of x * x is "
+                "2 * x, and the root brings 1 / (2 * z).)",
             ),
         ],
         hint=(
@@ -161,14 +162,14 @@ EXERCISES = (
             ),
             Mistake(
                 lambda f, rest, value: 0.5 * f.derivative(value),
-                "That is half of the slope of f, and that of rest is missing. Hand on half of upstream, which "
-                "comes from "
-                "rest.",
+                "That is half of the slope of f, and that of rest is missing. Is rest called, and does grad "
+                "hand on half "
+                "of upstream, which comes from there?",
             ),
             Mistake(lambda f, rest, value: 0.0, "The slope is 0. The rule must hand on a part of what it gets."),
         ],
         hint=(
-            "What does grad get, and what should go on to x?",
+            "Which value should halve give, and what should grad hand on?",
             "grad gets the upstream gradient, and gives back what goes to x: half of it.",
             "return 0.5 * upstream",
         ),
@@ -205,11 +206,11 @@ EXERCISES = (
             ),
         },
         hint=(
-            "What becomes infinite at 1000, and in which other way could you write the same fraction?",
+            "What does exp(x) become at 1000, and in which other way could you write the fraction?",
             "exp(x) / (1 + exp(x)) is 1 minus 1 / (1 + exp(x)). Where exp(x) is infinite, that is 1 minus 0.",
             "return upstream * (1.0 - 1.0 / (1.0 + tf.exp(x)))",
         ),
-        because="1 / inf is 0, and that is a number: so nothing huge is left. (It is a sigmoid.)",
+        because="The slope rises from 0 to 1, and is a number everywhere. (It is a sigmoid.)",
     ),
     Exercise(
         "11.5",
@@ -217,7 +218,12 @@ EXERCISES = (
         slips={
             "B": {True: "B gives a number, but is it the right one? Look at the prediction 11.p3 once more."},
             "A": {True: "A tape cannot look into NumPy, so the gradient in A is None."},
-            "D": {False: "In D tensors are divided, which a tape knows. What does py_function run over its function?"},
+            "D": {
+                False: (
+                    "In D an operation of tensors runs, which a tape knows. What does py_function run over its "
+                    "function?"
+                )
+            },
             "C": {False: "In C the rule replaces what the tape cannot see."},
         },
         hint=(
@@ -245,10 +251,6 @@ EXERCISES = (
                 lambda rest, value: 0.0,
                 "The condition looks at the amount that arrives. It should look at x: where does x lie?",
                 where=r"abs\(upstream\)",
-            ),
-            Mistake(
-                lambda rest, value: rest.derivative(math.tanh(value)) * (abs(value) < 1.0),
-                "The forward value is another one: it should be that of tf.sign(x).",
             ),
             Mistake(lambda rest, value: 0.0, "Nothing is handed on. Between -1 and 1, upstream should be."),
             Mistake(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,15 +32,15 @@ def _named(disease: str, line: Answer) -> str:
 
 def _pairs(diagnosis: Answer, patient: Patient | None = None) -> set[tuple[str, Answer]]:
     """A diagnosis as pairs of a disease and a line; where another pair is as right, it is the patient's own."""
-    if diagnosis is None or str(diagnosis).strip().casefold() == HEALTHY:
+    if str(diagnosis).strip().casefold() == HEALTHY:
         return set()
     if isinstance(diagnosis, tuple) and diagnosis and isinstance(diagnosis[0], str):
         diagnosis = [diagnosis]
     same = patient.same if patient else {}
     try:
-        pairs = [(str(word).strip().casefold(), line) for word, line in diagnosis]
+        pairs = [(word.strip().casefold(), line) for word, line in diagnosis]
         return {same.get(pair, pair) for pair in pairs}
-    except (TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError):
         raise ValueError(
             say("a diagnosis is a list of pairs, such as [('flat', 2)]; for a healthy patient it is []")
         ) from None
@@ -60,7 +61,7 @@ def _examined(diagnosis: Answer, bed: int, patient: Patient) -> str:
     if ward is not None:
         ward.tried.add(bed)
         ward.diagnosed |= {bed} if pairs == set(patient.diseases) else set()
-    return _in_words(pairs)
+    return _in_words(pairs if pairs == set(patient.diseases) else _pairs(diagnosis))  # else in the learner's words
 
 
 def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
@@ -69,7 +70,8 @@ def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
     if ward is None:
         return ""
     case = ward.case(bed)
-    told = [say("{disease} is right.", disease=_named(*pair)) for pair in sorted(claimed & right)]
+    good = [pair for pair in _pairs(diagnosis) if patient.same.get(pair, pair) in right]
+    told = [say("{disease} is right.", disease=_named(*pair)) for pair in sorted(good)]
     if not claimed and patient is PATIENTS["larch"]:
         words = (
             "The curve is nearly that of the healthy network. But {learn} of {numbers} numbers got a gradient. "
@@ -193,7 +195,9 @@ def _cured(beds: Answer) -> str:
     ward = the_ward()
     if ward is None:
         raise ValueError(say("there is no ward yet: run the cell that makes it"))
-    beds = sorted(set(beds))
+    beds = sorted({*beds} if isinstance(beds, Iterable) else {beds})
+    if not all(isinstance(bed, Real) for bed in beds):
+        raise ValueError(say("the beds are numbers, as in [1, 2]"))
     for bed in beds:
         if bed not in ward.sick():
             raise ValueError(say("the patient in bed {bed} was not sick", bed=bed))
@@ -219,9 +223,7 @@ NUMBERS = Exercise(
         32: "w1 alone has 32 entries. b1, w2 and b2 are learned, too.",
         80: "w2 gives one number for each hidden one: it has 16 entries.",
         34: "b1 and w2 have 16 entries each, one for each hidden number.",
-        512: "The entries of a shape are multiplied; those of the four variables are added.",
         81: "81 is 16 too many: b1 has 16 entries, and w2 has 16.",
-        13_000: "The number of points does not count: all points go through the same network.",
         48: "48 is 32 + 16: w1, and one of b1 and w2. All four are learned.",
         4: "There are four variables. How many numbers does each of them hold?",
         64: "Almost. b2 is a number, too.",
@@ -249,8 +251,6 @@ STANDARDIZE = Exercise(
         (" / seen.std(axis=0)", ""): (
             "The mean is subtracted. Divide by the spread, too: grams are still in the hundreds."
         ),
-        (" / seen.std", " * seen.std"): "That is multiplied by the standard deviation. Divide by it.",
-        ("measures - seen", "measures + seen"): "The mean is added. Subtract it.",
         (
             "(measures -",
             "(seen -",
@@ -260,7 +260,7 @@ STANDARDIZE = Exercise(
         (
             "mean(axis=0)) / seen.std(axis=0)",
             "min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0))",
-        ): "That brings each column between 0 and 1. Here the mean becomes 0, and the standard deviation 1.",
+        ): "That brings the birds that were seen between 0 and 1. Let their mean become 0, their standard deviation 1.",
         ("(measures - seen.mean(axis=0))", "measures - seen.mean(axis=0)"): (
             "That is measures - mean / spread: Python divides first. Put the difference in brackets."
         ),
@@ -292,7 +292,7 @@ def _exercises(beds: tuple[str, ...]) -> tuple[Exercise, ...]:
         asks="the numbers of the beds of all who were sick",
         view=_cured,
         hint=(
-            "Who is left? A patient with a good curve may be sick, too.",
+            "Which curves are green by now? A patient with a good curve may be sick, too.",
             "ward.edit(bed) puts a program into a new cell. Change what you diagnosed, and run ward.treat(bed, step): "
             "is the curve green?",
             "ward.treat(bed, ward.cure(bed)) shows how it is done.",

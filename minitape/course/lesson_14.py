@@ -196,7 +196,7 @@ def slope(bend, w1, w2, x, t):
         },
         hint=(
             "What must the tape see of features, and what of the loss must stay as it is?",
-            "Take the line of features out of the block of stop_recording.",
+            "The line of features must run while the tape records: outside of the block of stop_recording.",
             "Delete the line with tape.stop_recording(), and move the one below it one level to the left.",
         ),
         because="The tape sees the mean and the spread now, and goes back through both.",

@@ -26,7 +26,7 @@ def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
 
 def _of_variable(variable: Answer) -> dict[str, Answer]:
     """What a variable holds, which kind of numbers, and which shapes it takes."""
-    if not hasattr(variable, "assign"):
+    if not hasattr(variable, "assign") or isinstance(variable, type):
         raise ValueError(say("it is no variable, so it cannot change. Call tf.Variable"))
     numbers = "decimal" if variable.dtype.is_floating else variable.dtype.name
     return {"holds": variable.numpy().tolist(), "numbers": numbers, "shape": str(variable.shape)}
@@ -163,20 +163,12 @@ EXERCISES = (
                 "The negative numbers changed their sign. Put 0 in place of each.",
             ),
             Mistake(
-                lambda numbers: [min(number, 0.0) for number in numbers],
-                "It is the other way round: these are the negative numbers, and the others are 0.",
-            ),
-            Mistake(
                 lambda numbers: [float(number > 0) for number in numbers],
                 "That is the mask itself. Multiply x by it.",
             ),
             Mistake(
                 lambda numbers: [number for number in numbers if number > 0],
                 "The negative numbers are gone. Keep their places, with a 0 there.",
-            ),
-            Mistake(
-                lambda numbers: [number > 0 for number in numbers],
-                "That is the mask, as True and False. Cast it to the dtype of x, and multiply x by it.",
             ),
         ],
         hint=(
@@ -205,7 +197,7 @@ EXERCISES = (
             ),
             Mistake(
                 _refused,
-                "It raised an error. Each place is a list of its own, and the last is len(numbers) - 1.",
+                "Each place is a list of its own, the last is len(numbers) - 1, and each of them needs a number.",
                 error="InvalidArgumentError",
             ),
         ],
@@ -214,7 +206,7 @@ EXERCISES = (
             "Each place is a list of its own, the last one is len(numbers) - 1. The function gives back a new tensor.",
             "return tf.tensor_scatter_nd_update(x, [[0], [len(numbers) - 1]], [0.0, 0.0])",
         ),
-        because="Two places were replaced, in a new tensor.",
+        because="Each of the two places holds 0 now, and the others what they held.",
     ),
     Exercise(
         "appendix.4",
@@ -239,7 +231,7 @@ EXERCISES = (
             "B": {"ragged": "B: names differ in length, but each text is one element."},
             "C": {
                 "dense": "C: of 100,000 places only 50 are not 0. Do you want to store the zeros?",
-                "string": "C: not the words are stored, but a 1 or a 0 for each word.",
+                "string": "C: the words are not stored, but a 1 or a 0 for each of them.",
                 "ragged": "C: every letter has an entry for each of the 100,000 words. What are nearly all of them?",
             },
             "D": {
@@ -327,11 +319,11 @@ EXERCISES = (
         expect=_pass,
         cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
         mistakes=[
-            Mistake(raises, "If the shapes did not fit: make a column of y, y[:, tf.newaxis], before you subtract."),
+            Mistake(raises, "Where the shapes do not fit: make a column of y, y[:, tf.newaxis], and then subtract."),
             Mistake(lambda xs, ys: _pass(xs, [0.0] * len(ys)), "y is missing: subtract y * y."),
         ],
         hint=(
-            "x * x has one length. Which shape must y * y have, so that the two broadcast to a table?",
+            "The table has a row for each y. Which shapes of x * x and y * y broadcast to it?",
             "Make a column of y: the shape (rows, 1). Then (columns,) and (rows, 1) give (rows, columns).",
             "return x * x - y[:, tf.newaxis] * y[:, tf.newaxis]",
         ),

@@ -23,13 +23,12 @@ NUMBERS_OF_STEPS = {
     "n+1": "That is the result of one step too many.",
     "n-1": "That is the result of one step too few.",
     "1": (
-        "That is the result of a single step, whatever the number of steps. Is the return inside the loop, or does "
-        "each step begin at the start again?"
+        "That is the result of a single step, whatever the number of steps. Which lines are in a loop, and where does "
+        "each step begin?"
     ),
 }
 RATES = {
     "-n": "That is the result of steps the other way: is there a plus in place of a minus, or the reverse?",
-    "1-n": "That is the result of 1 - rate in place of rate: which part is which?",
 }
 PARTS = {
     "n[:-1]": "That is the result without the last of {name}.",
@@ -113,7 +112,7 @@ def of_learning_rate(
         rate = given.arguments.get("rate", 0.0)
         others = (_with_another(expect, "rate", formula) for formula in (f"n*{share:.4g}", f"{share * rate:.4g}"))
         if share > 0.0 and rate and any(all(same(found, other(*one)) for one, found in runs) for other in others):
-            words = "Your steps are those of the learning rate {found}, and not {rate}."
+            words = "That is the result of the learning rate {found}, and not of {rate}."
             return say(words, found=f"{share * rate:.3g}", rate=rate)
     return ""
 

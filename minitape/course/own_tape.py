@@ -80,7 +80,7 @@ OPERATORS = (
         "(a * b).value",
         6.0,
         (
-            "Which method does Python call for a * b, and of which class?",
+            "Which method does Python call for a * b, and what does the table compute for 'multiply'?",
             "a * b calls a.__mul__(b), a method of Number. It lets the tape apply 'multiply'.",
             "def __mul__(self, other): return self.tape.apply('multiply', self, other)",
         ),
@@ -155,10 +155,10 @@ OPERATORS = (
         slips=[("apply() missing", "apply takes the name, and as many things as the operation has inputs: *things.")],
     ),
     AB(
-        "RULES['add'][1](2.0, 7.0, 3.0, 4.0), RULES['multiply'][1](2.0, 12.0, 3.0, 4.0)",
-        ((2.0, 2.0), (8.0, 6.0)),
+        "RULES['add'][1](2.0, 7.0, 3.0, 4.0), RULES['multiply'][1](2.0, 0.0, 0.0, 4.0)",
+        ((2.0, 2.0), (8.0, 0.0)),
         (
-            "2.0 has arrived at a sum and at a product of 3.0 and 4.0. What does each input get of it?",
+            "2.0 has arrived at a sum of 3.0 and 4.0, and at a product of 0.0 and 4.0. What does each input get of it?",
             "A sum hands on g to both. A product hands on g times the value of the other factor.",
             "lambda g, z, x, y: (g, g) and lambda g, z, x, y: (g * y, g * x)",
         ),
@@ -169,7 +169,7 @@ BACK = (
         "tape.gradient(a * b, [a, b])",
         [3.0, 2.0],
         (
-            "What has arrived at the target, before anything is handed on?",
+            "What has arrived at the target, what is handed on, and of which rows is the answer?",
             "At the target 1.0 has arrived. The rule of its row says what each input gets of it.",
             "shares = rule(adjoints[row], value, *[self.rows[i][2] for i in inputs])",
         ),
@@ -270,7 +270,7 @@ BACK = (
         ),
     ),
     AB(
-        "y = a * b\nunused = a + b\nz = y * 2.0\ntape.gradient(z, [a, b])",
+        "y = a * b\nunused = a * b + a\nz = y * 2.0\ntape.gradient(z, [a, b])",
         [6.0, 4.0],
         (
             "At which rows has nothing arrived here, and what does your loop do there?",
@@ -355,7 +355,7 @@ BACK = (
         "tape = Tape()\na = tape.watch(2.0)\ntape.gradient(sum([a] * 3000, a), [a])",
         [3001.0],
         (
-            "What grows with the length of the tape?",
+            "How many amounts come to a here, and does your loop come to each row?",
             "A long tape must work as a short one does: one loop, no calls within calls.",
             "for row in range(target.row, -1, -1):",
         ),
@@ -400,7 +400,7 @@ MORE = (
         "y = a / b\ny.value, tape.gradient(y, [a, b])",
         (2 / 3, [1 / 3, -2 / 9]),
         (
-            "How does a / b change with a, and how with b?",
+            "Which value has a / b, and how does it change with a and with b?",
             "a / b is a times 1 / b, and the derivative of 1 / b is -1 / b ** 2.",
             "lambda g, z, x, y: (g / y, -g * x / y**2)",
         ),
@@ -430,12 +430,18 @@ MORE = (
         ),
     ),
     AB(
-        "y = 1.0 + a * b\nz = (2.0 * y - a) / (y * y + b)\nz.value, tape.gradient(z, [b, a])",
-        (0.23076923076923078, [-0.051775147928994084, -0.09023668639053255]),
+        "y = 1.0 + a * b\nz = 3.0 * ((2.0 * y - a) / (y * y + b))\nz.value, tape.gradient(z, [b, a])",
+        (0.6923076923076923, [-0.15532544378698226, -0.27071005917159763]),
         (
             "Does your tape still do what it did in the step before?",
             "Here everything comes together. Compare your gradient, + and * with those of exercise 3, line by line.",
             "Copy RULES and both classes from exercise 3, and add to them only what is new.",
         ),
+        slips=[
+            (
+                (0.6923076923076923, [-0.05177514792899408, -0.09023668639053255]),
+                "3.0 arrives at the division. Its rule hands on g times each of its slopes.",
+            )
+        ],
     ),
 )

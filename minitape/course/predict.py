@@ -71,7 +71,7 @@ class PredictionQuestion:
             self.told = self.told or choice
         if self.told is not None:
             return say("You predicted {predicted}.", predicted=self.told)
-        return say("You predict: {choice}. Now run the next cell.", choice=choice)
+        return say("You predict: {choice}. Now run the next cell: Shift+Enter, twice.", choice=choice)
 
     def before(self) -> str:
         """What was chosen another day, in a sentence; "" where nothing was, or the choices are others by now."""
@@ -198,7 +198,7 @@ def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str
     >>> reveal("demo.p0", 9.0)
     Choose an answer above first. Then the explanation appears here.
     >>> question.commit("9.0")
-    'You predict: 9.0. Now run the next cell.'
+    'You predict: 9.0. Now run the next cell: Shift+Enter, twice.'
     >>> reveal("demo.p0", 9.0, "Three times three.", {"6.0": "6.0 is 3 + 3."})
     You predicted 9.0, and so it is.
     <BLANKLINE>

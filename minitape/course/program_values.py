@@ -34,15 +34,16 @@ def meaning_of(number: float, program: str, place: str = "") -> str:
 
     >>> program = "x = tf.Variable(3.0)\\nwith tf.GradientTape(persistent=True) as tape: y = x * x"
     >>> meaning_of(9.0, program), meaning_of(3.0, program), meaning_of(3.0, program, "x")
-    ('9 is the value of y.', '3 is the value of x.', 'At x 2 amounts meet, and 3 is one of them.')
+    ('9 is the value of y.', '', 'At x 2 amounts meet, and 3 is one of them.')
     """
     facts = _facts(program)
     named = any(names.get("name") == place for _, _, names in facts)
     facts = [fact for fact in facts if isclose(fact[0], number, rel_tol=NEAR) and number not in (0.0, 1.0)]
-    parts = [fact for fact in facts if fact[1] in PARTS and fact[2]["name"] == place]
-    others = [fact for fact in facts if fact[1] not in PARTS and (not named or fact[2]["name"] == place)]
-    told = {say(MEANINGS[what], number=f"{found:g}", **names) for found, what, names in parts or others}
-    return told.pop() if len(told) == 1 else ""
+    if named:
+        facts = [fact for fact in facts if fact[2]["name"] == place]
+        facts = [fact for fact in facts if fact[1] in PARTS] or facts
+    told = {say(MEANINGS[what], number=f"{found:g}", **names) for found, what, names in facts}
+    return told.pop() if len(told) == 1 and (named or facts[0][1] not in PARTS) else ""
 
 
 @cache

@@ -35,18 +35,10 @@ class Owners:
 
     def __init__(self) -> None:
         self._found: dict[int, Object] | None = None  # by the identity of a variable
-        self._keras: set[int] = set()  # the variables that a Keras variable wraps
 
     def of(self, variable: End) -> Object:
         """The callable object that holds a variable; None when there is none."""
         return self._look().get(id(variable))
-
-    def in_layer(self, variable: End) -> bool:
-        """Whether a variable is behind one of Keras, which ``tape.watch`` refuses: its ``value`` wants to be
-        watched.
-        """
-        self._look()
-        return id(variable) in self._keras
 
     def _look(self) -> dict[int, Object]:
         """Goes through all objects that live, once."""
@@ -59,8 +51,6 @@ class Owners:
                 if owns[kind]:
                     held = [*getattr(one, "__dict__", {}).values()]
                     self._found |= {id(part): one for part in _parts(held) if isinstance(part, ResourceVariable)}
-                elif kind.__module__ == _KERAS and hasattr(kind, "_gradient_leaf"):
-                    self._keras.add(id(one._gradient_leaf()))
         return self._found
 
 

@@ -36,20 +36,9 @@ TEXT = {
         "{x} is a variable made with trainable=False{line}. No tape watches it by itself.",
         "Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.",
     ),
-    "not_trainable layer": (
-        "{x} is in a layer{line} that is not trainable. No tape watches it by itself.",
-        "Ask for the gradients of {code}.trainable_variables. For this one call tape.watch({used}) at the top of "
-        "the block.",
-    ),
     "not_accessed_watched": (
         "The tape has watch_accessed_variables=False, and did not watch {x}{line}.",
         "Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.",
-    ),
-    "not_accessed_watched layer": (
-        "The tape has watch_accessed_variables=False, and did not watch {x}{line}.",
-        "Call tape.watch([v.value for v in {code}.trainable_variables]) at the top of the block, or leave "
-        "watch_accessed_variables at "
-        "True.",
     ),
     "integer_dtype": (
         "The value becomes {what}{line}, and only floats have a gradient.",
@@ -120,10 +109,6 @@ TEXT = {
         "tensor inside the with "
         "block.",
     ),
-    "state optimizer": (
-        "The optimizer's step{line} stored new values in variables. They do not know where they came from.",
-        "To differentiate through a step compute the new weights as tensors, w - rate * g, and use those.",
-    ),
     "left_through_numpy": (_NUMPY, _TENSORS),
     "left_through_numpy text": (
         "The value became text{line}, which has no connection to {x}.",
@@ -161,10 +146,6 @@ TEXT = {
     "rebound replaced assign": (_REPLACED, _ASSIGN),
     "wrong_object": (
         "The target was computed from another object than {x}{line}.",
-        "Pass the very tensor or variable that was used in the computation (and watch that one).",
-    ),
-    "wrong_object copy": (
-        "{x} is another object{line} than the one that the target was computed from.",
         "Pass the very tensor or variable that was used in the computation, or compute the target from {x}{watched}.",
     ),
     "independent": (
@@ -237,10 +218,6 @@ TEXT = {
         "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.",
     ),
     "unused_layer": (
-        "{x} was not used: its layer {what}{line} was never called.",
-        "Call the layer in the computation, or leave its variables out of the sources.",
-    ),
-    "unused_layer own": (
         "{x} was not used. Its layer {what}{line} was not called, or its call leaves {x} out.",
         "Call the layer in the computation, and let its call use {x}. Or leave its variables out of the sources.",
     ),

@@ -113,18 +113,18 @@ class Program:
         return Rows(self.table, calls, constants, self.fetches, self.feeds, partial(runner, self.table.record))
 
     def ready(self) -> Callable:
-        """The function that computes the fetched rows, for a row of another program."""
-        self.runs = runs = self.runs + 1
-        if runs == self.next:
-            self.next = 0 if self.rows.fuse(runs) else ONCE_MORE
+        """The function that computes the fetched rows, for a row of another program; what runs often is fused."""
+        if self.next:
+            self.runs += 1
+            if self.runs == self.next:
+                self.next = 0 if self.rows.fuse(self.runs) else ONCE_MORE
         return self.rows.function
 
     def run(self, arrays: Sequence) -> tuple:
         """Computes the fetched rows."""
         rows = self.rows
-        self.runs = runs = self.runs + 1  # as in ready(), whose call would count here
-        if runs == self.next:
-            self.next = 0 if rows.fuse(runs) else ONCE_MORE
+        if self.next:
+            self.ready()
         if not rows.warns:  # compiled as a whole
             return rows.function(*arrays)
         before = WARNINGS[OFF]

@@ -6,7 +6,7 @@ A masked score of -inf or a ``stop_gradient`` are meant: they are no alarm.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..engine.types import Object
     from .fields import (
         Alarm,
+        EventFields,
         Fields,
         ResultFields,
         Shown,
@@ -43,12 +44,13 @@ def wrong_with(tape: Object, snapshot: Snapshot, ends: tuple[Object, Object] | N
     >>> [alarm["title"] for alarm in tf.snapshot(tape)["alarms"]]
     ['The gradient is infinite from row 2, line 2']
     """
-    rows, sweep, results = snapshot["rows"], snapshot["sweep"], snapshot["results"]
-    torn = torn_of(rows, results, snapshot["events"], snapshot["sources_text"], sweep)
+    rows, sweep, results, events = snapshot["rows"], snapshot["sweep"], snapshot["results"], snapshot["events"]
+    torn = torn_of(rows, results, events, snapshot["sources_text"], sweep)
     shown = next((result for result in results if result.get("shown")), None)
     alarms = [
         *_nonfinite(rows, sweep, lambda: _words(tape, shown, ends)),
         *_missing(rows, shown),
+        *_assigned(rows, sweep, events),
         *_broadcast(rows),
     ]
     return {"alarms": alarms, "torn": torn}
@@ -66,8 +68,7 @@ def _alarm(kind: str, title: str, text: str, row: Fields | None, back: bool = Fa
 
 
 def _place(row: Fields) -> str:
-    known = {"row": row["row"], "line": row["line"]}
-    return word("row {row}, line {line}", **known) if row["line"] else word("row {row}", **known)
+    return word("row {row}, line {line}" if row["line"] else "row {row}", row=row["row"], line=row["line"])
 
 
 # -- NaN and infinity ------------------------------------------------------------------------------
@@ -86,7 +87,7 @@ def _nonfinite(rows: Sequence[Fields], sweep: SweepFields | None, words: Callabl
         return []
     for row in rows:
         bad = _name(row["value"]) if row["kind"] == "operation" else ""
-        if bad and not any(_name(rows[i]["value"]) for i in row["inputs"] if i < len(rows)):
+        if bad and not any(_name(rows[i]["value"]) for i in row["inputs"]):
             title = word("The value is {value} from {place}", value=bad, place=_place(row))
             return [_alarm("value", title, words(), row)]
     return []
@@ -127,7 +128,7 @@ def _missing(rows: Sequence[Fields], shown: ResultFields | None) -> list[Alarm]:
             alike.setdefault((source["gradient"] is None, source["blame"], said), []).append(source)
     found = []
     for (none, at, _), sources in alike.items():
-        row = rows[at] if isinstance(at, int) and 0 <= at < len(rows) else None
+        row = rows[at] if isinstance(at, int) and at >= 0 else None
         name = some([source["name"] or word("a source") for source in sources], FEW)
         titles = (
             ("The gradient for {name} is None", "The gradient for {name} is None: see {place}")
@@ -139,6 +140,20 @@ def _missing(rows: Sequence[Fields], shown: ResultFields | None) -> list[Alarm]:
     return found[:FEW]
 
 
+def _assigned(rows: Sequence[Fields], sweep: SweepFields | None, events: Iterable[EventFields]) -> list[Alarm]:
+    """A value that a gradient could have gone back through was stored in a variable."""
+    arrived = {edge["input"] for step in (sweep["steps"] if sweep else ()) for edge in step["edges"]}
+    found = []
+    for event in events:
+        value = event.get("row", -1)
+        if value >= 0 and value not in arrived and event.get("to") in arrived and rows[value]["tapes"]:
+            name, place = event["name"].removesuffix(":0"), _place(rows[value])
+            title = word("The gradient ends where {name} is assigned: {place}", name=name, place=place)
+            text = word("A variable is state: it does not know where its value came from. This row adds nothing.")
+            found.append(_alarm("state", title, text, rows[value]))
+    return found[:FEW]
+
+
 # -- shapes ------------------------------------------------------------------------------
 
 
@@ -146,7 +161,7 @@ def _broadcast(rows: Sequence[Fields]) -> list[Alarm]:
     """A column of predictions was compared with a row of labels."""
     found = []
     for row in rows:
-        if row["op"] not in _COMPARE or len(row["inputs"]) != 2 or max(row["inputs"]) >= len(rows):
+        if row["op"] not in _COMPARE or len(row["inputs"]) != 2:
             continue
         one, other = (tuple(rows[i]["shape"]) for i in row["inputs"])
         few, more = sorted((one, other), key=len)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from .marks import brief, rounded
+from .marks import rounded, size_of
 from .short import short_name, wide
 from .words import word
 
@@ -78,7 +78,7 @@ class Expressions:
         """An input: its name, a number of the program, its own expression, or the number of its row in a circle."""
         one = self.rows.get(number)
         if one is not None and one.get("literal"):
-            return brief(one["value"], one, 6), 3
+            return size_of(one["value"] or {}, 6), 3
         name = "" if one is None or not one["name"] else one["name"]
         if name.startswith("∂"):
             return (name, 2) if depth and len(name) <= NESTED else (circled(number), 3)

@@ -95,6 +95,7 @@ class TapeFields(TypedDict):
     persistent: bool
     state: str
     spans: list[list[int]]
+    bytes: int
 
 
 EventFields = TypedDict(

@@ -41,7 +41,7 @@ from .ink import (
     text_at,
     value_at,
 )
-from .marks import brief, size_of, small_map
+from .marks import size_of, small_map
 from .placement import Item, Placement
 from .short import elide, short_name, wide
 from .torn import is_zero
@@ -247,8 +247,8 @@ class Figure:
             texts = [layer.rpartition(".")[2]]
         title = short_name(name, room)
         left = x + 7.4 * wide(title) + 6
-        bold = BOLD if row["name"] else ""
-        return text_at(x, y, title, TITLE + bold) + text_at(left, y, fitting(texts, (right - left) / 6.4), SMALL, MUTED)
+        named = text_at(x, y, title, TITLE + BOLD * bool(row["name"]))
+        return named + text_at(left, y, fitting(texts, (right - left) / 6.4), SMALL, MUTED)
 
     def _value(self, node: Node, row: Fields, pad: int) -> str:
         """The value; of a variable that was assigned after the gradient what it held, and what it holds now."""
@@ -257,7 +257,7 @@ class Figure:
             return text_at(x + pad, y, word("released"), NUMBER)
         if update is None:
             return value_at(x, y, pad, "", row["value"], row, ink_of(row))
-        before = "" if row["shape"] else f"{brief(row['value'], row, 6)} "
+        before = "" if row["shape"] else f"{size_of(row['value'] or {}, 6)} "
         return value_at(x, y, pad, f"{before}→ ", update["now"], row, ink_of(row))
 
     def _arrived(self, node: Node, row: Fields, pad: int) -> str:
@@ -307,7 +307,7 @@ class Figure:
                 start = self.at.get(row)
                 if start is None or end is None or start == end:
                     continue
-                (x0, y0), (x1, y1) = ((self.nodes[k].x + WIDTH / 2, self.nodes[k].y + HEIGHT) for k in (start, end))
+                (x0, y0), (x1, y1) = (self.nodes[k].at(0.5, 1) for k in (start, end))
                 low = max(y0, y1) + 1.6 * DEEP
                 path = f"M{x0} {y0}C{x0} {low} {x1} {low} {x1} {y1 + 2}m-3.5 5.5l3.5 -5.5l3.5 5.5"
                 yield line_at(path, COLOURS["variable"][0], "4 4", 1.2)

@@ -109,7 +109,7 @@ def rule_of(
         return None
     z, close = np.asarray(result), HALF.get(dtype, CLOSE)
     with np.errstate(all="ignore"):
-        for name in ["square"] * (NAMES.get(op) == "pow") + [NAMES.get(op, op)]:
+        for name in ["square"] * (NAMES.get(op, op) == "pow") + [NAMES.get(op, op)]:
             with suppress(Exception):  # what was changed in place had another shape
                 said, given, first = _line(name, values, z, (op in NAMES and op[0] == "r") or re.match(r"-?\d", label))
                 form = ARRAY_FORMS[KNOWN[name].code]

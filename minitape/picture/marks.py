@@ -16,7 +16,7 @@ from .short import elide, wide
 from .words import word
 
 if TYPE_CHECKING:
-    from .fields import Fields, Plain, Shown
+    from .fields import Plain, Shown
 
 DIGITS = 4
 EXACT = 6  # characters of a number that is short as it is
@@ -76,20 +76,6 @@ def shape_text(shape: Iterable[int], room: int = 1000) -> str:
     if len(text) > room and len(sides) > 2:
         text = f"({sides[0]}, …, {sides[-1]})"
     return elide(text, room)
-
-
-def brief(value: Shown | None, row: Fields, room: int) -> str:
-    """A value in a line: what is written out, or its shape."""
-    if value is None:
-        return ""
-    text = written(value, room)
-    return (
-        text
-        if text is not None
-        else shape_text(row["shape"], room)
-        if row["shape"]
-        else elide(value.get("text", ""), room)
-    )
 
 
 def size_of(value: Shown, room: int) -> str:

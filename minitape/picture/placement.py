@@ -40,14 +40,14 @@ class Placement:
         self.slot = [0] * len(items)
         self.via: dict[tuple[int, int], list[tuple[int, int]]] = {}  # (from, to) -> points that the edge passes
         self._deep = [0] * len(items)  # how many columns the rows take that are below an item
-        self._level: list[int] = []  # of such a row: the how many-th it is
         self._used: dict[int, set[int]] = {}
         self._floor, self._last, self._now, self._end = 0, -1, 0, 0
+        levels: list[int] = []  # of a row that is below an item: the how many-th it is
         for item in items:
-            under = (self._level[i] for i in item.inputs if items[i].below == item.below)
-            self._level.append(1 + max(under, default=0) if item.storey and not item.leaf else 0)
+            under = (levels[i] for i in item.inputs if items[i].below == item.below)
+            levels.append(1 + max(under, default=0) if item.storey and not item.leaf else 0)
             if item.below >= 0:
-                self._deep[item.below] = max(self._deep[item.below], self._level[-1])
+                self._deep[item.below] = max(self._deep[item.below], levels[-1])
         section = items[0].section if items else None
         for index, item in enumerate(items):
             if item.storey:
@@ -90,8 +90,8 @@ class Placement:
             inputs, _, _, storey, below = self.items[index]
             own = [i for i in dict.fromkeys(inputs) if self.items[i].storey == storey]
             main = min(own, key=self.column.__getitem__, default=index)
-            column = self.column[below] if below >= 0 else self._last + 1
-            self._put(index, column - max(0, self._level[index] - 1), self.slot[main])
+            under = self.column[below] if below >= 0 else self._last + 1
+            self._put(index, min([under, *(self.column[i] - 1 for i in own)]), self.slot[main])
             for i in own:
                 self._route(i, index)
         down = top - min(self.slot[index] for index in members)

@@ -23,12 +23,14 @@ from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL, LEAF, REALS
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import as_dtype
+from ..recording.held import held_bytes
+from ..recording.names import named_values
 from ..recording.nodes import operation_of
 from ..recording.sites import lines_of, place_of
 from .events import events_of
 from .readable import of_arrays
 from .replay import is_small, recomputed
-from .rows import Around, PictureRow, fields_of, first_of, last_of, named_values, number_of
+from .rows import Around, PictureRow, fields_of, first_of, last_of, number_of
 from .short import short_lines, short_name
 from .values import pack_value, show_value
 
@@ -172,17 +174,15 @@ class Reader:
                 self.on = [o | (t << bit) for o, t in zip(self.on, on_tape(tape), strict=False)]
         return rows + self._read(record, record.columns(first), first)
 
-    def recompute(self, asked: bool = False) -> bool:
-        """Computes the arrays again that the recording released: where they are small, or it was asked for.
-
-        True when there are any; the rows that were read before are to be read again.
+    def recompute(self, asked: bool = False) -> None:
+        """Computes the arrays again that the recording released, where they are small, or it was asked for. The rows
+        that were read before are to be read again.
         """
         record = self.tape._record
         if record is None or record.open or not (asked or is_small(record)):
-            return False
-        found = {row: value for row, value in recomputed(record).items() if row not in self.held}
-        self.held.update(found)
-        return bool(found)
+            return
+        for row, value in recomputed(record).items():
+            self.held.setdefault(row, value)
 
     def _start(self) -> Record | None:
         record = self.tape._record
@@ -465,13 +465,17 @@ class Reader:
         spans = [list(span) for span in tape.spans]
         if tape._recording:
             spans.append([tape._start, max(tape._start, len(self.record or ()))])
-        ended = "released" if type(tape) is _Gone else "used" if tape._used else "closed"
+        state = "recording" if tape._recording else "used" if tape._used else "closed"
+        held = 0 if self.record is None else held_bytes(self.record, spans)
+        if type(tape) is _Gone or (state == "used" and not held):
+            state, held = "released", 0
         return {
             "id": number,
             "name": self._tape_name(tape, number),
             "persistent": tape._persistent and not isinstance(tape, ForwardTape),
-            "state": "recording" if tape._recording else ended,
+            "state": state,
             "spans": spans,
+            "bytes": held,
         }
 
     def _tape_name(self, tape: _Tape, number: int) -> str:

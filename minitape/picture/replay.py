@@ -16,23 +16,21 @@ from ..recording.nodes import operation_of
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
-    from ..engine.table.primitives import Primitive
     from ..engine.types import Array, Object
 
 SMALL = 16_000_000  # bytes that a picture computes again without being asked
 
 
-def values_of(record: Record, low: int = 0, high: int | None = None) -> Iterator[Object]:
-    """The values of some rows, block by block: all at once would take the room of another recording."""
-    end = len(record) if high is None else high
-    for first in range(low, end, CHUNK):
+def values_of(record: Record, end: int) -> Iterator[Object]:
+    """The values of the first rows, block by block: all at once would take the room of another recording."""
+    for first in range(0, end, CHUNK):
         yield from record.columns(first, min(first + CHUNK, end))[-1]
 
 
 def is_small(record: Record) -> bool:
     """Whether computing the missing values again is cheap."""
-    specs = (value for value in values_of(record) if type(value) is ArraySpec)
-    return sum(math.prod(one.shape) * one.dtype.itemsize for one in specs) <= SMALL
+    missing = (one for one in values_of(record, len(record)) if type(one) is ArraySpec)
+    return sum(math.prod(one.shape) * one.dtype.itemsize for one in missing) <= SMALL
 
 
 def recomputed(record: Record) -> dict[int, Array]:
@@ -50,7 +48,7 @@ def recomputed(record: Record) -> dict[int, Array]:
     {2: (80, 80), 3: (80, 80)}
     """
     found: dict[int, Array] = {}
-    missing = [row for row, value in enumerate(values_of(record)) if record.value(row) is None]
+    missing = [row for row in range(len(record)) if record.value(row) is None]
     wanted = sorted({row if (call := record.call_at(row)) is None else call.row for row in missing})
     with np.errstate(all="ignore"):
         for row in wanted:
@@ -65,16 +63,12 @@ def recomputed(record: Record) -> dict[int, Array]:
     return found
 
 
-def is_sure(primitive: Primitive) -> bool:
-    """Whether an operation always gives the same, without Python functions and effects."""
-    return primitive.forward is not None and not primitive.mandatory and TABLE.get(primitive.name) is primitive
-
-
 def run_row(record: Record, row: int, arrays: list[Array]) -> tuple[Array, ...]:
     """The outputs of the operation at a row for these inputs; none where it cannot be run again."""
     primitive, _ = operation_of(record, row)
-    if primitive is None or not is_sure(primitive) or any(a is None for a in arrays):
-        return ()
+    sure = primitive is not None and not primitive.mandatory and TABLE.get(primitive.name) is primitive
+    if primitive is None or not sure or primitive.forward is None or any(a is None for a in arrays):
+        return ()  # a Python function, or one with effects
     call = record.call_at(row)
     if call is None:
         like = max(arrays, key=np.size)

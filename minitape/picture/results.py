@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph
 from ..engine.back.endpoints import GradientQuestion, ends_of
-from .rows import named_values
+from ..recording.names import named_values
 from .short import short_name
 from .stepping import adjoints_of, element_of, stepper_of
 from .torn import is_zero

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from operator import attrgetter
 from types import CodeType
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -63,14 +63,6 @@ class Around(NamedTuple):
     within: int  # bits of the tapes that record
     outside: bool  # after one did
     forms: dict[Hashable, Fields]
-
-
-def named_values(namespaces: Iterable[Mapping[str, object]]) -> Iterator[tuple[str, object]]:
-    """The variables of these dictionaries, without those whose names begin with an underscore."""
-    for space in namespaces:
-        for name, value in list(space.items()):
-            if isinstance(name, str) and not name.startswith("_"):
-                yield name, value
 
 
 number_of = attrgetter("row")

@@ -11,7 +11,8 @@
      "events": [{"kind": "assign", "name": "w:0", "from": 1, "to": 7, "line": 5},
                 {"kind": "numpy", "row": 4, "line": 6}, ...],    a value that left the framework
      "tapes": [{"id": 0, "name": "tape", "persistent": false, "state": "recording|closed|used|released",
-                "spans": [[0, 9]]}],               row ranges during which it recorded
+                "spans": [[0, 9]],                 row ranges during which it recorded
+                "bytes": 1234}],                   what it still holds
      "sources_text": {"<file>": "text"},           code of the cells and files that the rows come from;
                                   not in a live delta without new ones
      "sweep": null | SWEEP,       not in a live delta in which it is the same as before
@@ -84,7 +85,7 @@ A RESULT is what a ``gradient`` call gave::
 
 An ALARM is ``{"kind": "gradient", "title": "The gradient is NaN from row 4, line 9", "text": "..." (in the words of
 explain), "row": 4, "line": 9, "back": true}``; ``back`` says that the step of the sweep shows it. Kinds: gradient,
-value, none, zero, broadcast.
+value, none, zero, state, broadcast.
 
 A TORN is ``{"kind": "left", "from": 2, "to": 5, "line": 6, "text": "numpy()"}``: the value of row 2 left the framework
 there and came back as row 5 (-1 where the program's text does not tell as which). Of the kinds "cut" and "zero" it is

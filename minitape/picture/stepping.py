@@ -124,7 +124,7 @@ class Stepper:
     def can_be_repeated(self) -> bool:
         """False when an array that a rule on the way reads was released."""
         record, reachable = self.record, self.reachable
-        values = enumerate(values_of(record, 0, self.high + 1))  # of millions of numbers, each has one
+        values = enumerate(values_of(record, self.high + 1))  # of millions of numbers, each has one
         if not any(type(value) is ArraySpec and row not in self.held for row, value in values):
             return True
         for row in range(self.low, self.high + 1):

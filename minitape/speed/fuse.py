@@ -83,7 +83,7 @@ def total(name: str, call: Any, shape: tuple[int, ...]) -> str:
 def single_number(value: Any) -> float | None:
     """The number that all elements of a constant are; None when they differ."""
     flat = np.reshape(value, -1)
-    return float(flat[0]) if flat.size and bool((flat == flat[0]).all()) else None
+    return float(flat[0]) if flat.size and (flat == flat[0]).all() else None
 
 
 class Fused:
@@ -135,7 +135,9 @@ class Fused:
             self.sums.append(call)
             self.waiting.add(call.row)
         elif shape == ():
-            self.lines.append(f"    v{call.row} = {self._formula(call, [self._scalar(r) for r in sources])}\n")
+            self.lines.append(
+                f"    v{call.row} = {self._formula(call, [self._constant(r) or self._array(r) for r in sources])}\n"
+            )
         else:
             elements = [self._element(r, shape) for r in sources]
             self.body.append((f"t{call.row}", self._formula(call, elements)))
@@ -164,10 +166,10 @@ class Fused:
 
     # -- operands ----------------------------------------------------------------------------------
 
-    def _scalar(self, row: int) -> str:
-        if row in self.constants:
-            return f"T({float(self.constants[row])!r})" if np.isfinite(self.constants[row]) else self._array(row)
-        return self._array(row)
+    def _constant(self, row: int) -> str | None:
+        """The number that a constant is everywhere, as text; None for other rows, and where no text is that number."""
+        number = single_number(self.constants[row]) if row in self.constants else None
+        return None if number is None or not np.isfinite(number) else f"T({number!r})"
 
     def _array(self, row: int) -> str:
         """A value that is there before the open loop: computed here, or an argument."""
@@ -183,12 +185,9 @@ class Fused:
         self.shape = shape
         if row in self.loop:
             return f"t{row}"
-        if row in self.constants:
-            number = single_number(self.constants[row])
-            if number is not None and np.isfinite(number):
-                return f"T({number!r})"
-        if self.table.shape_dtypes[row][0] == ():
-            return self._scalar(row)
+        constant = self._constant(row)
+        if constant or self.table.shape_dtypes[row][0] == ():
+            return constant or self._array(row)
         return f"{self._array(row)}[{', '.join(INDICES[: len(shape)])}]"
 
     # -- loops -------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine.table.accelerator import fast
 from ..engine.table.code import define, with_operands
-from ..engine.table.primitives.formula import ARRAY, LIBRARY
+from ..engine.table.primitives.formula import ARRAY
 from . import blockwise, fuse, kernels
 from .rolled import rolled
 
@@ -30,9 +30,11 @@ ONCE_MORE = 512  # runs after which numba is loaded to fuse a program
 
 LONG = 256  # calls on numbers, or on pieces of arrays, that earn the loading of numba sooner
 FEW = 48  # scalar calls that are worth a compiled loop
+MOST = 16  # calls of a loop over a block: what it reads shall be in the cache, and it shall compile soon
 BIG = 4096  # elements of such a piece; from them on an array is dropped as soon as no call reads it any more
 
 _ALIASES = {"identity", "stop_gradient"}
+_FOR_ALL = {"add", "subtract", "multiply"}  # formulas that serve all dtypes as they stand
 
 
 class Writer:
@@ -55,12 +57,12 @@ class Writer:
     ) -> None:
         self.fuse, self.runner = fuse, runner
         self.block = block  # elements of an array, where arrays are blocks of larger ones, which may differ a little
-        self.table, self.fetches, self.feeds = table, list(fetches), list(feeds)
+        self.table, self.fetches, self.feeds = table, fetches, feeds
         self.same = _same_values(table, calls)
         self.calls = [c for c in calls if c.row not in self.same]
         self.constants = constants
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
-        self.scope |= ARRAY | LIBRARY if block else ARRAY  # small arrays are computed with more care
+        self.scope |= ARRAY
         self.lines: list[str] = []
         self.warns = False  # whether some of it is NumPy's, which warns of infinities
         self.written = 0  # runs
@@ -72,10 +74,9 @@ class Writer:
         """The kinds of runs that pay here, in the order in which calls may join them."""
         # large shapes on which functions are computed that compiled loops have no vector code for
         self.slow = {blockwise.large_kind(self.table, c) for c in self.calls if c.primitive.name not in fuse.CHEAP}
-        self.scalars = {c.row: real for c in self.calls if (real := scalar_type(self.table, c)) is not None}
         found = [_Run(self._large_kind, self._write_large)]
-        if self.fuse and len(self.scalars) >= FEW:
-            found.append(_Run(lambda run, call: self.scalars.get(call.row), self._write_numbers))
+        if self.fuse and sum(scalar_type(self.table, c) is not None for c in self.calls) >= FEW:
+            found.append(_Run(lambda run, call: scalar_type(self.table, call), self._write_numbers))
         if self.fuse:
             found.append(_Run(lambda run, call: fuse.fusable(self.table, call), self._write_fused))
         return found
@@ -101,6 +102,8 @@ class Writer:
 
     def _joins(self, run: _Run, call: Call, sources: list[int]) -> bool:
         """Lets a call wait in a run for others of its kind; False where it cannot."""
+        if self.block and len(run.calls) == MOST:
+            self._end(run)
         kind = run.kind_of(run, call)
         if kind != run.kind and not run.rows.isdisjoint(sources):
             self._end(run)
@@ -145,7 +148,9 @@ class Writer:
         shapes = {row: shape for row, (shape, _) in self.table.shape_dtypes.items()}
         if sum(shapes[c.row] != () for c in calls) < (2 if self.block else fuse.LEAST):
             return False
-        writer = fuse.Fused(self.table, calls, self.constants, self._alias, self.readers)
+        # what is only another number in another place is no other loop
+        constants = {} if self.block else self.constants
+        writer = fuse.Fused(self.table, calls, constants, self._alias, self.readers)
         text = writer.text()
         arguments = [*writer.inputs, *writer.filled]
         if self.block:
@@ -231,7 +236,6 @@ class Writer:
 
     def _line(self, call: Call) -> None:
         arguments = [self._name(r) for r in call.inputs]
-        outs = [f"v{call.row + i}" for i in range(call.outputs)]
         formula = _formula(self.table, call, arguments)
         if formula is None and call.primitive.name == "slice":
             self.scope[f"s{call.row}"] = call.attrs["spec"]
@@ -239,10 +243,9 @@ class Writer:
         if formula is None:
             self.scope[f"f{call.row}"] = self.runner(call, self._notes_are_read(call))
             formula = f"f{call.row}({', '.join(arguments)})"
-        if call.outputs > 1 or getattr(call.primitive, "gives_tuple", False):
-            self.lines.append(f"    {', '.join(outs)}, = {formula}\n")
-        else:
-            self.lines.append(f"    {outs[0]} = {formula}\n")
+        names = ", ".join(f"v{call.row + i}" for i in range(call.outputs))
+        comma = "," if call.outputs > 1 or getattr(call.primitive, "gives_tuple", False) else ""
+        self.lines.append(f"    {names}{comma} = {formula}\n")
         self.warns = True
         self._drop(call.inputs, [call])
 
@@ -264,8 +267,6 @@ class _Run:
     """Calls of one kind (of numbers their type) that wait to be written together: ``kind_of(run, call)``,
     ``write(calls, kind)``.
     """
-
-    __slots__ = ("kind_of", "write", "calls", "rows", "kind")
 
     def __init__(self, kind_of: Callable[[_Run, Any], Any], write: Callable[[list, Any], bool]) -> None:
         self.kind_of, self.write = kind_of, write
@@ -301,8 +302,8 @@ def _same_values(table: Table, calls: Sequence[Call]) -> dict[int, int]:
 
 def _formula(table: Table, call: Call, arguments: list[str]) -> str | None:
     """The textbook formula with the names of the values in it; None where the primitive has none."""
-    primitive = call.primitive
-    if not primitive.code or call.attrs or any(table.shape_dtypes[r][1].kind != "f" for r in call.inputs):
+    primitive, kinds = call.primitive, {table.shape_dtypes[r][1].kind for r in call.inputs}
+    if not primitive.code or call.attrs or (kinds != {"f"} and primitive.name not in _FOR_ALL):
         return None
     text = "x * x" if fuse.exponent(table, call) == 2 else primitive.texts[0]
     return _template(text).format(*arguments)

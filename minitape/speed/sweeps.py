@@ -180,7 +180,7 @@ class _Steps(dict["Object", "Function"]):
         kind, code, *wanted = key
         p, recorded = BY_CODE[code - FIRST_CODE], kind is EagerTensor
         text = "def step(g, z, x, y, a, b, adjoints):\n    pass\n"
-        last = "b" if wanted[1] and len(p.texts) == 3 and p.texts[2] != "-" else "a"  # no rule needs g after this one
+        last = "b" if wanted[1] and len(p.texts) == 3 else "a"  # no rule needs g after this one
         for rule, x, row, matters in zip(p.texts[1:], "xy", "ab", wanted, strict=False):
             if rule == "-" or not matters:
                 continue

@@ -14,7 +14,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ..common.habits import with_advice
+from ..common.habits import no_attribute
 from ..common.lazy import load, places
 from ..functions.calls import in_traces
 
@@ -142,8 +142,7 @@ def fill(module: dict[str, Object], space: str) -> None:
         if not space and name in TOOLS:
             return importlib.import_module(f"minitape.{name}")
         prefix = f"{space}." if space else ""
-        error = AttributeError(not_here(prefix + name), name=name, obj=sys.modules[module["__name__"]])
-        raise with_advice(error, name, f"tf.{prefix}", homes)
+        raise no_attribute(not_here(prefix + name), name, sys.modules[module["__name__"]], f"tf.{prefix}", homes)
 
     module |= {"__getattr__": find, "__dir__": lambda: sorted(homes), "__all__": sorted(homes)}
 

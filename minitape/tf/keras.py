@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..common.habits import with_advice
+from ..common.habits import no_attribute
+from ..engine.back.endpoints import leaf_of
 from ..engine.hooks import hooks
 from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.evidence import note_creation
@@ -270,8 +271,6 @@ class Dense(Layer):
         self.units, self.use_bias = int(units), use_bias
         self.activation = _ACTIVATIONS[activation] if isinstance(activation, str) else activation
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
-        self.kernel: KerasVariable
-        self.bias: KerasVariable | None
 
     def build(self, input_shape: TensorShape | Sequence[int | None]) -> None:
         """Makes ``kernel`` and ``bias``."""
@@ -317,7 +316,7 @@ class Sequential(Layer):
     if not TYPE_CHECKING:  # for a checker of types these names are not there
 
         def __getattr__(self, name: str) -> Object:  # compile, fit, summary
-            raise with_advice(AttributeError(not_here(f"keras.Sequential.{name}")), name)
+            raise no_attribute(not_here(f"keras.Sequential.{name}"), name, self)
 
 
 # -- losses ----------------------------------------------------------------------------------------
@@ -407,11 +406,12 @@ class Optimizer:
             names = [getattr(v, "path", None) or v.name for v in missing]
             text = f"Gradients do not exist for variables {names} when minimizing the loss."
             warnings.warn(f"{text}\n{hooks.why_some_none(missing)}", stacklevel=2)
-        given = [(g, v) for g, v in pairs if g is not None]
         self.iterations.value.assign_add(1)
-        for gradient, variable in given:
-            held = getattr(variable, "_gradient_leaf", lambda v=variable: v)()
-            held.assign_sub(self._change(convert_to_tensor(gradient), held))
+        self._rates: dict = {}  # of this step, by dtype
+        for gradient, variable in pairs:
+            if gradient is not None:
+                held = leaf_of(variable)
+                held.assign_sub(self._change(convert_to_tensor(gradient), held))
         return self.iterations
 
     def _slots_of(self, variable: ResourceVariable, count: int) -> list[ResourceVariable]:
@@ -479,9 +479,11 @@ class Adam(Optimizer):
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
     def _change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
-        mean, squares = self._slots_of(variable, 2)
-        steps = cast(self.iterations, variable.dtype)
-        left_1, left_2 = (1.0 - pow(cast(beta, variable.dtype), steps) for beta in (self.beta_1, self.beta_2))
+        (mean, squares), dtype = self._slots_of(variable, 2), variable.dtype
+        if dtype not in self._rates:  # one for all variables of a dtype
+            steps = cast(self.iterations, dtype)
+            left_1, left_2 = (1.0 - pow(cast(beta, dtype), steps) for beta in (self.beta_1, self.beta_2))
+            self._rates[dtype] = self.learning_rate * sqrt(left_2) / left_1
         mean.assign_add((gradient - mean) * (1 - self.beta_1))
         squares.assign_add((square(gradient) - squares) * (1 - self.beta_2))
-        return mean * (self.learning_rate * sqrt(left_2) / left_1) / (sqrt(squares) + self.epsilon)
+        return mean * self._rates[dtype] / (sqrt(squares) + self.epsilon)

@@ -179,3 +179,24 @@ def test_without_a_backward_pass_the_answer_says_so():
     assert [(name, why.cause) for name, why in recording.explain().items()] == [("w", "no_backward")]
     with pytest.raises(TypeError, match=r"explain\(loss, w\), explain\(w\)"):
         recording.explain(loss, w, w)
+
+
+def test_a_rule_of_a_layer_that_takes_its_weight_runs_again_in_fit():
+    @tf.custom_gradient
+    def passes(x):
+        return tf.sign(x), lambda upstream: upstream
+
+    class Binary(tf.keras.layers.Layer):
+        def build(self, shape):
+            self.kernel = self.add_weight(shape=(shape[-1], 3), name="kernel")
+
+        def call(self, x):
+            return tf.matmul(x, passes(self.kernel))
+
+    layers = tf.keras.layers
+    model = tf.keras.Sequential([layers.Input((4,)), Binary(), layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x = np.random.default_rng(0).normal(size=(8, 4)).astype("float32")
+    with bridge.record() as recording:
+        model.fit(x, x[:, :1], batch_size=4, epochs=1, verbose=0)
+    assert not recording.explain(model).problems

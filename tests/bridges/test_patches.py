@@ -25,7 +25,8 @@ LINES = [  # the statements, and the patch of the first that is to blame
     (JAX, "y = jnp.where(n != 0, w / (n * w), 0.0)",
      "y = jnp.where(n != 0, w / (jnp.where(n != 0, n * w, 1.0)), 0.0)"),
     (TORCH, "y = (w > 1.5).float()", None),  # a sigmoid is another number: words only
-    (TORCH, "y = torch.round(w + torch.randn(3))", None),  # one draw
+    (TORCH, "y = torch.round(w + torch.randn(3))",  # one draw
+     "smooth = w + torch.randn(3)\ny = smooth + (torch.round(smooth) - smooth).detach()"),
     (TORCH, "y = torch.round(w - 0.2)", "y = w - 0.2 + (torch.round(w - 0.2) - (w - 0.2)).detach()"),
     (TORCH, "y = torch.round(w).long().float()", None),  # two steps on one line
     (TORCH, "y = torch.round(w)", "y = w + (torch.round(w) - w).detach()"),
@@ -61,7 +62,8 @@ ALIKE = [  # what a program of ``tf`` makes its target of, and the patch: the sa
     ("x = tf.Variable([1.5, 2.5])", "y = tf.stop_gradient(x * 2.0) * 3.0", "y = (x * 2.0) * 3.0"),
     ("x = tf.Variable([1.5, 2.5])", "y = tf.round(x + 0.2) * 3.0",
      "y = (x + 0.2 + tf.stop_gradient(tf.round(x + 0.2) - (x + 0.2))) * 3.0"),
-    ("x = tf.Variable([1.5, 2.5])", "y = tf.cast(tf.cast(x, tf.int32), tf.float32)", None),
+    ("x = tf.Variable([1.5, 2.5])", "y = tf.cast(tf.cast(x, tf.int32), tf.float32)",
+     "y = tf.cast(x + tf.stop_gradient(tf.cast(tf.cast(x, tf.int32), tf.float32) - x), tf.float32)"),
     ("x = tf.Variable([1.5, 2.5])", "y = tf.constant(np.exp(x.numpy()))  # by NumPy", "y = tf.exp(x)  # by NumPy"),
     ("x = tf.Variable([1.5, 2.5])", "y = np.dot(x.numpy(), [1.0, 2.0])", "y = tf.tensordot(x, [1.0, 2.0], 1)"),
     ("x = tf.Variable([0.0, 2.5])", "y = tf.sqrt(x)", "y = tf.sqrt(x + 1e-12)"),

@@ -11,6 +11,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 from minitape.bridges import torch as bridge  # noqa: E402 - behind the check for PyTorch
 from minitape.common.texts import VARIABLES  # noqa: E402
 
+from .frameworks import FRAMEWORKS  # noqa: E402
+
 
 def test_other_answers():
     w = torch.tensor([1.0, -1.0], requires_grad=True)
@@ -361,3 +363,106 @@ def test_a_warning_of_pytorch_has_the_line_of_the_program(recwarn):
         torch.nn.functional.mse_loss(w, torch.ones(3, 1))
     (said,) = [one for one in recwarn if "target size" in str(one.message)]
     assert said.filename == __file__
+
+
+def test_a_function_that_runs_without_gradients_is_blamed_where_the_block_calls_it():
+    class Policy(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 2)
+
+        def forward(self, x):
+            return torch.tanh(self.layer(x))
+
+    policy, value, kept = Policy(), torch.nn.Linear(4, 1), []
+    with bridge.record() as recording:
+        for _ in range(2):
+            x = torch.randn(2)
+            with torch.no_grad():
+                action = policy(x)  # the line
+            kept.append(torch.cat([x, action]))
+        loss = value(torch.stack(kept)).mean()
+        loss.backward()
+    answer = recording.explain(policy.layer.weight)
+    assert answer.cause == "no_grad" and answer.code.startswith("action = policy(x)")
+
+
+def test_a_place_in_a_slice_is_where_its_values_became_whole():
+    place, head, x = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1), torch.rand(5, 8)
+    with bridge.record() as recording:
+        start = torch.sigmoid(place(x[:, :3])).mul(4).long()[:, 0]
+        loss = head(torch.stack([x[i, start[i] : start[i] + 4] for i in range(5)])).mean()
+        loss.backward()
+    answer = recording.explain(place.weight)
+    assert answer.cause == "integer_cast" and answer.code.startswith("start =")
+
+
+class Half(torch.autograd.Function):
+    """A rule that gives zeros for its second input."""
+
+    @staticmethod
+    def forward(ctx, x, scale):
+        return x * scale
+
+    @staticmethod
+    def backward(ctx, g):
+        return g, (g * 0.0).sum().reshape(1)
+
+
+def test_zeros_of_a_rule_are_its_own_also_where_relu_gave_zeros_beside():
+    w, scale = torch.nn.Parameter(torch.randn(3, 3)), torch.nn.Parameter(torch.tensor([0.5]))
+    x = torch.relu(torch.tensor([[1.0, -1.0, 2.0]]))
+    with bridge.record() as recording:
+        loss = torch.nn.functional.linear(x, Half.apply(w, scale)).pow(2).sum()
+        loss.backward()
+    answer = recording.explain(scale)
+    assert answer.cause == "no_gradient" and answer.code.startswith("return g, (g * 0.0)")
+
+
+def test_gradients_of_an_inner_step_end_no_step():
+    net = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with bridge.record(first=3) as recording:
+        for _ in range(5):
+            total = 0.0
+            for _ in range(4):
+                x = torch.randn(3, 2)
+                (g,) = torch.autograd.grad((x @ net.weight.T).pow(2).mean(), [net.weight], create_graph=True)
+                total = total + (x @ torch.nn.Parameter(net.weight - 0.1 * g).T).pow(2).mean()
+            optimizer.zero_grad()
+            total.backward()
+            optimizer.step()
+    answer = recording.explain(net.weight)
+    assert answer.cause == "copied" and "nn.Parameter(net.weight" in answer.code
+
+
+@pytest.mark.parametrize("again", [torch.as_tensor, lambda value: torch.stack([torch.as_tensor(value)])])
+def test_a_tensor_of_a_tensor_is_that_tensor(again):
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    with bridge.record() as recording:
+        taken = (w * w).sum().item()
+        loss = again(taken) * torch.ones(1, requires_grad=True)
+        loss.sum().backward()
+    answer = recording.explain(loss, w)
+    assert answer.cause == "left_torch" and not answer.others and "not enough" not in answer.fix
+
+
+def test_a_target_that_is_made_of_a_number_has_left():
+    net, x = torch.nn.Linear(2, 1), torch.ones(3, 2)
+    with bridge.record() as recording:
+        value = net(x).pow(2).mean()
+        loss = torch.tensor(value.item())
+    answer = recording.explain(loss, net.weight)
+    assert answer.cause == "left_torch" and answer.code == "loss = torch.tensor(value.item())"
+
+
+def test_a_result_that_is_trained_becomes_a_leaf_or_keeps_its_gradient():
+    for line, patch in [
+        ("w = torch.randn(3, requires_grad=True).double()", "w = torch.randn(3).double().requires_grad_()"),
+        ("w = torch.ones(3, requires_grad=True) * 2.0", "w = (torch.ones(3) * 2.0).requires_grad_()"),
+        ("w = v * 2.0", "w = v * 2.0\nw.retain_grad()"),
+    ]:
+        code = f"v = torch.ones(3, requires_grad=True)\n{line}\nloss = (w * w).sum()\nloss.backward()\n"
+        space, recording, _ = FRAMEWORKS[0].recorded(code, f"<{line}>")
+        asked = compile("recording.explain(loss, w)", "ask.py", "eval")
+        assert eval(asked, space | {"recording": recording}).patch == patch

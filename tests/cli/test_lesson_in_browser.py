@@ -129,7 +129,7 @@ def test_a_fresh_lesson_shows_questions_and_no_answers(unread):
     unread.keyboard.press("Control+Enter")
     expect(question).to_contain_text("What does the next cell print for the gradient of y", timeout=LONG)
     question.get_by_role("button", name="9.0").click()
-    expect(question).to_contain_text("You predict: 9.0. Now run the next cell.", timeout=LONG)
+    expect(question).to_contain_text("You predict: 9.0. Now run the next cell: Shift+Enter, twice.", timeout=LONG)
     expect(unread.locator(".jp-Notebook")).not_to_contain_text("The answer:")
     unread.keyboard.press("Escape")
     reveal = cell(unread, 'reveal("01.p1"')

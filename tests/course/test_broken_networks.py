@@ -167,6 +167,7 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
     ("elm", [("flat", 2)], "no line has an operation with steps"),
     ("elm", [("rate", 1)], "The line is right. rate: steps that are too long make the loss jump up and down"),
     ("elm", [("saturated", 2)], "A flat tanh hands on zeros"),
+    ("cedar", [("cut", 1), ("sign", 2)], "cut in line 1 is right"),
     ("larch", [], "41 of 65 numbers got a gradient"),
     ("larch", "healthy", "is every path whole?"),
     ("fir", [], "correct"),

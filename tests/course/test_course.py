@@ -101,7 +101,7 @@ def test_nothing_tells_an_answer_that_is_kept_back(exercise):
     add_exercise(Exercise("test.3", expect=[None, 6.0]))
     for name, answer in (("test.1", 8.0), ("test.3", [0.0, 8.0])):
         assert "difference" not in feedback(name, answer) and "expected None" not in feedback(name, answer)
-        assert "difference: 2.0" in feedback(name, answer) or "expected None, got a number" in feedback(name, answer)
+        assert "difference: 2.0" in feedback(name, answer) or "yours is a number, not None" in feedback(name, answer)
 
 
 def test_the_answer_is_told_from_the_third_try_on(exercise):
@@ -116,10 +116,12 @@ def test_the_right_number_in_any_dress(exercise, answer):
 
 
 @pytest.mark.parametrize(("answer", "words"), [
-    ("six", "expected a number, got a text"), (None, "expected a number, got None"),
-    (True, "expected a number, got True or False"), ([6.0], "got a list of 1"),
-    (np.ones((2, 3)), "got an array of 2 by 3 numbers"), (check, "got a function"),
-    (tf.constant([1, 2]), "got an array of 2 numbers"), (float("nan"), "one of the numbers is NaN, which is no number"),
+    ("six", "yours is a text, not a number"), (None, "yours is None, not a number"),
+    (True, "yours is True or False, not a number"), ([6.0], "yours is a list of 1"),
+    (np.ones((2, 3)), "yours is an array of 2 by 3 numbers"), (check, "yours is a function"),
+    (tf.constant([1, 2]), "yours is an array of 2 numbers"), (float("nan"), (
+        "one of the numbers is NaN, which is no number"
+    )),
 ])  # fmt: skip
 def test_what_is_no_number_is_named(exercise, answer, words):
     said = feedback("test.1", answer)
@@ -132,10 +134,10 @@ def test_what_is_no_number_is_named(exercise, answer, words):
     ([5, 6, 7], ["5", "6", "7"], "5 is in quotes: leave them out\n"),
     ([5, None], [5, "None"], "None is in quotes: leave them out\n"),
     ([5, 6], "[5, 6]", "[5, 6] is in quotes: leave them out\n"),
-    (5, "None", "expected a number, got a text\n"),
-    (5, "(" * 500, "expected a number, got a text\n"),
-    ([0.0, 1.0], tf.constant([True, False]), "expected a number, got True or False"),
-    ([4.0, None], [4.0, 0.0], "expected None, got a number"),
+    (5, "None", "yours is a text, not a number\n"),
+    (5, "(" * 500, "yours is a text, not a number\n"),
+    ([0.0, 1.0], tf.constant([True, False]), "yours is True or False, not a number"),
+    ([4.0, None], [4.0, 0.0], "yours is a number, not None"),
     ({"A": 1.0, "B": "x"}, {"a": 1.0, "B": "x"}, "expected the keys 'A', 'B', got 'a', 'B'"),
     ({"A": 1.0}, {}, "expected the keys 'A', got none"),
 ])  # fmt: skip
@@ -282,7 +284,7 @@ def test_a_list_of_a_million_is_answered_at_once():
     million, begin = list(range(1_000_000)), thread_time()
     np.asarray(million)
     once, begin = thread_time() - begin, thread_time()
-    assert "expected a number, got a list of 1000000" in feedback("01.1", million)
+    assert "yours is a list of 1000000, not a number" in feedback("01.1", million)
     assert thread_time() - begin < 100 * once  # it took 700 times as long
 
 
@@ -564,7 +566,10 @@ def test_what_is_chosen_of_a_prediction_is_committed_and_shown_again(forgetful):
     assert (widget.text, widget.choices, widget.chosen, widget.said) == ("What is y?", ["6.0", "9.0"], "", "")
     for choice in ("9.0", "6.0"):
         widget._asked(widget, {"choice": choice}, [])
-        assert (widget.chosen, widget.said) == (choice, f"You predict: {choice}. Now run the next cell.")
+        assert (widget.chosen, widget.said) == (
+            choice,
+            f"You predict: {choice}. Now run the next cell: Shift+Enter, twice.",
+        )
     assert json.loads(progress_file().read_text())["predictions"] == {"test.q": "6.0"}
     assert predict("test.q", "What is y?", [6.0, 9.0])._widget().chosen == "6.0"  # the cell is run again
     assert predict("test.q", "What is z?", [1, 2])._widget().chosen == ""  # and has other choices by now

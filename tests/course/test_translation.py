@@ -172,7 +172,7 @@ def test_a_prediction_is_compared_with_the_truth_in_the_language(folder, capsys,
     write(folder, "check", texts["check"])
     question = predict("t.p1", "Was ist y?", ["<an error>", 6.0])
     assert repr(question) == "<Predict: Was ist y?>\n  - <an error>\n  - 6.0\n<To choose, run this cell.>"
-    assert question.commit("<an error>") == "<You predict: <an error>. Now run the next cell.>"
+    assert question.commit("<an error>") == "<You predict: <an error>. Now run the next cell: Shift+Enter, twice.>"
     assert json.loads(progress_file().read_text())["predictions"] == {"t.p1": "<an error>"}
     assert question._widget().chosen == "<an error>"
     assert (
@@ -197,7 +197,7 @@ def test_the_feedback_is_translated_and_its_marks_are_read_in_each_language(fold
         "<Exercise said.1: not yet.>\n  <given:    9.0>\n  <expected: <<a number> (shown after 2 more tries)>>\n"
         "  <That is too large.>"
     )
-    assert "<expected <a number>, got <a text>>" in feedback("said.1", "x")
+    assert "<yours is <a text>, not <a number>>" in feedback("said.1", "x")
     progress("said")
     assert capsys.readouterr().out == "<<Lesson said>: . 0 of 1 solved><   left: said.1>\n"
 

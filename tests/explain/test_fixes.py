@@ -37,7 +37,6 @@ PATCHES = [
     # what becomes of a list stands elsewhere
     ("left_through_numpy", "h = tf.reduce_sum([v.numpy() for v in [w, w]])", None),
     ("left_through_numpy", "h = tf.constant(w.numpy().item())", "h = tf.convert_to_tensor(w)"),
-    ("stop_gradient", "h = tf.stop_gradient(w); k = 1.0", "h = w; k = 1.0"),
     ("left_through_numpy", "h = np.sort(w.numpy()[None])[-1]", "h = tf.sort(w[None])[-1]"),
     ("left_through_numpy", "h = tf.add_n([float(w), 1.0])", None),
     ("left_through_numpy", "h = tf.constant(w.numpy()) + tf.reduce_sum([1.0, 2.0])",

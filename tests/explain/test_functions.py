@@ -102,11 +102,6 @@ def test_while_it_is_traced(body, expected) -> None:
     assert all(e.filename == __file__ for e in said if e.line is not None)
 
 
-def test_words_know_before_from_after() -> None:
-    assert "had ended" in answers(after, tf.constant(X))[0].message
-    assert "began" in answers(before, tf.constant(X))[0].message
-
-
 def test_a_variable_that_only_a_function_holds_belongs_to_no_layer() -> None:
     w = tf.Variable(1.0)
     use = tf.function(lambda: w * 2.0)

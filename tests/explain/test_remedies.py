@@ -54,7 +54,6 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.constant(float(str(x[0].numpy()))) * 2.0", ".numpy()", "Keep the number"),
     ("y = max(tf.constant(0.5), x[0]) * 2.0", "Python's max", "tf.maximum(a, b)"),
     ("y = tf.cast(tf.math.count_nonzero(x), tf.float32)", "tf.math.count_nonzero", "keep the accuracy"),
-    ("y = tf.cast(tf.math.top_k(x).indices, tf.float32)", "tf.math.top_k", "its values have one"),
     ("y = tf.round(x + 1.0)", "tf.round", "`x + 1.0 + tf.stop_gradient(tf.round(x + 1.0) - (x + 1.0))`"),
     ("y = tf.constant(np.round(x - 1.0))", "np.round", "jumps"),
     ("y = x // 2.0", "x // 2.0", "`x / 2.0 + tf.stop_gradient(x // 2.0 - x / 2.0)`"),

@@ -211,3 +211,14 @@ def test_what_is_not_finite_inside_of_a_function(case: Case) -> None:
     assert not np.all(np.isfinite(np.asarray(tape.gradient(target, source))))
     answer = next(one for one in nest.flatten(tape.explain(target, source)) if one.kind == "nonfinite")
     assert answer.cause in case.causes[0] and answer.line in case.lines(0, answer.cause), str(answer)
+
+
+def test_a_suspect_is_of_those_whose_gradient_comes_by_it() -> None:
+    w, v = tf.Variable([[1.0], [2.0]]), tf.Variable([[0.5], [0.5]])
+    x, r = tf.constant(np.ones((3, 2), np.float32)), tf.constant([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        value = x @ v
+        actor = tf.reduce_mean((x @ w) * tf.stop_gradient(r - tf.squeeze(value, -1)))  # a column meets a row
+        loss = actor + tf.reduce_mean((tf.squeeze(value, -1) - r) ** 2)
+    of_w, of_v = tape.explain(loss, [w, v])
+    assert (of_w.cause, of_v.cause) == ("broadcast", "connected")

@@ -62,7 +62,7 @@ def test_a_copy() -> None:
     with tf.GradientTape() as tape:
         y = x * 2.0
     first = x[0]
-    assert "first is another object" in tape.explain(y, first).message
+    assert "another object than first" in tape.explain(y, first).message
 
 
 def test_weights_of_keras_layers_have_their_names() -> None:
@@ -161,13 +161,7 @@ kept, old = trainer.net.trainable_variables, trainer.net
 
 def test_a_model_that_a_function_built_again() -> None:
     why = explained("y = net(x[tf.newaxis])\nx = kept[0]", before=BUILDS + "net = old\nnet = build()")
-    assert why.cause == "unused_layer" and "never called" in why.message, why
-
-
-def test_a_layer_that_is_gone() -> None:
-    gone = BUILDS + "old = None\ntrainer.renew()\nimport gc\n_ = gc.collect()"
-    why = explained("y = trainer.net(x[tf.newaxis])\nx = kept[0]", before=gone)
-    assert why.cause == "rebound" and "self.net was made again" in why.message
+    assert why.cause == "unused_layer" and "was not called" in why.message, why
 
 
 def test_in_another_thread_what_left_is_known() -> None:

@@ -81,5 +81,5 @@ SWEPT = ("tape/", "programs/")
 @pytest.mark.parametrize("case", [_param(case) for area in areas() if area.startswith(SWEPT) for case in load(area)])
 def test_case_where_no_array_is_kept_that_no_rule_reads(case, module, stored, monkeypatch):
     """As with large arrays: a rule that reads what its primitive does not name finds nothing."""
-    monkeypatch.setattr(importlib.import_module("minitape.engine.recording.record").Record, "small", 1)
+    monkeypatch.setattr(importlib.import_module("minitape.engine.recording.record"), "SMALL", 1)
     check(case, module, stored)

@@ -6,7 +6,7 @@ import pytest
 import minitape as tf
 from minitape.engine.table.primitives import TABLE
 from minitape.functions import program
-from minitape.speed import fuse
+from minitape.speed import fuse, kernels
 
 SHAPES = [(65_536,), (300, 301), (7, 100, 101)]  # one block fits, or does not
 ELEMENTWISE = [p for p in TABLE.values() if p.code]
@@ -110,9 +110,9 @@ def test_an_array_that_is_one_number_is_an_array_where_nothing_else_is():
     agree(lambda x, s: tf.sin(tf.fill([70_000], s) * 2.0) ** tf.ones([70_000]) + x, values((70_000,)), tf.constant(0.5))
 
 
+@pytest.mark.skipif(not kernels.available(), reason="numba is switched off, or missing")
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_compiled_loops_between_numpys_functions_give_the_same_bits(real, monkeypatch):
-    pytest.importorskip("numba")
     loops = []
     monkeypatch.setattr(program, "OFTEN", 3)
     monkeypatch.setattr(fuse, "compiled", lambda *given, make=fuse.compiled: loops.append(given[0]) or make(*given))

@@ -246,7 +246,7 @@ def test_later_calls_take_few_steps():
     for f, most in (
         (tf.function(lambda x: x + 1.0), 5),
         (branch, 13),
-        (turns, 420),
+        (turns, 220),
         (tf.function(lambda x: v.assign_sub(x).read_value()), 18),
     ):
         for _ in range(3):

@@ -48,8 +48,12 @@ def with_gradient(items: list[Any]) -> list[Any]:
     made = [*items, [[], True, 1, 1, last]]
     adjoints = {last: last + 1}
     for row in range(last, -1, -1):
-        for port, one in enumerate(items[row][0] if row in adjoints else ()):
-            made.append([[adjoints[row], items[row][0][1 - port] if len(items[row][0]) > 1 else row], False, 1, 1, one])
+        inputs = items[row][0] if row in adjoints else ()
+        if len(inputs) > 1 and row % 3 == 0:  # a rule of several operations: the first is below the row itself
+            made.append([[adjoints[row], row], False, 1, 1, row])
+            adjoints[row] = len(made) - 1
+        for port, one in enumerate(inputs):
+            made.append([[adjoints[row], inputs[1 - port] if len(inputs) > 1 else row], False, 1, 1, one])
             if one in adjoints:
                 made.append([[adjoints[one], len(made) - 1], False, 1, 1, one])
             adjoints[one] = len(made) - 1

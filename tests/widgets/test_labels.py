@@ -41,7 +41,7 @@ MEASURE = """() => {
     const others = [...labels.filter(other => other !== label).map(other => other.querySelector("rect")),
                     ...document.querySelectorAll(".mt-node .mt-box")];
     return {
-      edge: label.dataset.edge, both: label.textContent.startsWith("both"), away: mine,
+      edge: label.dataset.edge, both: label.textContent.includes("both"), away: mine,
       foreign: !chip && mine > nearest + 4,
       covers: others.filter(other => inside(own, box(other)) > 1).length,
     };

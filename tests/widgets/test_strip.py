@@ -85,7 +85,7 @@ def op_of(row: dict[str, Any]) -> str:
 WRONG: dict[Callable[[], Made], tuple[str, str, bool]] = {
     root_of_zero: ("gradient", "sqrt", True), log_of_a_negative_number: ("value", "log", False),
     explosion: ("gradient", "multiply", True), column_and_row: ("broadcast", "subtract", False),
-    through_numpy: ("none", "", False),
+    through_numpy: ("none", "", False), assigned: ("state", "multiply", False),
 }  # fmt: skip
 
 

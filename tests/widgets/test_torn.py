@@ -81,9 +81,13 @@ def test_the_torn_arrow_and_the_none_are_drawn(show):
     assert page.locator(".mt-torn").get_attribute("data-torn") == "2>4"
     assert ", ".join(page.locator(".mt-torn text").all_text_contents()).startswith("numpy(), line ")
     assert page.locator(".mt-codeline.mt-blamed").count() == 1
-    assert page.locator(".mt-empty-handed").count() == 0  # the sweep was not made yet
+    none = page.locator(".mt-empty-handed .mt-adjoint")
+    assert none.text_content() == "∂ None"  # at the first sight, in node and table
+    assert page.locator(".mt-line[data-row='0'] .mt-c-adjoint").text_content() == "None"
+    press(page, "Home")
+    assert none.count() == 0  # on the way there nothing is told
     press(page, "End")
-    assert page.locator(".mt-empty-handed .mt-adjoint").text_content() == "∂ None"
+    assert none.text_content() == "∂ None"
 
 
 @pytest.mark.browser

@@ -13,12 +13,13 @@ from ...explain.families import STEPS
 from ...explain.owners import living
 from ...explain.reasons import checks, text, words, zero_nan
 from ...explain.reasons.names import path_to
-from ...explain.reasons.question import Exit, Finding, Question, RecordedRow, breaks
+from ...explain.reasons.question import Exit, Finding, Question, RecordedRow
 from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site
+from ..rows import first_nan
 from .adapter import TIMES, read
 from .calls import open_row, steps_of, sweeps_for
 from .graphs import has_tapes
@@ -204,9 +205,6 @@ def _worded(q: Question, one: Finding) -> None:
             else ""
         )
         one.kind = one.kind if f"{one.cause} {one.kind}" in TEXT else ""
-    elif one.cause == "variable_assign":
-        at = text.at(one.site)
-        one.kind = "metric" if at is not None and at.call_of("update_state") else ""
     elif is_dataset(row.op):
         use = text.at(row.site)
         keras = keras_call(use)  # which makes a dataset of what it is given
@@ -307,17 +305,9 @@ def to_keras(exit: Exit) -> bool:
 
 def left_at(q: Question, exit: Exit) -> Finding:
     """What breaks the way before a value leaves, or that it left."""
-    row, one = next(
-        (
-            (row, one)
-            for row, one in breaks(checks.way_to_exit(q, exit))
-            if one.why in checks.CUTS and q.rows[row].dtype != "bool"
-        ),
-        (0, None),
-    )
-    if one is None or exit.row in q.own:
+    cut = checks.cut_before(q, exit)
+    if cut is None or exit.row in q.own or q.rows[cut.row or 0].dtype == "bool":
         return left_by(q, exit)
-    cut = at_row(q, one.why, row)
     _worded(q, cut)
     return cut
 
@@ -455,16 +445,8 @@ def zero(q: Question) -> Finding | None:
 
 
 def nan(q: Question) -> Finding | None:
-    """Where NaN came up, also inside of a function."""
-    found = zero_nan.nan(q)
-    for sweep in q.adapter.recording.sweeps if found is not None and found.kind == "trained" else ():
-        if (
-            sweep is not q.sweep
-            and sweep.target
-            and (earlier := zero_nan.nan(read(q.adapter.recording, sweep.target[-1], q.source)))
-        ):
-            return earlier
-    return _inner(q, found)
+    """Where NaN came up, also inside of a function, or in an earlier pass."""
+    return _inner(q, first_nan(q, read))
 
 
 def _inner(q: Question, found: Finding | None) -> Finding | None:

@@ -166,6 +166,8 @@ class TensorFlowWatcher:
         # one of TensorFlow's own is a function in what the program calls
         called = rule.__qualname__.split(".<locals>")[-2:][0] if own_file(rule.__code__.co_filename) else rule.__name__
         op = f"{called.rpartition('.')[2]}:{self._custom_calls}"
+        if self.open_functions:  # as in a graph, where a variable that is an argument is read before
+            args = tf.nest.map_structure(tf.convert_to_tensor, args, expand_composites=True)
         with TemporaryAttributes(self, _custom_op=(op, rule.__name__)):
             return function(watched, args, kwargs)
 

@@ -146,10 +146,6 @@ TEXT: Texts = {
         "A variable was assigned{line}. It is a state: it does not know where its value came from.",
         "Compute with the value itself, and assign the variable after it, or outside of the tape.",
     ),
-    "variable_assign metric": (
-        "A metric{line} adds up in variables: its result does not know what it was made of.",
-        "Differentiate the value itself, or a loss of it, and keep the metric for reports.",
-    ),
     "python_branch": (
         "A Python condition{line} read the value. No gradient passes the choice of a branch.",
         "Choose with tensors: tf.where(condition, a, b), tf.maximum, or smoothly with tf.sigmoid.",

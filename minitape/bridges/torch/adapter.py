@@ -8,7 +8,7 @@ from typing import Any
 
 from ...explain.fixes.dialects import TORCH
 from ...explain.reasons.question import Question, RecordedRow
-from ...recording.sites import Site
+from ...recording.sites import NOWHERE, Site, last_return
 from ..rows import exits_of, rows_of
 from .model import names
 from .words import CLASSES, FUNCTIONS, ZEROS
@@ -53,6 +53,10 @@ class TorchAdapter:
         """When and where a tensor was made."""
         site = self.log.born.get(thing)
         return 0, [] if site is None else [site]
+
+    def rule(self, row: RecordedRow) -> Site:
+        """Where the ``backward()`` of a Function of the program's own returns."""
+        return NOWHERE if row.extra.custom is None else last_return(row.extra.custom)
 
     def is_number(self, row: RecordedRow) -> bool:
         """Whether it is a number that the program wrote."""

@@ -15,8 +15,9 @@ from ...explain.reasons.question import Exit, Finding, Question, RecordedRow
 from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
 from ...explain.words import Explanation
-from ...recording.sites import NOWHERE, Site, last_return, text_of
+from ...recording.sites import NOWHERE, Site, text_of
 from ..recording import Number
+from ..rows import first_nan
 from .adapter import CAUSES, read
 from .graph import plain_node
 from .rows import PAUSES
@@ -45,11 +46,8 @@ def failed(q: Question) -> Finding | None:
         return Finding("in_place", site, what=fill("The assignment"), kind="leaf")
     if "second time" in said:
         return Finding("backward_twice", site)
-    if "is not implemented" in said:
-        row = next((row for row in sorted(q.behind) if q.rows[row].extra.node.endswith("NotImplemented")), None)
-        return None if row is None else at_row(q, "no_derivative", row)
     if "only for scalar outputs" in said:
-        return Finding("not_scalar", site, what=str(math.prod(q.rows[q.ends[0]].shape)) if q.ends else fill("several"))
+        return Finding("not_scalar", site, what=str(math.prod(q.rows[q.ends[0]].shape)))
     return None
 
 
@@ -126,8 +124,12 @@ def in_torch(q: Question, one: Finding) -> None:
         one.what = fill(MADE_BY[one.cause]) if one.cause in MADE_BY else one.what
     if row.extra.why == "wrapped":
         one.kind = "wrapped"
-    if at is not None and one.cause in PAUSES and at.call_of("sample") and not at.within(*PAUSES):
-        one.kind = "drawn"
+    if at is not None and one.cause in PAUSES and not at.within(*PAUSES):
+        if at.call_of("sample"):
+            one.kind = "drawn"
+        else:  # a function that the block, or a decorated function, calls
+            way = [site for site in row.extra.way if (s := text.at(site)) and s.within(*PAUSES)]
+            one.site = [one.site, *way][-1]
 
 
 def left(exit: Exit) -> Finding:
@@ -139,8 +141,13 @@ def left(exit: Exit) -> Finding:
 
 def outside(q: Question) -> Finding | None:
     """What left and came back; else what chose."""
-    exits = [e for e in q.exits if e.row in q.after] if q.ends and not q.used else []
-    back = [e for e in exits if e.how != "__bool__" and checks.flows_back(q, e)]
+    made = None if q.ends else text.at(q.adapter.log.born.get(q.target, NOWHERE))  # a target that nothing computed
+    exits = [e for e in q.exits if e.row in q.after] if (q.ends or made) and not q.used else []
+    back = [
+        e
+        for e in exits
+        if e.how != "__bool__" and (made in text.flow(text.at(e.site) or made, ()) if made else checks.flows_back(q, e))
+    ]
     real = [e for e in back if not q.rows[e.row].dtype.startswith(checks.WHOLE)]  # what a gradient could pass
     chose = [e for e in exits if e.how == "__bool__"][:1]
     found = list({e.site: left(e) for e in reversed(real or back or chose)}.values())[::-1]
@@ -161,7 +168,7 @@ def made_again(q: Question, left: Finding) -> list[Finding]:
         return []
     for row in q.leaves():
         at = text.at(row.site)
-        call = None if at is None or at is start else at.call_of("tensor", "as_tensor", "from_numpy", "FloatTensor")
+        call = None if at is None or at is start else at.call_of("tensor", "from_numpy", "FloatTensor")
         if call is not None and at in text.flow(start, [row.site[0]]):
             has = row.array is not None and any(np.isin(row.array, one).any() for one in taken)
             found.append((not has, Finding("copied", row.site, row.row, text.last_name(call.func))))
@@ -253,20 +260,13 @@ def grad(q: Question) -> Finding | None:
 
 def own_rule(q: Question, row: int, kind: str = "") -> Finding:
     """A ``backward()`` of the program's own gave nothing, or zeros."""
-    rule = q.rows[row].extra.custom
-    return Finding("no_gradient", q.rows[row].site if rule is None else last_return(rule), row, kind=kind)
+    site = q.adapter.rule(q.rows[row])
+    return Finding("no_gradient", q.rows[row].site if site is NOWHERE else site, row, kind=kind)
 
 
 def nan(q: Question) -> Finding | None:
-    """The same; of weights that took a step with NaN what began with it in an earlier backward pass."""
-    found = zero_nan.nan(q)
-    for sweep in q.adapter.recording.sweeps if found is not None and found.kind == "trained" else ():
-        if sweep is q.sweep:
-            break
-        earlier = sweep.target and zero_nan.nan(read(q.adapter.recording, Number(sweep.target[-1]), q.source))
-        if earlier:
-            return earlier
-    return found
+    """Where NaN came up, also in an earlier pass."""
+    return first_nan(q, read)
 
 
 def zero(q: Question) -> Finding | None:
@@ -276,19 +276,12 @@ def zero(q: Question) -> Finding | None:
         return found
     row = q.rows[found.row]
     if found.cause == "hook" or row.op == "BackwardHookFunction":
-        return at_row(q, "hook", row.row, what=_hooked(q, row))
+        return at_row(q, "hook", row.row, what=words.path_to(q, row.thing()) or fill("a tensor"))
     if row.extra.custom:
         return own_rule(q, found.row, "zeros")
     if row.op in SAMPLES or (row.op == "grid_sample" and "nearest" in text_of(row.site)):
         return at_row(q, "zero_derivative", found.row, "sampled" if row.op in SAMPLES else "nearest")
     return found
-
-
-def _hooked(q: Question, row: RecordedRow) -> str:
-    """What a hook is on, in words."""
-    if row.kind != "operation":
-        return words.path_to(q, row.thing()) or fill("a tensor")
-    return fill("a module") if row.op == "BackwardHookFunction" else fill("the result of {operation}", operation=row.op)
 
 
 ALWAYS = (failed, checks.whole_numbers, not_required)

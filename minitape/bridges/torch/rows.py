@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.autograd.function import BackwardCFunction
 
-from ...recording.sites import NOWHERE, Site, here
+from ...recording.sites import NOWHERE, Site, here, way_here
 from ..kept_values import Noted
 from ..recording import MOST
 from .graph import TorchGraph, node_of, plain_node
@@ -52,12 +52,13 @@ LABELS = {
 class TorchExtra:
     """What explain asks about a row of PyTorch."""
 
-    __slots__ = "ref why node came custom".split()
+    __slots__ = "ref why node came custom way".split()
 
-    def __init__(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> None:
+    def __init__(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = (), way: Sequence[Site] = ()) -> None:
         self.ref = weakref.ref(tensor)
         self.why = why  # why no gradient passes
         self.came = came  # rows with whose values a leaf was made
+        self.way = way  # of what ran where gradients are off the statements that ran, the outermost first
         node = node_of(tensor)
         self.node = "" if node is None else node.name()
         # of a Function with a backward() of its own
@@ -256,7 +257,7 @@ class TorchLog:
                 scope=self.scope,
                 cut=CUTS.get(reason) if on_way else None,
                 differentiable=differs,
-                extra=TorchExtra(tensor, reason),
+                extra=TorchExtra(tensor, reason, way=way_here() if on_way and reason in PAUSES else ()),
             )
             self.remember(tensor, row)
             rows.append(row)

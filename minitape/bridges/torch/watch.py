@@ -396,10 +396,11 @@ def tensors_in(values: Any) -> Iterable[torch.Tensor]:
     [1, 2, 3]
     """
     for value in values.values() if isinstance(values, dict) else values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif isinstance(value, (tuple, list, dict)):
-            yield from tensors_in(value)
+        part = (value.start, value.stop, value.step) if isinstance(value, slice) else value
+        if isinstance(part, torch.Tensor):
+            yield part
+        elif isinstance(part, (tuple, list, dict)):
+            yield from tensors_in(part)
 
 
 def of_shapes(name: str) -> bool:

@@ -71,15 +71,15 @@ class GradientTape:
     _start = 0  # the first row of the open span
     number: int | None = None  # its place among the recording's members
     _held: Callable[[], object] | None = None  # of its block, see InterruptSafeExit
-    _paused = False  # whether it is in a block of stop_recording()
-    late = False  # whether something was watched after its first use, or outside of the block
     last: GradientQuestion | None = None  # the last one that was answered
     questions: Sequence[GradientQuestion] = ()  # each of them, where the tape gives several gradients
     watchers: Sequence[Callable[[], object]] = ()  # live pictures of this tape, told by the recording
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
-        self._recording = self._used = False
+        # whether it records now, gave its one gradient, is in a block of stop_recording(), and whether something was
+        # watched after its first use, or outside of the block
+        self._recording = self._used = self._paused = self.late = False
         self.notes: list[TapeNote] = []  # (what, at which row, a weak reference, the user's frames)
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
@@ -150,8 +150,8 @@ class GradientTape:
         try:
             record = self._record
             if record is not None:
-                record.tapes = tapes = record.tapes - 1
-                if tapes <= 0 and record.trace is None:
+                record.tapes -= 1
+                if record.tapes <= 0 and record.trace is None:
                     release(record)
         except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
             start_new_thread(interrupt_main, ())

@@ -49,13 +49,14 @@ ref = weakref.ref
 def frames(frame: FrameType) -> Place:
     """The user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
     while _OWN[(code := frame.f_code).co_filename]:
-        if frame.f_back is None:
+        around = frame.f_back
+        if around is None:
             return ()
-        frame = frame.f_back
+        frame = around
     outer = None if code.co_name == "<module>" else frame.f_back
-    if outer is None or _OWN[(around := outer.f_code).co_filename]:
+    if outer is None or _OWN[outer.f_code.co_filename]:
         return code, frame.f_lasti
-    return code, frame.f_lasti, around, outer.f_lasti
+    return code, frame.f_lasti, outer.f_code, outer.f_lasti
 
 
 def stack_of(place: Place) -> Stack:

@@ -48,7 +48,6 @@ class Record(RowTable):
 
     trace: TracedRun | None = None  # the first run of a function whose rows these are, see minitape.functions.trace
     open = True
-    small = SMALL
     blocks: Sequence[Any] = ()  # of rows that are packed, see minitape.speed.packed
     tapes = 0  # its tapes that are alive, also those that are used up
     paused = 0  # tapes inside stop_recording()
@@ -61,7 +60,8 @@ class Record(RowTable):
     watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
 
     def __init__(self) -> None:
-        self.rows, self.segments, self.leaves = [], [], {}  # rows: their cells, six for each, one after the other
+        # rows: their cells, six for each, one after the other
+        self.rows, self.base, self.small, self.segments, self.leaves = [], 0, SMALL, [], {}
         self.kinds: set[type] = set()  # of values
         self.fixed: int | None = None  # the site of all rows while a sweep is recorded
         self.frame: FrameType | None = None  # the user's that wrote the last row; None: it is to be looked for

@@ -31,7 +31,7 @@ class RowTable:
     """The rows of a recording, as a sweep, a picture and ``explain`` read them."""
 
     rows: list[Any]  # six cells of each row, but for those that are packed
-    base = 0  # how many rows are packed, see minitape.speed.packed
+    base: int  # how many rows are packed, see minitape.speed.packed
     segments: list[tuple[int, CodeType, int | None]]  # (first row, the code that ran from there on, its one statement)
     leaves: dict[int, Leaf]
 

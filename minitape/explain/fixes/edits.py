@@ -114,6 +114,26 @@ def source_names(spot: Spot) -> list[str]:
     return [n for n in found if n and q.adapter.handle(here.get(n, q.source)) is q.adapter.handle(q.source)]
 
 
+def leaf(spot: Spot, node: Any) -> Change | None:
+    """What is trained is computed first, and requires grad then; what the program goes on with keeps its gradient."""
+    name = next((name for name in source_names(spot) if spot.statement.binds == [name]), None)
+    if name is None or not isinstance(node, ast.Assign):
+        return None
+    early = next((k for n in spot.statement.calls for k in n.keywords if k.arg == "requires_grad"), None)
+    if early is None and name not in spot.statement.reads:
+        return f"{unparse(node)}\n{name}.retain_grad()"
+    made = unparse(node.value)
+    if early is None:
+        return node.value, f"({made}).detach().requires_grad_()"
+    return node.value, "({}).requires_grad_()".format(re.sub(r",? ?requires_grad=True", "", made))
+
+
+def reduced(spot: Spot, node: Any) -> Change | None:
+    """The mean of all that a function of JAX returns."""
+    mean = spelled(spot, "jnp.mean") if isinstance(node, ast.Return) and spot.dialect.name == "jax" else None
+    return (node.value, f"{mean}({unparse(node.value)})") if mean and node.value is not None else None
+
+
 def unfrozen(spot: Spot, node: Any) -> Change | None:
     """``True`` where ``requires_grad`` is set to False, of one thing and not of all in a loop."""
     if spot.statement.loops:

@@ -95,6 +95,8 @@ def _swapped(spot: Spot, node: ast.AST) -> ast.AST | None:
     if inner is not node:
         return further(inner)
     arguments, keywords = [further(a) for a in node.args], [further(k) for k in node.keywords]
+    if is_call(node, "predict") and isinstance(function, ast.Attribute):
+        return ast.Call(further(function.value), arguments, [])
     if tf and isinstance(function, ast.Attribute) and _leaves(function.value):
         name = _OF_ARRAYS.get(function.attr)
         shape = [parsed("[-1]")] if function.attr in ("flatten", "ravel") else arguments
@@ -142,14 +144,17 @@ def line_in_framework(spot: Spot) -> Fix | None:
     """
     made, names = spot.statement, {last_name(t) or unparse(t) for t in spot.statement.targets}
     value: Any = made.node.value if isinstance(made.node, SIMPLE) else None
-    new = None if value is None or isinstance(value, ast.Tuple) else inside(spot, value)
-    lists = made.call_of("append", "extend", "insert", "assign", "assign_add", "assign_sub")
+    new = None if value is None else inside(spot, value)
+    lists = made.call_of("extend", "insert", "assign", "assign_add", "assign_sub")
     item = any(isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Constant) for t in made.targets)
-    dropped = isinstance(made.node, ast.Expr) and not isinstance(value, ast.Yield)
+    appends = is_call(value, "append") and isinstance(value.func, ast.Attribute)
+    dropped = isinstance(made.node, ast.Expr) and not isinstance(value, ast.Yield) and not appends
     if new is None or [unparse(new)] == made.binds or lists or item or dropped:
         return None
-    variable = isinstance(new, (ast.Name, ast.Attribute, ast.Subscript))  # it may be the variable itself
-    nodes = [n for s in spot.readers() for n in s.nodes]
+    names |= {last_name(value.func.value) or unparse(value.func.value)} if appends else set()
+    # it may be the variable itself, or a list of such
+    variable = appends or isinstance(new, (ast.Name, ast.Attribute, ast.Subscript))
+    nodes = [n for s in spot.readers(*names) for n in s.nodes]
     arrays = any(_needs_an_array(spot, n, names, variable) for n in nodes)
     return None if arrays else replaced(spot, value, unparse(new))
 
@@ -161,7 +166,8 @@ def _needs_an_array(spot: Spot, node: ast.AST, names: set[str], variable: bool) 
     if isinstance(node, ast.Subscript):
         part: ast.AST = node if isinstance(node.ctx, ast.Store) else node.slice
     elif isinstance(node, ast.Call):
-        anew = is_call(node, *REBUILDS, "clamp", "clip") and (variable or spot.dialect.name != "tf")
+        lists = any(isinstance(n, (ast.List, ast.Tuple)) for n in node.args)
+        anew = is_call(node, *REBUILDS, "clamp", "clip") and (variable or lists or spot.dialect.name != "tf")
         part = node if anew or bare(node) is not node or _is_foreign(spot, node) else ast.Pass()
     elif isinstance(node, ast.Attribute) and _is_foreign(spot, node):
         part = node.value

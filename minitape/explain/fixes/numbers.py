@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..reasons.text import last_name, parsed, unparse
+from ..reasons.text import last_name, parsed, rewritten, unparse
 from .dialects import TENSORFLOW
-from .site import Change, Edit, Spot, is_call, is_index, operand, spelled
+from .site import SIMPLE, Change, Edit, Spot, is_call, is_index, operand, spelled
 
 _DRAWS = set("rand randn randint normal uniform bernoulli sample rsample dropout".split())
 STEPS = "round floor ceil trunc sign rint fix floordiv".split()
@@ -18,14 +18,18 @@ STEPS = "round floor ceil trunc sign rint fix floordiv".split()
 
 def through(spot: Spot, step: ast.expr, x: ast.expr | None) -> str | None:
     """``x + stop_gradient(round(x) - x)``; None where ``x`` must not run a second time."""
-    if x is None or any(
-        isinstance(n, ast.Call) and (isinstance(n.func, ast.Name) or last_name(n.func) in _DRAWS) for n in ast.walk(x)
-    ):
+    if x is None or runs_again(x):
         return None
     stop = spelled(spot, spot.dialect.stop) if spot.dialect.stop else ""
     inner = f"({unparse(step)}) - ({unparse(x)})"
     text = f"({unparse(x)}) + " + (f"{stop}({inner})" if stop else f"({inner}).detach()")
     return None if stop is None else unparse(parsed(text))
+
+
+def runs_again(x: ast.expr) -> bool:
+    """Whether a second run of an expression may give other numbers, or do something twice."""
+    calls = (n for n in ast.walk(x) if isinstance(n, ast.Call))
+    return any(isinstance(n.func, ast.Name) or last_name(n.func) in _DRAWS for n in calls)
 
 
 def rounded(spot: Spot, node: Any) -> ast.expr | None:
@@ -36,11 +40,35 @@ def rounded(spot: Spot, node: Any) -> ast.expr | None:
 
 
 def straight_through(spot: Spot, node: Any) -> Change | None:
-    """A step whose gradient passes as if it were not there."""
-    step = is_call(node, *STEPS) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv))
+    """A step, or a cast to whole numbers, whose gradient passes as if it were not there; what must not run a second
+    time has a name then.
+    """
+    cast = spot.cause.startswith("integer") and is_integer(node) and isinstance(node.func, ast.Attribute)
+    step = cast or is_call(node, *STEPS) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv))
     around = [n for n in spot.statement.nodes if step and n is not node and node in ast.walk(n)]
     again = any(isinstance(n, ast.Compare) or is_integer(n) or is_call(n, "equal", "not_equal") for n in around)
-    return through(spot, node, rounded(spot, node)) if step and not again and not is_index(spot) else None
+    x = rounded(spot, node) if step and not again and not is_index(spot) else None
+    if x is None or any(is_call(n, *STEPS) or is_integer(n) for n in ast.walk(x)):
+        return None
+    hard: Any = node
+    if cast and last_name(node.func) == "cast":
+        rows, row = spot.question.rows, spot.entry
+        readers = [one.op for one in rows if row is not None and row.row in one.inputs]
+        if row is None or not all(op.lower() == "cast" for op in readers) or "int" in rows[row.inputs[0]].dtype:
+            return None  # something reads the whole numbers themselves, or they were whole before
+        hard = ast.Call(parsed("tf.cast"), [node, parsed("tf.float32")], [])
+    if not runs_again(x):
+        return through(spot, hard, x)
+    name, statement = parsed("smooth"), spot.statement.node
+    if any(isinstance(n, (ast.comprehension, ast.Lambda)) for n in around) or not isinstance(statement, SIMPLE):
+        return None
+
+    def named(hard: ast.AST) -> Any:
+        return rewritten(hard, lambda n: name if n is x else None)
+
+    text = through(spot, named(hard), name)
+    new = rewritten(statement, lambda n: parsed(text) if n is node and text else None)
+    return statement, f"smooth = {unparse(x)}\n{unparse(ast.fix_missing_locations(new))}"
 
 
 def is_integer(node: ast.AST) -> bool:

@@ -15,7 +15,6 @@ import numpy as np
 from ..reasons.names import path_to
 from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
-from .dialects import TENSORFLOW
 from .edits import looked_up
 from .leaving import FLAT, part_inside
 from .numbers import is_integer, least, rounded, through
@@ -154,12 +153,6 @@ TABLE = [
         lambda spot, node: _of_float(spot) and _places(spot, node),
     ),
     OperationFix(
-        _NONE,
-        "topk|topkv2",
-        "The indices of `{it}` have no derivative, its values have one: compute with the values, or weigh all elements "
-        "with `{softmax}({x}, -1)`.",
-    ),
-    OperationFix(
         f"{_NONE} {_INTEGER}",
         "long|int|short|astype|cast|to|type",
         "An index must stay a whole number, so interpolate between its neighbours: `low = {it}` (at most the size - "
@@ -226,16 +219,9 @@ TABLE = [
     ),
     OperationFix(
         "nan_backward",
-        "sqrt|norm",
-        "`{it}` has no finite slope where `{x}` is zero: write the root of the sum of its squares, and add 1e-12 to "
-        "that sum. Where a later line masks such elements, replace them before, too.",
-        lambda spot, node: least(spot) == 0 and called(node) == "norm" and spot.dialect is TENSORFLOW,
-    ),
-    OperationFix(
-        "nan_backward",
         "sqrt|pow|power|norm|vectornorm",
-        "`{it}` has no finite slope where `{x}` is zero: add a small number there, such as {small}. Where a later line "
-        "masks such elements, replace them before, too.",
+        "`{it}` has no finite slope where `{x}` is zero: add a small number there, such as {small} (to the sum of "
+        "squares of a norm). Where a later line masks such elements, replace them before, too.",
         lambda spot, node: least(spot) == 0,
     ),
     OperationFix(

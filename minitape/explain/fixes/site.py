@@ -85,9 +85,11 @@ class Spot:
         """The elements of what the operation gave; None where they are gone."""
         return None if self.entry is None else numbers_of(self.entry.value)
 
-    def readers(self) -> list[Statement]:
-        """The other statements that read what this one binds; an attribute by any name of its object."""
-        bound = {last_name(t) or unparse(t) for t in self.statement.targets}
+    def readers(self, *names: str) -> list[Statement]:
+        """The other statements that read what this one binds, or these names; of an attribute by any name of its
+        object.
+        """
+        bound = {*names, *(last_name(t) or unparse(t) for t in self.statement.targets)}
         others = (s for s in self.program.statements if s is not self.statement)
         return [s for s in others if bound & {last_name(n) or unparse(n) for n in s.nodes if isinstance(n, ast.expr)}]
 
@@ -129,8 +131,7 @@ def spelled(spot: Spot, path: str) -> str | None:
     used = {n.id for s in spot.program.statements for n in s.nodes if isinstance(n, ast.Name)} | set(imported)
     if root in used and imported.get(root, module) in (module, module.rpartition(".")[0]):
         return path
-    known = next((name for name, full in imported.items() if full == module), "")
-    return f"{known or module}.{rest}" if known or module.partition(".")[0] in used else None
+    return f"{module}.{rest}" if module.partition(".")[0] in used else None
 
 
 def is_index(spot: Spot) -> bool:

@@ -24,6 +24,7 @@ from .operations import words
 from .site import Edit, Fix, Plan, Spot, edited
 
 _STEP: list[Edit] = [number.straight_through]
+_REENTRANT = edit.keyword("use_reentrant", False, "checkpoint")
 
 EDITS: dict[str, list[Edit]] = {  # by cause
     # not tracked
@@ -34,14 +35,18 @@ EDITS: dict[str, list[Edit]] = {  # by cause
         edit.keyword("requires_grad", True, *edit.MAKERS),
         edit.before("{x}.requires_grad_()"),
     ],
+    "non_leaf": [edit.leaf],
     # whole numbers
-    "integer_dtype": [edit.as_float],
+    "integer_dtype": [edit.as_float, *_STEP],
+    "integer_cast": _STEP,
     # cut, paused, outside, kept in a variable
     "stop_gradient": [edit.without("stop_gradient")],
     "detach": [edit.without("detach", "detach_")],
     "data": [edit.without("data")],
     "copied": [edit.rebuilt],
-    "no_grad": [edit.rebound, edit.sampled, edit.keyword("use_reentrant", False)],
+    "no_grad": [edit.rebound, edit.sampled, _REENTRANT],
+    "unknown": [_REENTRANT],
+    "variable_assign": [edit.without("Variable")],
     # left
     "left_torch": [edit.rebuilt],
     # no derivative, another object
@@ -67,7 +72,7 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     # a gradient that is used further, errors
     "create_graph": [edit.alone(edit.keyword("create_graph", True, "grad", "backward"))],
     "in_place": [edit.not_in_place],
-    "not_scalar": [edit.on_operand("{x}.mean()", "backward")],
+    "not_scalar": [edit.on_operand("{x}.mean()", "backward"), edit.reduced],
 }
 PLANS: dict[str, list[Plan]] = {
     "not_watched": [block.watch_added],
@@ -93,20 +98,20 @@ def first_fix(spot: Spot) -> Fix | None:
 def offer(question: Question, found: Finding, answer: Explanation) -> None:
     """Adds to an answer what to write on which line, and the patch, where that is enough."""
     breaks = [one for one in found.others if not one.beside]
-    known = all(one.site == found.site for one in breaks)
+    known = all(one.site == found.site and one.cause != "outside_tape" for one in breaks)
     same = answer.kind == "paused" and all(one.cause == found.cause for one in breaks)  # one block goes
-    fixes = [
-        _fix(question, one, said) for one, said in zip((found, *found.others), (answer, *answer.others), strict=False)
-    ]
-    fix = fixes[0] if (known or same) and not _outside(question, found) else None
-    if fix is None:
-        return
-    if fix.text:
-        indent = fix.text[: len(fix.text) - len(fix.text.lstrip())]
-        answer.patch = "\n".join(line.removeprefix(indent) for line in fix.text.split("\n"))
-        answer.patch_line = fix.line
-    if question.adapter.dialect is not TAPE:  # its sentences say it
-        answer.fix = paragraph(answer.fix, fix.words or said(fix))
+    answers = (answer, *answer.others)
+    fixes = [_fix(question, one, said) for one, said in zip((found, *found.others), answers, strict=False)]
+    enough = (known or same) and not _outside(question, found)
+    for one, fix in zip(answers, fixes, strict=False):
+        if fix is None or not (enough if one is answer else answer.cause == "connected"):
+            continue
+        if fix.text:
+            indent = fix.text[: len(fix.text) - len(fix.text.lstrip())]
+            one.patch = "\n".join(line.removeprefix(indent) for line in fix.text.split("\n"))
+            one.patch_line = fix.line
+        if question.adapter.dialect is not TAPE:  # its sentences say it
+            one.fix = paragraph(one.fix, fix.words or said(fix))
 
 
 def said(fix: Fix) -> str:
@@ -125,14 +130,17 @@ def said(fix: Fix) -> str:
 
 
 def _outside(question: Question, found: Finding) -> bool:
-    """Whether a value left where the tape records nothing: another line there is not enough."""
-    if question.adapter.dialect is not TAPE or found.cause != "left_through_numpy" or found.row is None:
+    """Whether a value left, or was stored, where the tape records nothing: another line there is not enough."""
+    adapter, row = question.adapter, None if found.row is None else question.rows[found.row]
+    if adapter.dialect is not TAPE or found.cause not in ("left_through_numpy", "state") or row is None:
         return False
-    block, statement = at(question.adapter.block()), at(found.site)
+    block, statement = at(adapter.block()), at(found.site)
     if block and statement and not block.covers(found.site) and statement.functions == block.functions:
         return True
+    if found.cause == "state":
+        return any(one.cause == "outside_tape" for one in found.others)
     exits = [exit.number for exit in question.exits if (exit.row, exit.site) == (found.row, found.site)]
-    return max(exits or [question.rows[found.row].number]) < 0
+    return max(exits or [row.number]) < 0
 
 
 def _fix(question: Question, found: Finding, answer: Explanation) -> Fix | None:

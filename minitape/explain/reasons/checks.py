@@ -9,7 +9,7 @@ import numpy as np
 
 from ...recording.nodes import placed
 from ...recording.sites import NOWHERE, Site
-from ..causes import row_of
+from ..causes import KINDS, row_of
 from . import text
 from .names import bound_at
 from .question import Exit, Finding, Question, RecordedRow, breaks, way_to
@@ -39,9 +39,7 @@ def broken(q: Question) -> Finding | None:
             found.pop()  # it only prepared that
         if found and found[-1].cause == one.why and one.what == "gradient":
             found.pop()  # of another tape: the gradient that was taken there
-        if (one.why, site) not in [(other.cause, other.site) for other in found] and not (
-            one.why == "outside_tape" and any(f.cause == one.why for f in found)
-        ):
+        if (one.why, site) not in [(other.cause, other.site) for other in found]:
             found.append(Finding(one.why, site, row, one.what))
     if found:
         found[0].others = [*found[1:], *side_breaks(q, found)]
@@ -55,11 +53,14 @@ SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
 def side_breaks(q: Question, said: list[Finding]) -> list[Finding]:
     """What alone blocks another way from the source to the target, and is meant to carry its gradient."""
     mended = {one.row for one in said if one.row is not None}
+    earlier = said[:1] and said[0].cause == "variable_assign"  # what it held in the rounds before
     after, before = q.forward(q.used, True), q.back(q.ends, True, mended)
     known = {(one.cause, one.site) for one in said}
     blocked = ((row, one) for row in sorted(before) for one in q.rows[row].given if one.why and one.row in after)
     for row, one in blocked:
         site = q.rows[row].site if one.site is NOWHERE else one.site
+        if earlier and KINDS.get(one.why) == "outside":
+            continue
         if (one.why, site) not in known and not _chooses(q, row, one.why) and not _on_purpose(q, row):
             known.add((one.why, site))
             said = [*said, Finding(one.why, site, row, one.what, beside=True)]
@@ -92,12 +93,19 @@ def left(q: Question) -> Finding | None:
     exit = next((exit for exit in found if flows_back(q, exit)), None)
     if exit is None:
         return None
-    left = Finding(q.adapter.left, exit.site, exit.row, exit.how)
-    cut = breaks(way_to_exit(q, exit))
-    row, one = next(((row, one) for row, one in cut if one.why in CUTS), (0, None))
-    if one is None:
+    left, cut = Finding(q.adapter.left, exit.site, exit.row, exit.how), cut_before(q, exit)
+    if cut is None:
         return left
-    return Finding(one.why, q.rows[row].site if one.site is NOWHERE else one.site, row, one.what, others=[left])
+    cut.others = [left]
+    return cut
+
+
+def cut_before(q: Question, exit: Exit) -> Finding | None:
+    """What breaks the way before a value leaves."""
+    for row, one in breaks(way_to_exit(q, exit)):
+        if one.why in CUTS:
+            return Finding(one.why, q.rows[row].site if one.site is NOWHERE else one.site, row, one.what)
+    return None
 
 
 def _rank(q: Question, exit: Exit) -> tuple[bool, bool]:

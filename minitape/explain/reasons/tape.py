@@ -11,9 +11,10 @@ import numpy as np
 from ...common.texts import paragraph
 from ...engine.back.tape import GradientTape
 from ...engine.recording.array_spec import ArraySpec
-from ...engine.recording.evidence import ValueLeft, creation_of
+from ...engine.recording.evidence import creation_of
 from ...engine.tensor.tensor import Tensor
 from ...engine.tensor.variable import UnreadVariable
+from ...engine.values.dtypes import dtype_of_numpy
 from ...recording.bodies import outermost
 from ...recording.nodes import (
     Break,
@@ -33,13 +34,11 @@ from ...recording.tape import TapeRules, handle_of, name_given
 from ...recording.trace import Trace
 from ...recording.values import ValueSummary
 from ..caller import asking_names
-from ..causes import SHARED
 from ..families import CLASSES, LAYERS, OPERATIONS, ZEROS
 from ..fixes.dialects import TAPE
 from ..owners import Owners, variables_of
 from ..replay import MOST, open_call, starts_of, swept
 from ..sentences import fill
-from ..texts import TEXT
 from ..words import Explanation
 from . import checks, suspects, tape_words, text, words, zero_nan
 from .names import called
@@ -53,15 +52,13 @@ DEEP = 3  # calls inside of calls that are looked into
 
 
 def recorded(tape: GradientTape, targets: list[End], sources: list[End]) -> TapeAdapter:
-    """The rows of all that led to the targets, to the sources, and to what left under the tape: for all sources."""
+    """The rows of all that led to the targets, to the sources, and to what left: where all sources have a gradient,
+    under this tape only.
+    """
     rules = TapeRules(tape, targets, sources)
-    own = [note for note in rules.leaving if note.record is not None and note.record() is rules.record]
-    return with_exits(rules, own)
-
-
-def with_exits(rules: TapeRules, left: list[ValueLeft]) -> TapeAdapter:
-    """The same, with some of what left."""
-    trace = rules.trace
+    trace, left = rules.trace, rules.leaving
+    if all(map(rules.connected, sources)):
+        left = [note for note in left if note.record is not None and note.record() is rules.record]
     trace.look_for(*rules.sources)
     ends = [trace.of_ref(Ref(*note.known)) for note in left]
     trace.keep(node.row for node in ends if node.record is rules.record)
@@ -117,8 +114,7 @@ def question(asked: TapeAdapter, source: Any) -> Question:
 def _given(row: int, b: Break | None) -> Given:
     if b is None:
         return Given(row)
-    cause = SHARED.get(b.cause, b.cause) if b.cause == "nondifferentiable_op" else b.cause
-    return Given(row, cause, placed(b.place), b.what)
+    return Given(row, b.cause.removesuffix("_op"), placed(b.place), b.what)
 
 
 class TapeRow(RecordedRow):
@@ -137,7 +133,11 @@ class TapeRow(RecordedRow):
             self.kind = "operation"
         self.number = begin.row if begin.record is rules.record else -1
         self.when = 0 if origin is None else origin.when
-        dtype = node.dtype()
+        if node.tensor is None and node.record is not None and node.caller is None:  # both at one look
+            self.shape, kind = node.record.shape_dtype(node.row)
+            dtype: Any = dtype_of_numpy(kind)
+        else:
+            self.shape, dtype = np.shape(rules.value(node)), node.dtype()
         self.dtype = "" if dtype is None else dtype.name
         counts = dtype is None or dtype.differentiable
         self.tracked = counts and (on_tape or (computed and node.caller is not None))
@@ -171,11 +171,6 @@ class TapeRow(RecordedRow):
         return ValueSummary(self.rules.value(self.extra))
 
     @cached_property
-    def shape(self) -> Sequence[int]:  # type: ignore[override]
-        """The sizes of its value."""
-        return tuple(np.shape(self.rules.value(self.extra)))
-
-    @cached_property
     def name(self) -> str:  # type: ignore[override]
         """The name that a variable was given."""
         return name_given(self.extra.variable)
@@ -188,9 +183,9 @@ class TapeRow(RecordedRow):
 class TapeAdapter:
     """What else is known of values, and how a tape's programs say things."""
 
-    framework, module, zeros, classes, cancels = "tensorflow", "tf", ZEROS, CLASSES, LAYERS
+    module, zeros, classes, cancels = "tf", ZEROS, CLASSES, LAYERS
     dialect = TAPE
-    unused, left, rebinds = "independent", "left_through_numpy", True
+    unused, left = "independent", "left_through_numpy"
 
     def __init__(self, rules: TapeRules, rows: list[RecordedRow], at: dict[Hashable, int], exits: list[Exit]) -> None:
         self.rules, self.rows, self.at, self.exits, self.owners = rules, rows, at, exits, Owners()
@@ -198,12 +193,6 @@ class TapeAdapter:
         for row in rows:
             for name in rules.trace.stands_for(row.extra):
                 self.standing.setdefault(name, []).append(row.row)
-
-    @cached_property
-    def whole(self) -> TapeAdapter:
-        """The same with all that left, under other tapes and outside of any."""
-        known = self.rules.leaving
-        return self if len(known) == len(self.exits) else with_exits(self.rules, known)
 
     @cached_property
     def sweep(self) -> BackwardPass | None:
@@ -217,7 +206,11 @@ class TapeAdapter:
         if len(self.rules.record) > MOST:
             return []
         run = suspects.CheckedRun(
-            self.rows, [] if self.sweep is None else [self.sweep], self.exits, OPERATIONS, self.out
+            self.rows,
+            [] if self.sweep is None else [self.sweep],
+            self.exits,
+            OPERATIONS,
+            lambda how: tape_words.EXITS.get(how, how),
         )
         return [
             one for check in (suspects.broadcast, suspects.activation_twice, suspects.in_part) for one in check(run)
@@ -291,15 +284,10 @@ class TapeAdapter:
         """Whether something was made after the tape had begun."""
         return any(note[2] < when for note in self.rules.begins)
 
-    def out(self, how: str) -> str:
-        """How a value left, in words."""
-        return tape_words.EXITS.get(how, how)
-
     def anew(self, q: Question, row: RecordedRow, at: text.Statement, when: int, other: int) -> bool:
         """Whether what a statement made again took the place of the source: in a loop, or in the block and before."""
-        gone = self.owners.in_layer(q.source) and self.owners.of(q.source) is None  # the layer that had it
         looped = any(isinstance(s.node, text.LOOPS) for s in at.around)
-        return bool(gone) or looped or self.in_block(when) != self.in_block(other)
+        return looped or self.in_block(when) != self.in_block(other)
 
     def details(self, q: Question, found: Finding) -> dict[str, str]:
         """The fields of a sentence that the text of the program fills."""
@@ -444,22 +432,11 @@ def equal_values(q: Question) -> Finding | None:
     return found if row is not None and variable == (q.rows[row].kind == "variable") else None
 
 
-def left(q: Question) -> Finding | None:
-    """A value that was computed from the source left, and came back, or decided what ran: under any tape."""
-    found = checks.left(q)
-    if found is not None or q.used or q.adapter.whole is q.adapter:
-        return found
-    wide = question(q.adapter.whole, q.source)
-    vars(q).clear()
-    vars(q).update(vars(wide))
-    return checks.left(q)
-
-
 CHECKS = (
     checks.whole_numbers,
     not_tracked,
     broken,
-    left,
+    checks.left,
     checks.bound_again,
     checks.made_of_it,
     equal_values,
@@ -512,21 +489,13 @@ def value(q: Question) -> Explanation:
     found = values(q)
     if found is not None:
         return say_inside(q, found)
-    cuts = [
-        one
-        for one in checks.side_breaks(q, [])
-        if one.row is None
-        or one.cause != "state"
-        or (one.row not in q.own and (q.adapter.in_block(q.rows[one.row].when) or q.rows[one.row].number >= 0))
-    ]
-    wrong = next((one for one in q.adapter.suspects if one.row in q.after), None)
-    answer = (
-        Explanation("connected", fill(TEXT["connected"][0], x=q.name), "")
-        if wrong is None
-        else wrong.explanation(q.name, "tensorflow")
-    )
+    cuts = [one for one in checks.side_breaks(q, []) if one.row is None or one.cause != "state" or one.row not in q.own]
+    open_after = q.forward(q.own, open_only=True)
+    wrong = next((one for one in q.adapter.suspects if one.row in open_after), None)
+    connected = say(q, Finding("connected", others=cuts))
+    answer = connected if wrong is None else wrong.explanation(q.name, "tensorflow")
     answer.name = q.name
-    answer.others = [one for one in say(q, Finding("independent", others=cuts)).others if one.line != answer.line]
+    answer.others = [one for one in connected.others if one.line != answer.line]
     for other in answer.others:
         other.fix = fill("If that is meant, nothing is wrong.") if other.kind == "cut" else other.fix
     if wrong is None:

@@ -17,7 +17,7 @@ from ..fixes.edits import assigned
 from ..fixes.leaving import LEAVES
 from ..sentences import fill
 from . import checks, text
-from .names import bound_at, path_to
+from .names import bound_at
 from .question import Finding, Question, RecordedRow
 
 Fields = dict[str, str]
@@ -80,12 +80,6 @@ def details(q: Question, found: Finding) -> Fields:
     return late if look is None or found.kind not in ("", "again", "trained") else late | look(BlamedPlace(q, found))
 
 
-def leaf(b: BlamedPlace) -> Fields:
-    """What a value that was there before is called."""
-    variable = None if b.row is None else b.row.extra.variable
-    return {"other": (path_to(b.q, variable) if variable is not None else bound_at(b.found.site)) or b.found.other}
-
-
 def nondifferentiable(b: BlamedPlace) -> Fields:
     """No derivative: of a rule of the program's own, of a step, of Python's max, of a shape."""
     if b.row is not None and b.q.adapter.label(b.row) == "custom_gradient":
@@ -98,11 +92,6 @@ def nondifferentiable(b: BlamedPlace) -> Fields:
 def registered(b: BlamedPlace) -> Fields:
     """No gradient is registered."""
     return {"what": b.operation()}
-
-
-def whole(b: BlamedPlace) -> Fields:
-    """Whole numbers, or a text."""
-    return {"what": fill("text")} if b.found.what in ("AsString", "StringToNumber", "string") else {}
 
 
 def left(b: BlamedPlace) -> Fields:
@@ -129,10 +118,7 @@ def state(b: BlamedPlace) -> Fields:
     assigns = [] if b.at is None else [c for c in b.at.calls if text.last_name(c.func).startswith("assign")]
     call: Any = b.call if b.call in assigns else assigns[0] if len(assigns) == 1 else None
     if call is None or b.of_module() or len(text.unparse(call.func)) > SHORT:
-        steps = b.at is not None and b.at.call_of("apply_gradients", "minimize", "apply") is not None
-        return (
-            {"kind": "optimizer"} if steps else {"what": f"{b.function}(...)"} if 0 < len(b.function) <= SHORT else {}
-        )
+        return {"what": f"{b.function}(...)"} if 0 < len(b.function) <= SHORT else {}
     variable, value = text.unparse(call.func.value), text.unparse(call.args[0]) if call.args else ""
     said = {"what": f"{variable}.{call.func.attr}", "code": variable}
     sign = {"assign": "", "assign_add": f"{variable} + ", "assign_sub": f"{variable} - "}.get(call.func.attr)
@@ -158,8 +144,6 @@ def outside(b: BlamedPlace) -> Fields:
         kind = ("after" if len(begins) == 1 and behind else "") if late else "setup" if once else "before"
     elif row.record is not None and row.record is not adapter.rules.record:
         kind = "another"
-    elif row.record is not None and (spans := adapter.rules.trace.spans):
-        kind = "before" if row.row < spans[0][0] else "after" if row.row >= spans[-1][1] else ""
     return {"what": b.operation(whole=True), "kind": kind, "function": b.at.function if b.at is not None else ""}
 
 
@@ -168,18 +152,6 @@ def paused(b: BlamedPlace) -> Fields:
     around = None if b.at is None else b.at.within("stop_recording", "init_scope")
     scope = around is not None and "init_scope" in text.names_in(around.nodes)
     return {"function": "init_scope" if scope else "stop_recording"}
-
-
-def of_layer(b: BlamedPlace) -> Fields:
-    """A variable of a layer: the layer, and how to reach the variable."""
-    path = path_to(b.q, b.q.adapter.handle(b.q.source))
-    made = b.at is not None and b.at.call_of("Variable", "add_weight") is not None
-    layer = b.q.adapter.owners.in_layer(b.q.source) or (b.found.cause == "not_trainable" and not made)
-    return {
-        "kind": "layer" if layer else "",
-        "code": path.partition(".")[0] or "model",
-        "used": f"{path or 'variable'}.value",
-    }
 
 
 def rebound(b: BlamedPlace) -> Fields:
@@ -202,23 +174,24 @@ def rebound(b: BlamedPlace) -> Fields:
 def assignment(b: BlamedPlace) -> tuple[str, str]:
     """What an assignment bound, and the assignment as a change of the variable; empty where it cannot be one."""
     node = None if b.at is None else b.at.node
-    if b.at is None or not isinstance(node, (ast.Assign, ast.AugAssign)) or len(b.at.targets) != 1:
+    if b.at is None or not isinstance(node, (ast.Assign, ast.AugAssign)):
         return "", ""
-    name, value = b.at.binds[0], node.value
-    called = text.last_name(value.func) if isinstance(value, ast.Call) else ""
-    if called.startswith("assign"):
-        return name, text.unparse(value)
-    rows = (b.q.rows[row].extra for row in b.q.back(b.q.own))
-    state = not name.isidentifier() and any(row.variable is not None or is_state(row.origin) for row in rows)
-    if isinstance(value, LISTS) or called in SHAPED.split() or not (state or checks.held_variable(b.q, b.at)):
-        return name, ""
-    written = assigned(name, value, node.op if isinstance(node, ast.AugAssign) else None)
-    return name, written if len(written) <= 70 else ""
-
-
-def wrong(b: BlamedPlace) -> Fields:
-    """What was used in place of the source."""
-    return {"kind": "copy"} if b.found.site in b.q.adapter.made_at(b.q.source)[-1:] else {}
+    names, rows = b.at.binds, (b.q.rows[row].extra for row in b.q.back(b.q.own))
+    known = any(row.variable is not None or is_state(row.origin) for row in rows)
+    if len(names) == 1 and text.last_name(getattr(node.value, "func", node)).startswith("assign"):
+        return names[0], text.unparse(node.value)
+    held = checks.held_variable(b.q, b.at)
+    written = list[str]()
+    for name, value in zip(names, text.parts_of(b.at), strict=True):
+        called = text.last_name(value.func) if isinstance(value, ast.Call) else ""
+        changes = (held or (known and not name.isidentifier())) and not (names[1:] and value is node.value)
+        if value is None or isinstance(value, LISTS) or called in SHAPED.split() or not changes:
+            break  # it is no change of a variable
+        if not {*names[: len(written)]}.isdisjoint(text.names_in(ast.walk(value))):
+            break  # it reads what was assigned just before
+        written.append(assigned(name, value, node.op if isinstance(node, ast.AugAssign) else None))
+    new = "; ".join(written) if len(written) == len(names) and all(written) else ""
+    return names[0] if len(names) == 1 else "", new if len(new) <= 70 else ""
 
 
 def absent(b: BlamedPlace) -> Fields:
@@ -239,25 +212,13 @@ def absent(b: BlamedPlace) -> Fields:
     return {} if b.found.site is NOWHERE else {"kind": "used", "used": in_brackets(*b.found.site)}
 
 
-def unused(b: BlamedPlace) -> Fields:
-    """Whether the layer is one of the program's own."""
-    own = type(b.q.adapter.layer_of(b.q.source)).__module__.startswith("minitape.")
-    return {"kind": "" if own else "own"}
-
-
 LOOKS = {
     "nondifferentiable_op": nondifferentiable,
     "no_gradient_registered": registered,
-    "integer_dtype": whole,
     "left_through_numpy": left,
     "state": state,
     "outside_tape": outside,
     "recording_paused": paused,
-    "not_trainable": of_layer,
-    "not_accessed_watched": of_layer,
     "rebound": rebound,
-    "wrong_object": wrong,
     "independent": absent,
-    "unused_layer": unused,
-    "nan_input": leaf,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -22,7 +21,6 @@ CALLS = "()"  # the entry for a call among the names that a statement mentions
 CALLED = ("__call__", "call", "forward")
 KEEPS = set("append appendleft extend insert add update setdefault put push write fill set".split())
 Key = tuple[object, str]
-LOOKS = re.compile("assert|print|plot|show|log|info|debug").match  # functions that only look at what they get
 
 
 @dataclass(eq=False)
@@ -220,12 +218,7 @@ def statements(file: str | None) -> list[Statement]:
 
 def at(site: Site) -> Statement | None:
     """The innermost statement at a place."""
-    found = program(site[0]).lines.get((site[0], site[1]))
-    column = getattr(getattr(site, "place", None), "column", -1)
-    if found is None or found.node.lineno != site[1] or not 0 <= column < found.node.col_offset:
-        return found
-    before = (s for s in statements(site[0]) if s.covers(site) and s.node.col_offset <= column)  # on the same line
-    return max(before, key=lambda s: s.order, default=found)
+    return program(site[0]).lines.get((site[0], site[1]))
 
 
 def named_call(site: Site) -> str:
@@ -425,8 +418,6 @@ def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, str]]:
         name = last_name(call.func)
         if isinstance(call.func, ast.Attribute) and name in KEEPS and read:
             found |= keys_of(call.func.value, s)
-        if name and isinstance(s.node, ast.Expr) and s.node.value is call and read and not LOOKS(name):
-            found |= {key for v in call.args[:1] for key in keys_of(v, s)}
         for function in f.functions.get(name, ()):
             names = [a.arg for a in function.args.args]
             names = names[1:] if names[:1] == ["self"] else names

@@ -102,7 +102,7 @@ def in_words(q: Question, found: Finding, texts: dict[str, tuple[str, str]]) -> 
         "values": values(q, found) if "{values}" in message else "",
         "functions": fill(function, what=what),
     }
-    fields |= {name: value for name, value in found.fields.items() if name in fields}
+    fields |= {name: value for name, value in found.fields.items() if name != "kind"}
     answer = Explanation(found.cause, fill(message, **fields), fill(fix, **fields), *found.site)
     answer.beside = found.beside
     answer.name, answer._rows = q.name, [] if found.row is None else [found.row]

@@ -15,6 +15,7 @@ from ...recording.sites import NOWHERE, Site, text_of
 from ...recording.values import numbers_of
 from ..families import MOVES, POINTS
 from ..sentences import fill
+from .names import path_to
 from .question import Finding, Question
 
 CLIP = re.compile(r"\bclip\w*")  # a maximum and a minimum, of which the text or the scope tells
@@ -84,8 +85,7 @@ def nan(q: Question) -> Finding | None:
             grown = "grown" * has_grown(q, call, [] if given is None else [given.array()])
             by = rule_of(q, call)
             return at_row(q, "nan_backward", call, grown, site=by) if finite(q, call) else origin(q, call, "hidden")
-    bad = [row for row in q.behind if not finite(q, row)]
-    return origin(q, min(bad), "hidden") if bad else at_row(q, "nan_backward", q.used[-1])
+    return at_row(q, "nan_backward", q.used[-1])
 
 
 def origin(q: Question, row: int, kind: str = "") -> Finding:
@@ -111,7 +111,7 @@ def origin(q: Question, row: int, kind: str = "") -> Finding:
         return at_row(q, cause, reader if hides else min(lost, default=reader), kind)
     if fills:
         return at_row(q, cause, first.row, kind)
-    name = first.name or fill("A tensor")
+    name = first.name or path_to(q, first.thing()) or fill("A tensor")
     return Finding("nan_input", first.site, first.row, other=name, kind="trained" * first.tracked)
 
 
@@ -204,9 +204,7 @@ def zero_of(q: Question, row: int) -> Finding:
             return at_row(q, cause, row, "underflow")
         if has_no_zeros(q, row):
             return at_row(q, "zero_sum", row, "elements")
-        # two masks may exclude each other: then the second
-        later = (at for at, _ in q.way if at >= row and family(q, at) == cause and is_zero(q, at))
-        return zero_before(q, row) or at_row(q, cause, next(later, row))
+        return zero_before(q, row) or at_row(q, cause, row)
     if cause:
         alone = cause == "zero_cancels" and one.op.lower() == "softmax"
         ones = alone and one.array is not None and bool(np.all(one.array == 1))
@@ -217,11 +215,11 @@ def zero_of(q: Question, row: int) -> Finding:
 def handed_on(q: Question, row: int) -> Finding:
     """Why zeros came out of an operation that is known for none: it handed on what cancels, or was zero before."""
     one = q.rows[row]
+    if rule_of(q, row) is not NOWHERE:
+        return Finding("custom_rule", rule_of(q, row), row)
     senders = [call for call, edges in q.sweep.edges.items() if any(edge[0] == row for edge in edges)]
     if senders and sums_to_zero(q, row):
         return cancelled(q, senders[-1], row)
-    if rule_of(q, row) is not NOWHERE:
-        return Finding("custom_rule", rule_of(q, row), row)
     for later, _ in q.way:  # who took another part of it, or a mask?
         cause = family(q, later) if later > row else ""
         if cause == "not_selected" or (cause == "zero_factor" and not has_no_zeros(q, later)):

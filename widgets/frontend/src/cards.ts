@@ -1,5 +1,6 @@
 // The cards on the edges of a step: what is written on them, and how they are drawn.
 import { s } from "./dom";
+import { TIGHT, type Graph } from "./graph";
 import { signedMap } from "./heatmap";
 import { LETTER, LINE, MAP, type Label } from "./labels";
 import type { Row, Value } from "./schema";
@@ -9,7 +10,7 @@ import { sizeOf } from "./value";
 export const PRODUCT = 11; // characters of a number on an edge
 
 /** A number or a small array on an edge; of a larger one, which is drawn, how large its numbers are. */
-export const onEdge = (sign: string, value: Value): string => sign + sizeOf(value, PRODUCT);
+export const onEdge = (sign: string, value: Value, { turned, pitch }: Graph): string => sign + sizeOf(value, PRODUCT, turned || pitch >= TIGHT ? 3 : 2);
 
 /** An array that is too long to be written on an edge. */
 export function mapOf(value: Value, row: Row): Value | null {

@@ -11,7 +11,7 @@ import { rounded, title } from "./value";
 import { t } from "./words";
 
 const [HIGH, APART] = [34, 38]; // of a card, and from one to the next
-const BEYOND = 26; // pixels that the line is longer than what it cuts
+const [BEYOND, ROOM, LINE] = [26, 112, 14]; // pixels that the line is longer than what it cuts, that a card needs, and of a line
 
 /** What is drawn at one edge: the sum over the rows that it stands for, and the factors where it is one. */
 interface Card {
@@ -100,23 +100,23 @@ export class Cut {
       return own.reduce((best, point) => (away(point) < away(best) ? point : best), own[0] ?? [across, (low + high) / 2]);
     };
     const placed = cards.map((card) => ({ ...card, at: meets(card.edge) })).sort((a, b) => (turned ? a.at[0] - b.at[0] : a.at[1] - b.at[1]));
-    const widths = placed.map(({ factors, product }) => Math.max(factors.length, `= ${written(product)}`.length) * LETTER + 10);
+    const below = !turned && pitch - NODE_W < ROOM ? LINE : 0; // the second factor is below the first where nodes are near
+    const widths = placed.map(({ factors, product }) => Math.max(...(below ? factors.split("× ") : [factors]).map((one) => one.length), `= ${written(product)}`.length) * LETTER + 10);
     const end = Math.max(graph.right, (graph.left + graph.right + widths.reduce((sum, one) => sum + one + 4, 0)) / 2);
     let edge = -Infinity;
     const labels = placed.map(({ factors, product, at }, k) => {
       const [one, two, w] = [factors, `= ${written(product)}`, widths[k]];
       const behind = widths.slice(k).reduce((sum, one) => sum + one + 4, -w / 2); // in a turned graph, those that come
-      const along = Math.max(edge + (turned ? w / 2 + 4 : APART), turned ? Math.min(at[0], end - behind) : at[1]);
+      const along = Math.max(edge + (turned ? w / 2 + 4 : APART + below), turned ? Math.min(at[0], end - behind) : at[1]);
       edge = along + (turned ? w / 2 : 0);
       const [x, y] = turned ? [along, across] : [Math.min(across, graph.right - w / 2), along];
       const [tangent, share] = one.split(" × ");
-      const above = one ? s("text", { x, y: y - 2, "text-anchor": "middle" }, s("tspan", { class: "mt-tangent" }, tangent), " × ", s("tspan", { class: "mt-incoming" }, share)) : null;
-      return s("g", { class: "mt-crossing", "data-product": product }, s("rect", { x: x - w / 2, y: y - HIGH / 2, width: w, height: HIGH, rx: 4 }), above, s("text", { class: "mt-equals", x, y: y + (one ? 12 : 5), "text-anchor": "middle" }, two));
+      const above = one ? s("text", { x, y: y - 2 - below / 2, "text-anchor": "middle" }, s("tspan", { class: "mt-tangent" }, tangent), " × ", s("tspan", { class: "mt-incoming", ...(below ? { x, dy: below } : {}) }, share)) : null;
+      return s("g", { class: "mt-crossing", "data-product": product }, s("rect", { x: x - w / 2, y: y - (HIGH + below) / 2, width: w, height: HIGH + below, rx: 4 }), above, s("text", { class: "mt-equals", x, y: y + (one ? 12 + below / 2 : 5), "text-anchor": "middle" }, two));
     });
-    const [left, right, top, bottom] = turned ? [graph.left, graph.right, across, across] : [across, across, low - BEYOND, Math.max(high, edge + HIGH / 2) + BEYOND];
+    const [left, right, top, bottom] = turned ? [graph.left, graph.right, across, across] : [across, across, low - BEYOND, Math.max(high, edge + (HIGH + below) / 2) + BEYOND];
     const d = `M${left} ${top}L${right} ${bottom}`;
-    const w = sum.length * LETTER + 14;
-    const [x, y] = [across, top - 8];
+    const [x, y, w] = [across, top - 8, sum.length * LETTER + 14];
     const apart = turned || per !== Infinity; // above a line there may be another one
     this.note.hidden = !apart;
     this.note.textContent = sum;

@@ -51,7 +51,7 @@ export function drawnEdge(graph: Graph, node: Node, step: Pick<SweepEdge, "input
   return alike[Math.min(rank, alike.length - 1)] ?? null;
 }
 
-type Wanted = { edge: Edge; texts: string[]; map: Value | null };
+export type Wanted = { edge: Edge; texts: string[]; map: Value | null; twin?: Edge }; // the card of a twin lies between the two edges
 
 /** Places a label for each of these edges, which all end in one node: where columns are near wide or narrow ones, as they find room. */
 export function placeLabels(graph: Graph, node: Node, wanted: Wanted[], taken: Box[] = []): Label[] {
@@ -64,7 +64,7 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[], taken: B
   for (const chip of chips.values()) boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 18 });
   for (const { x, y, label, line } of graph.frames) if (Math.abs(line - node.line) < 2) boxes.push({ x: x + 12 + 3.5 * wide(label), y: y + 12, w: 7 * wide(label), h: 14 });
   const placing = (room: number): [number, Label[]] => {
-    const labels = wanted.map(({ edge, texts, map }) => {
+    const labels = wanted.map(({ edge, texts, map, twin }) => {
       const lines = together(texts, room);
       const [w, h] = [Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 10, 6 + LINE * lines.length + (map ? MAP + 3 : 0)];
       const id = edgeId(edge);
@@ -72,18 +72,20 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[], taken: B
       const right = entersRight(graph, node);
       const side = right ? node.x + NODE_W + 8 + w / 2 : node.x - 8 - w / 2;
       const at: Point = chip ? [Math[right ? "max" : "min"](chip.x + chip.w / 2, side), chip.y] : [node.x - 40, node.y + NODE_H / 2];
-      const own = edge.far ? [at] : (curves.get(id) ?? edgeCurve(graph, edge));
+      const [way, beside] = [curves.get(id) ?? edgeCurve(graph, edge), twin && curves.get(edgeId(twin))];
+      const between = (point: Point, i: number): Point => ((beside?.[Math.round((i * (beside.length - 1)) / (way.length - 1))] ?? point).map((one, axis) => (one + point[axis]) / 2) as Point);
+      const own = edge.far ? [at] : way.map(between);
       const [x, y] = own[own.length >> 1];
-      return { id, lines, map, x, y, w, h, own, edge, at: [x, y] };
+      return { id, lines, map, x, y, w, h, own, edge, twin, at: [x, y] };
     });
     spread(labels, graph.turned);
     const placed: Label[] = [];
     let total = 0;
     // those on short edges have the least choice
     for (const label of labels.sort((a, b) => Number(a.edge.far) - Number(b.edge.far) || a.edge.via.length - b.edge.via.length || a.edge.port - b.edge.port)) {
-      const others = [...curves].filter(([id]) => id !== label.id).map(([, curve]) => curve);
       const pair = label.id.split(":")[0]; // of the same two nodes there may be several edges, side by side
       const foreign = [...curves].filter(([id]) => id.split(":")[0] !== pair).map(([, curve]) => curve);
+      const others = label.twin ? foreign : [...curves].filter(([id]) => id !== label.id).map(([, curve]) => curve);
       const [x, y, cost] = best(label, label.own, others, foreign, placed, boxes, [label.x - label.at[0], label.y - label.at[1]], graph);
       [label.x, label.y, total] = [x, y, total + cost];
       placed.push(label);

@@ -4,7 +4,7 @@ import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import { on, s, setText } from "./dom";
 import { profileOf, sparkline } from "./profile";
 import { isBare, NODE_H, NODE_W, type Frame, type Graph, type Group, type Link, type Node } from "./graph";
-import { drawnEdge, edgeId, LETTER, placeLabels, type Label } from "./labels";
+import { drawnEdge, edgeId, LETTER, placeLabels, type Label, type Wanted } from "./labels";
 import { besidePoint, linkWay } from "./links";
 import type { Marks } from "./marks";
 import { FAR, type Edge } from "./place";
@@ -24,12 +24,11 @@ const CAPTION = 12; // the size of a frame's label
 const FAR_CAPTION = 12; // in pixels
 
 const [MAP_X, MAP_PAD, CHAR] = [76, 16, 7.25]; // where the picture of an array begins in its node: behind its shape
-const [SHARE_ROOM, ROOM_OF_ADDEND] = [7, 8]; // characters of a number on an edge, and in a sum
+const [SHARE_ROOMS, ROOM_OF_ADDEND] = [[7, 5], 8]; // characters of a number on an edge, and in a sum
 const [BARE_W, BARE_H] = [78, 30]; // of a number, which has its row's number beside it
 const SCISSORS = "m5.2 5.4a2.2 2.2 0 10-4.4 0 2.2 2.2 0 004.4 0zm0 5.2a2.2 2.2 0 10-4.4 0 2.2 2.2 0 004.4 0zm-.5-4l10 5.4m-10-2.6l10-5.4"; // from its top left corner
 
 type Handed = { last: SweepEdge; alone: boolean }; // the last that went over an edge, and whether it was the only one
-type Wanted = { edge: Edge; texts: string[]; map: Value | null };
 
 /** Is this the node, or another one of the same number? */
 const shows = (node: Node, other: Node | null): boolean => node === other || (node.row !== null && node.row === other?.row);
@@ -77,7 +76,7 @@ export class Scene {
   private edges = new Map<number, DrawnEdges>();
   private captions: [SVGElement, Frame, number][] = []; // they remain in view while a part of their frame is
   private plain = false;
-  private places = new Map<string, Point>(); // of the numbers on edges
+  private places = new Map<string, [number, number, number]>(); // of the numbers on edges
 
   constructor(
     private store: Store,
@@ -256,7 +255,7 @@ export class Scene {
     if (adjoint) name += " mt-has-adjoint";
     if (node.group && node === current && !this.timeline.backward) name += " mt-inside";
     if (this.store.sweep?.target.includes(last)) name += " mt-target";
-    if (row && this.timeline.position >= this.timeline.swept && this.store.gave(row.row)) name += " mt-empty-handed";
+    if (row && !this.timeline.held && this.store.gave(row.row)) name += " mt-empty-handed";
     if (this.any(this.marks.found, node)) name += " mt-found";
     if (this.marks.path && !this.any(this.marks.path, node)) name += " mt-off";
     if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
@@ -489,7 +488,7 @@ export class Scene {
       else if (near && !(this.any(near, node) && this.any(near, from))) name += " mt-off";
       if (el.getAttribute("class") !== name) el.setAttribute("class", name);
       if (chip) continue;
-      this.number(drawn, el as SVGPathElement, edge, share && !(active && this.timeline.backward) ? sizeOf(share, SHARE_ROOM) : "");
+      this.number(drawn, el as SVGPathElement, edge, active && this.timeline.backward ? undefined : share);
       line.setAttribute("d", edgePath(graph, edge, share !== undefined));
       const width = share && edgeWidth(share);
       line.style.strokeWidth = width ? `${width}px` : "";
@@ -497,10 +496,11 @@ export class Scene {
   }
 
   /** What went back over an edge, on it. */
-  private number(drawn: DrawnEdges, el: SVGPathElement, edge: Edge, text: string): void {
+  private number(drawn: DrawnEdges, el: SVGPathElement, edge: Edge, share: Value | undefined | null): void {
     const part = drawn.parts.find((one) => one.el === el) as DrawnEdges["parts"][number];
-    const at = text && !this.plain && this.places.get(edgeId(edge));
-    if (!at) {
+    const at = share && !this.plain && this.places.get(edgeId(edge));
+    const text = at ? SHARE_ROOMS.map((room) => sizeOf(share, room, room > 6 ? 3 : 2)).find((one) => one.length * LETTER + 2 <= at[2]) : undefined;
+    if (!at || !text) {
       part.number?.remove();
       part.number = null;
       return;
@@ -533,10 +533,10 @@ export class Scene {
         const texts: string[] = [];
         const written = !own.shape.length || [edge.local, step.adjoint].every((one) => one && isShort(one, PRODUCT)); // of large arrays only the product is seen
         if (edge.local && written) texts.push(nodeValue(edge.local, own, PRODUCT), `× ${nodeValue(step.adjoint, own, PRODUCT)}`);
-        texts.push(onEdge(texts.length ? "= " : "", edge.product));
-        if (row.shape.length && this.sumBefore(step.edges, k)) texts.push(onEdge("Σ ", edge.sum));
+        texts.push(onEdge(texts.length ? "= " : "", edge.product, graph));
+        if (row.shape.length && this.sumBefore(step.edges, k)) texts.push(onEdge("Σ ", edge.sum, graph));
         const twin = step.edges.length === 2 && wanted.find((one) => one.edge.from === drawn.from && String(one.texts) === String(texts));
-        if (twin) twin.texts.unshift(t("both")); // one card for two edges that carry the same
+        if (twin) (twin.texts.unshift(t("both")), (twin.twin = drawn)); // one card for two edges that carry the same
         else wanted.push({ edge: drawn, texts, map: mapOf(edge.product, row) });
       });
     const sums = current.row ? this.sums(step.edges) : [];
@@ -581,7 +581,7 @@ export class Scene {
     return [...this.handed(node, this.sentFrom(node))].map(([edge, { last, alone }]) => {
       const row = this.store.rows[last.input];
       const value = alone ? last.product : last.sum;
-      return { edge, texts: [onEdge(alone ? "" : "Σ ", value)], map: mapOf(value, row) };
+      return { edge, texts: [onEdge(alone ? "" : "Σ ", value, this.graph as Graph)], map: mapOf(value, row) };
     });
   }
 

@@ -24,7 +24,6 @@ export interface Row {
   name: string | null;
   version: number;
   inputs: number[];
-  output: number;
   call: number;
   dtype: string;
   shape: number[];
@@ -197,7 +196,6 @@ const DEFAULTS: Omit<Row, "row"> = {
   name: null,
   version: 0,
   inputs: [],
-  output: 0,
   call: 0,
   dtype: "",
   shape: [],

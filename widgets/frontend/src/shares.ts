@@ -1,5 +1,5 @@
 // The numbers on the edges over which the sweep has gone: each on its own edge, where no other edge, node or number is.
-import { NODE_H, NODE_W, isBare, type Graph } from "./graph";
+import { NODE_H, NODE_W, isBare, TIGHT, type Graph } from "./graph";
 import { edgeId, type Label } from "./labels";
 import { edgeCurve, farChips, type Point } from "./shapes";
 
@@ -7,6 +7,7 @@ export const [SHARE_W, SHARE_H] = [62, 15]; // of a number with seven characters
 const CELL = 32; // pixels of the grid in which it is looked what is near
 const MOST = 600; // nodes: of a larger graph no edge has its number
 const PLACES = [0.5, 0.58, 0.42, 0.66, 0.34, 0.74, 0.26, 0.82, 0.18, 0.88, 0.12]; // of the edge's length, the best first
+const [LONG, ENDS] = [40, 6]; // points of an edge, and from its end
 const [COVERED, MUCH] = [20, 1000]; // what it costs to lie on a point of another edge, and on a node or a number
 
 type Box = Pick<Label, "x" | "y" | "w" | "h">;
@@ -14,9 +15,10 @@ type Box = Pick<Label, "x" | "y" | "w" | "h">;
 /** Do two boxes, given by their middles, overlap? */
 export const meets = (a: Box, b: Box): boolean => Math.abs(a.x - b.x) < (a.w + b.w) / 2 && Math.abs(a.y - b.y) < (a.h + b.h) / 2;
 
-/** By edge where its number is; edges without a place that is free have none. */
-export function sharePlaces(graph: Graph): Map<string, Point> {
-  const found = new Map<string, Point>();
+/** By edge where its number is, and how wide it may be; edges without a place that is free have none. */
+export function sharePlaces(graph: Graph): Map<string, [number, number, number]> {
+  const found = new Map<string, [number, number, number]>();
+  const widths = graph.turned || graph.pitch >= TIGHT ? [SHARE_W] : [SHARE_W, graph.pitch - NODE_W - 12];
   if (graph.nodes.length > MOST) return found;
   const points = new Map<string, [number, number, string][]>();
   const boxes = new Map<string, Box[]>();
@@ -43,16 +45,18 @@ export function sharePlaces(graph: Graph): Map<string, Point> {
     return sum;
   };
   for (const [id, curve] of curves) {
-    let [best, least]: [Point | null, number] = [null, COVERED];
-    for (const share of PLACES) {
-      const [x, y] = curve[Math.round(share * (curve.length - 1))];
-      if (x - SHARE_W / 2 < graph.left || x + SHARE_W / 2 > graph.right) continue;
-      const sum = cost({ x, y, w: SHARE_W, h: SHARE_H }, id) + 10 * Math.abs(share - 0.5);
-      if (sum < least) [best, least] = [[x, y], sum];
-    }
+    let [best, least]: [[number, number, number] | null, number] = [null, COVERED];
+    const shares: number[] = curve.length > LONG ? [...PLACES, ENDS / curve.length, 1 - ENDS / curve.length] : PLACES; // beside the nodes it runs alone
+    for (const w of widths)
+      for (const share of best ? [] : shares) {
+        const [x, y]: Point = curve[Math.round(share * (curve.length - 1))];
+        if (x - w / 2 < graph.left || x + w / 2 > graph.right) continue;
+        const sum = cost({ x, y, w, h: SHARE_H }, id) + 10 * Math.abs(share - 0.5);
+        if (sum < least) [best, least] = [[x, y, w], sum];
+      }
     if (!best) continue;
     found.set(id, best);
-    put({ x: best[0], y: best[1], w: SHARE_W, h: SHARE_H });
+    put({ x: best[0], y: best[1], w: best[2], h: SHARE_H });
   }
   return found;
 }

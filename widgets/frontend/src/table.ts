@@ -101,10 +101,10 @@ export class Table {
 
   private paint(line: HTMLElement, row: Row): void {
     const done = this.timeline.done(row.row);
-    const adjoint = this.timeline.adjoint(row.row);
+    const adjoint = this.timeline.seen(row.row);
     const name = title(row);
     const value = row.released && !row.value ? gone(row, this.room.value) : cell(row.value, row, this.room.value, CHARS);
-    const texts = [String(row.row), shortName(name, this.room.operation), row.inputs.join(" "), done ? value : "", adjoint ? adjointCell(adjoint, row, this.room.adjoint) + (this.timeline.waits(row.row) ? " + …" : "") : "", row.line === null ? "" : String(row.line)];
+    const texts = [String(row.row), shortName(name, this.room.operation), row.inputs.join(" "), done ? value : "", adjoint ? adjointCell(adjoint, row, this.room.adjoint) + (this.timeline.waits(row.row) ? " + …" : "") : this.timeline.held || this.store.gave(row.row) !== "None" ? "" : "None", row.line === null ? "" : String(row.line)];
     texts.forEach((text, k) => setText(line.children[k + 1], text));
     let names = `mt-line mt-k-${row.kind}`;
     if (!done) names += " mt-todo";

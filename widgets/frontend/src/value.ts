@@ -77,12 +77,12 @@ export function shortName(name: string, room: number): string {
 }
 
 /** How large the numbers of an array are: `±0.15`, or what they all are; as they are where there is room. */
-export function sizeOf(value: Value, room = 16): string {
+export function sizeOf(value: Value, room = 16, digits = 3): string {
   const text = written(value, room);
   if (text !== null || !(Array.isArray(value.data) || value.stats)) return text ?? elide(value.text ?? "…", room);
   if (notFinite(value)) return notFinite(value);
   const same = each(value);
-  return same && same.length <= room ? same : `±${rounded(String(Number(magnitude(value).toPrecision(3))), 3)}`;
+  return same && same.length <= room ? same : `±${rounded(String(Number(magnitude(value).toPrecision(digits))), digits)}`;
 }
 
 /** How many: `1,003`. */

@@ -362,7 +362,7 @@ export class View {
     this.table.draw(this.marks);
     this.stepbar.draw();
     this.strip.draw();
-    this.results.draw(this.timeline.held ? "…" : this.predict.on && this.timeline.position < this.timeline.swept ? "?" : "");
+    this.results.draw(this.predict.on && this.timeline.position < this.timeline.swept ? "?" : this.timeline.held ? "…" : "");
     const line = this.timeline.updating ? assignedAt(this.store.rows, row.file, this.store.sources[row.file ?? ""] ?? "") : (row?.line ?? null);
     this.sourcePane.show(row?.file ?? null, line, this.timeline.backward);
     this.inspector.asked = this.stepping.asked;
@@ -543,7 +543,7 @@ export class View {
   /** Predict mode begins before the backward sweep, or ends. */
   private guess(): void {
     this.predict.toggle();
-    if (this.predict.on && this.timeline.backward) this.go(this.timeline.forward);
+    if (this.predict.on) this.go(Math.min(this.timeline.position, this.timeline.forward)); // nothing tells what the gradient gave
     this.schedule("all");
   }
 
@@ -551,6 +551,7 @@ export class View {
   private turn(mode: "cut" | "slopes" | "cell"): void {
     this[mode].toggle();
     this.el.classList.toggle("mt-cutting", this.cut.on);
+    if (mode === "cut" && this.layout?.flat) this.fitting.next = "first"; // it is another graph
     if (mode === "cut" && this.layout?.flat) this.placed(this.fitting.wrapped(this.layout));
     this.el.classList.toggle("mt-sloping", this.slopes.on);
     this.schedule("all");
