@@ -218,7 +218,9 @@ def unused(q: Question) -> Finding | None:
     if leaf is not None and root is leaf.value and hasattr(root, "dtype"):
         tree = origin.args[leaf.argument]
         site, name = origin.reads(lambda name, value: value is root or value is tree)
-        own, site = q.name.partition("[")[0], site if name else used
+        own, at = q.name.partition("[")[0], text.at(used)
+        if not name or (at is not None and name in ast.unparse(at.node)):
+            site = used
         return Finding("closure", site, kind="beside", what=name or fill(ARRAY), other=own)
     bent = [row for row in sorted(q.after) if q.rows[row].op in BENDS]
     if bent and any("transpose(" in scope for row in q.after for scope in q.rows[row].scope):
