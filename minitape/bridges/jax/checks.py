@@ -278,6 +278,10 @@ def zero(q: Question) -> Finding | None:
         return at_row(q, "zero_derivative", at, what=stairs(q, at))
     if found.cause == "not_selected" and q.adapter.recording.entries[row.row].label in ("max 0.0", "0.0 max"):
         return at_row(q, "dead_relu", row.row)
+    sums = [one for one in q.rows if one.op.startswith("reduce_") and found.what in one.scope and one.site == row.site]
+    single = [np.prod(q.rows[one.inputs[0]].shape) == np.prod(one.shape) for one in sums]
+    if found.cause == "zero_cancels" and single and all(single):
+        found.kind = "one"
     if row.op == "select_n":
         curve = next((name for name in row.scope if name in BENT), "")
         asked = [q.rows[one] for one in row.inputs if q.rows[one].op in ("gt", "ge", "lt", "le")]
