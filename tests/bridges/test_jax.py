@@ -298,6 +298,16 @@ def test_further_breaks_are_said():
     assert [other.cause for other in why.others] == ["stop_gradient", "integer_cast"]
 
 
+@pytest.mark.parametrize(("axis", "words"), [(-1, "is taken over a single value"), (0, "cancels out")])
+def test_a_softmax_of_one_logit_is_told_from_one_over_the_batch(axis, words):
+    def loss(w, x):
+        return jax.nn.log_softmax(x @ w, axis=axis).sum() if axis else jax.nn.softmax(x @ w, axis=axis).sum()
+
+    recording = bridge.record(loss, jax.numpy.ones((2, 1)), jax.numpy.arange(6.0).reshape(3, 2))
+    why = recording.explain("w")
+    assert why.cause == "zero_cancels" and words in why.message, str(why)
+
+
 def test_the_largest_value_that_a_softmax_subtracts_is_no_further_break():
     def loss(w):
         chosen = jax.nn.log_softmax(w)

@@ -107,24 +107,6 @@ def test_a_layer_that_is_left_out(eager):
     assert recording.explain(model.layers[1].kernel).connected
 
 
-@tf.custom_gradient
-def signs(x):
-    return tf.sign(x), lambda upstream: upstream
-
-
-class Signs(keras.layers.Dense):
-    def call(self, x):
-        return x @ signs(self.kernel)
-
-
-def test_a_rule_that_a_compiled_layer_gives_a_variable():
-    model = keras.Sequential([Signs(2, use_bias=False), keras.layers.Dense(2)])
-    model.compile("sgd", squared)
-    with bridge.record() as recording:
-        model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
-    assert recording.explain(model.layers[0].kernel).connected and not recording.problems
-
-
 def middle(truth, predicted):
     # it gives a float32: an error when it runs
     found = tf.numpy_function(np.median, [tf.abs(truth - predicted)], tf.float64)

@@ -218,7 +218,9 @@ def unused(q: Question) -> Finding | None:
     if leaf is not None and root is leaf.value and hasattr(root, "dtype"):
         tree = origin.args[leaf.argument]
         site, name = origin.reads(lambda name, value: value is root or value is tree)
-        own, site = q.name.partition("[")[0], site if name else used
+        own, at = q.name.partition("[")[0], text.at(used)
+        if not name or (at is not None and name in ast.unparse(at.node)):
+            site = used
         return Finding("closure", site, kind="beside", what=name or fill(ARRAY), other=own)
     bent = [row for row in sorted(q.after) if q.rows[row].op in BENDS]
     if bent and any("transpose(" in scope for row in q.after for scope in q.rows[row].scope):
@@ -276,6 +278,10 @@ def zero(q: Question) -> Finding | None:
         return at_row(q, "zero_derivative", at, what=stairs(q, at))
     if found.cause == "not_selected" and q.adapter.recording.entries[row.row].label in ("max 0.0", "0.0 max"):
         return at_row(q, "dead_relu", row.row)
+    sums = [one for one in q.rows if one.op.startswith("reduce_") and found.what in one.scope and one.site == row.site]
+    single = [np.prod(q.rows[one.inputs[0]].shape) == np.prod(one.shape) for one in sums]
+    if found.cause == "zero_cancels" and single and all(single):
+        found.kind = "one"
     if row.op == "select_n":
         curve = next((name for name in row.scope if name in BENT), "")
         asked = [q.rows[one] for one in row.inputs if q.rows[one].op in ("gt", "ge", "lt", "le")]

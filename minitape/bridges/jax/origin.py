@@ -32,6 +32,7 @@ class JaxOrigin:
 
     def __init__(self, function: Any, args: tuple, call: Site) -> None:
         self.function, self.args, self.call = plain(function), args, call
+        self.owner = getattr(function, "__self__", None)
         self.definition = definition(self.function)
 
     # -- the function ------------------------------------------------------------------------------
@@ -98,9 +99,6 @@ class JaxOrigin:
 
     def leaf_line(self, leaf: JaxLeaf) -> Site:
         """The line that created a leaf of an argument; the line of the call if it is not found."""
-        given, where = self._given()[1:], text.at(self.call)
-        if where is not None and len(given) > leaf.argument:
-            return self._behind(given[leaf.argument], where) or self.call
         space, statements = getattr(self.function, "__globals__", {}), text.statements(self.head[0])
         names = [name for name, value in space.items() if value is self.args[leaf.argument]]
         found = (self._behind(ast.Name(name), statements[-1]) for name in names if statements)
@@ -110,11 +108,6 @@ class JaxOrigin:
         """The calls of ``record`` in that statement."""
         where = text.at(self.call)
         return [call for call in (where.calls if where is not None else []) if last_name(call.func) == "record"]
-
-    def _given(self) -> list[ast.expr]:
-        """What that statement gives ``record``: the function and its arguments, as far as they are written there."""
-        given = [part for call in self._records()[:1] for part in call.args]
-        return given[: next((k for k, part in enumerate(given) if isinstance(part, ast.Starred)), len(given))]
 
     def _behind(self, node: ast.expr, where: Statement) -> Site | None:
         """The line that made an expression that is in ``where``; None where only that says it."""
@@ -137,7 +130,7 @@ class JaxOrigin:
         around it, or such an attribute of one, and how that is written.
         """
         for function in functions(self.function):
-            where, space = definition(function), outside(function)
+            where, space = definition(function), {"self": self.owner} | outside(function)
             for node in () if where is None else ast.walk(where.node):
                 value = value_of(node, space)
                 if isinstance(node, ast.expr) and value is not None and wanted(name := unparse(node), value):

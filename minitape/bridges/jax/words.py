@@ -139,6 +139,10 @@ TEXT: Texts = SHARED | {
         "The gradient is zero where this branch is taken. Look at the condition, or choose with jnp.where or "
         "jnp.maximum.",
     ),
+    "zero_cancels one": (
+        "{what}{line} is taken over a single value: it is the same for any.",
+        "Use a sigmoid for one unit, or a unit for each class.",
+    ),
     "closure": (
         "{x} is used{line}, but it is no argument of the function. It counts as a constant.",
         "Make it an argument, and name it in argnums.",

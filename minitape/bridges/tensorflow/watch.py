@@ -163,8 +163,6 @@ class TensorFlowWatcher:
         if self._applying or self._custom_op:  # an optimizer sums its gradients over replicas
             return function(rule, args, kwargs)
         self._custom_calls += 1
-        if self.recording.is_rerun:  # a graph reads the variables that it is given, before
-            args = tf.nest.map_structure(tf.convert_to_tensor, args, expand_composites=True)
         # one of TensorFlow's own is a function in what the program calls
         called = rule.__qualname__.split(".<locals>")[-2:][0] if own_file(rule.__code__.co_filename) else rule.__name__
         op = f"{called.rpartition('.')[2]}:{self._custom_calls}"
