@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine.table.accelerator import fast
 from ..engine.table.code import define, with_operands
-from ..engine.table.primitives.formula import ARRAY
+from ..engine.table.primitives.formula import ARRAY, LIBRARY
 from . import blockwise, fuse, kernels
 from .rolled import rolled
 
@@ -62,7 +62,7 @@ class Writer:
         self.calls = [c for c in calls if c.row not in self.same]
         self.constants = constants
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
-        self.scope |= ARRAY
+        self.scope |= ARRAY | LIBRARY if block else ARRAY  # a block is no small array, which gets more care
         self.lines: list[str] = []
         self.warns = False  # whether some of it is NumPy's, which warns of infinities
         self.written = 0  # runs
