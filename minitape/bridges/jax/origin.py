@@ -141,6 +141,7 @@ class JaxOrigin:
 def value_of(node: ast.AST, space: Mapping[str, Any]) -> Any:
     """What a name, or an attribute of one, that is read has in a space of names; None where that is not known.
 
+    >>> from types import SimpleNamespace
     >>> value_of(ast.parse("state.params", mode="eval").body, {"state": SimpleNamespace(params=2.0)})
     2.0
     """

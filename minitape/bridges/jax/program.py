@@ -169,17 +169,16 @@ def kept(function: Any, *args: Any) -> Callable[[], None]:
     """Keeps what a function may change: attributes of the program's objects, and lists and the like, that it reads from
     outside. The result puts them back.
 
-    >>> class Net:
-    ...     def loss(self, w):
-    ...         self.hidden = w
-    ...         return w
-    >>> net = Net()
-    >>> put_back = kept(net.loss)
-    >>> net.loss(2.0)
-    2.0
+    >>> def loss(w, seen):
+    ...     seen.append(w)
+    ...     return w
+    >>> seen = []
+    >>> put_back = kept(loss, seen)
+    >>> loss(2.0, seen), seen
+    (2.0, [2.0])
     >>> put_back()
-    >>> vars(net)
-    {}
+    >>> seen
+    []
     """
     found: dict[int, tuple] = {}
     waiting = [function, *args]
