@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from .attempt import source_of
@@ -48,7 +49,13 @@ def _traced_once(answer: Function, seen: list[Seen]) -> str:
             "The two slopes do not both come from the recording of loss alone. Let the loss take the penalty as an "
             "argument, and ask for the gradient of each loss."
         )
-    loops = [part for part in ast.walk(ast.parse(source_of(answer))) if isinstance(part, ast.For)]
+    source = source_of(answer)
+    if re.search(r"gradient\([^()]*\)\s*\+|\+\s*\w+\.gradient", source):
+        return (
+            "The slope of the penalty was added by hand, and the loss does not have it. Let the loss take the "
+            "penalty as an argument."
+        )
+    loops = [part for part in ast.walk(ast.parse(source)) if isinstance(part, ast.For)]
     if any(isinstance(part, (ast.FunctionDef, ast.Lambda)) for loop in loops for part in ast.walk(loop)):
         return (
             "A new function is made and traced in each iteration: that is right, and slow. Trace one loss, before the "

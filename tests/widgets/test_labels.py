@@ -35,13 +35,15 @@ MEASURE = """() => {
     const own = box(label.querySelector("rect"));
     const [x, y] = [(own.left + own.right) / 2, (own.top + own.bottom) / 2];
     const far = id => Math.min(...points.get(id).map(p => Math.hypot(p.x - x, p.y - y)));
-    const mine = far(label.dataset.edge);
+    const ends = id => id.split(":")[0], both = label.textContent.includes("both");  // its card lies between the two
+    const mine = Math.min(...[...points.keys()].filter(
+      id => id === label.dataset.edge || (both && ends(id) === ends(label.dataset.edge))).map(far));
     const nearest = Math.min(...[...points.keys()].map(far));
     const chip = document.querySelector(`.mt-chip[data-edge="${label.dataset.edge}"]`);
     const others = [...labels.filter(other => other !== label).map(other => other.querySelector("rect")),
                     ...document.querySelectorAll(".mt-node .mt-box")];
     return {
-      edge: label.dataset.edge, both: label.textContent.includes("both"), away: mine,
+      edge: label.dataset.edge, both, away: mine,
       foreign: !chip && mine > nearest + 4,
       covers: others.filter(other => inside(own, box(other)) > 1).length,
     };
