@@ -122,7 +122,7 @@ OPERATORS = (
         slips=[
             (
                 "'float' object has no",
-                ("1.0 has no row. Which numbers can take part? Make a row 'constant' of the others."),
+                "1.0 has no row. Which numbers can take part? Make a row 'constant' of the others.",
             )
         ],
     ),
@@ -310,7 +310,7 @@ BACK = (
             ("IndexError", "An operation may have one input: go over the inputs and their shares with zip."),
             (
                 [None, 8.0],
-                ("Nothing came to a. Is the rule of 'cube' called? Look it up in RULES, by the name in the row."),
+                "Nothing came to a. Is the rule of 'cube' called? Look it up in RULES, by the name in the row.",
             ),
         ],
     ),

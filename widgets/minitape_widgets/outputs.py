@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitape.common.notebook import running_notebook
+from minitape.recording.names import named_values
 
 from .live import wake
 
@@ -93,7 +94,7 @@ def _close_replaced(shell: Any) -> None:
         _outputs.remove(output)
     still = {id(o.view()) for o in _outputs}
     # IPython's own names for results (_, _12, Out) are not the program's
-    named = {id(value) for name, value in list(shell.user_ns.items()) if not name.startswith("_")}
+    named = {id(value) for _, value in named_values([shell.user_ns])}
     for output in gone:
         view = output.view()
         for kept in getattr(shell.history_manager, "outputs", {}).get(output.count, ()):
