@@ -407,7 +407,7 @@ class Optimizer:
             text = f"Gradients do not exist for variables {names} when minimizing the loss."
             warnings.warn(f"{text}\n{hooks.why_some_none(missing)}", stacklevel=2)
         self.iterations.value.assign_add(1)
-        self._rates: dict[dtypes.DType, Tensor] = {}  # of this step
+        self._rates: dict = {}  # of this step, by dtype
         for gradient, variable in pairs:
             if gradient is not None:
                 held = leaf_of(variable)
