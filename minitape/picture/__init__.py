@@ -7,6 +7,7 @@ computes again what a used tape released; ``tangents`` are those of forward mode
 stands that a gradient wrote; ``inside`` looks into the calls of ``tf.function``; ``short`` bounds names and texts,
 ``readable`` and ``expressions`` write rules as a book does, and ``known_rules`` finds that of another framework's
 operation; ``words`` are in the language of the lessons. The static picture is of ``drawing``: ``figure`` draws the
-rows at the places that ``placement`` gives, with what ``gradients`` gave below, in the ``ink`` and ``marks`` of all.
+rows at the places that ``placement`` gives, with what ``gradients`` gave below, in the ``ink`` and ``marks`` of all;
+``tikz`` writes the same for LaTeX.
 The live one is a package of its own, ``minitape_widgets``, which reads the same.
 """

@@ -45,8 +45,8 @@ def wrong_with(tape: Object, snapshot: Snapshot, ends: tuple[Object, Object] | N
     ['The gradient is infinite from row 2, line 2']
     """
     rows, sweep, results, events = snapshot["rows"], snapshot["sweep"], snapshot["results"], snapshot["events"]
-    torn = torn_of(rows, results, events, snapshot["sources_text"], sweep)
     shown = next((result for result in results if result.get("shown")), None)
+    torn = torn_of(rows, shown, events, snapshot["sources_text"], sweep)
     alarms = [
         *_nonfinite(rows, sweep, lambda: _words(tape, shown, ends)),
         *_missing(rows, shown),
@@ -135,7 +135,7 @@ def _missing(rows: Sequence[Fields], shown: ResultFields | None) -> list[Alarm]:
             if none
             else ("The gradient for {name} is zero", "The gradient for {name} is zero: see {place}")
         )
-        title = word(titles[0], name=name) if row is None else word(titles[1], name=name, place=_place(row))
+        title = word(titles[row is not None], name=name, place=row and _place(row))
         found.append(_alarm("none" if none else "zero", title, str(sources[0]["reason"]), row))
     return found[:FEW]
 

@@ -21,6 +21,7 @@ from .figure import PORTS, Figure
 from .reading import followed, reader_of, spaces
 from .short import printable, some
 from .snapshots import snapshot_of
+from .tikz import tikz
 from .words import word
 
 if TYPE_CHECKING:
@@ -82,14 +83,17 @@ class Picture:
         return "\n".join([*lines, "}", ""])
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the picture as SVG, or to a ``.dot`` as the text for Graphviz. ValueError for another ending."""
-        ending = Path(path).suffix.lower()
-        if ending not in (".svg", ".dot"):
+        """Writes the picture as SVG, to a ``.tex`` as a TikZ picture for LaTeX, to a ``.dot`` as the text for Graphviz.
+        ValueError for another ending.
+        """
+        svg = self.svg
+        text = {".svg": svg, ".tex": tikz(svg), ".dot": self.source}.get(Path(path).suffix.lower())
+        if text is None:
             raise ValueError(
-                "save() knows the endings .svg and .dot, and that of a TapeView also .html, but received "
+                "save() knows the endings .svg, .tex and .dot, and that of a TapeView also .html, but received "
                 f'{str(path)!r}. The menu "export" of a TapeView makes a .png.'
             )
-        write(Path(path), self.svg if ending == ".svg" else self.source)
+        write(Path(path), text)
 
     def html(self) -> str:
         """An ``<img>`` that holds the whole picture; it needs no script and stays in a saved notebook."""

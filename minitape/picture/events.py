@@ -9,7 +9,11 @@ from .short import short_name
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
+    from ..engine.types import Object
     from .fields import EventFields
+
+
+EXITS = ("numpy", "asarray", "float", "int", "complex")
 
 
 def events_of(record: Record) -> list[EventFields]:
@@ -17,19 +21,14 @@ def events_of(record: Record) -> list[EventFields]:
     events: list[EventFields] = []
     for event in list(record.events):
         line = None if event.site is None else place_of(*event.site)[1]
-        if event.kind == "numpy":
+        if event.kind in EXITS:
             events.append({"kind": "numpy", "row": event.subject, "line": line})
         elif event.kind.startswith("assign"):
             variable, version, value = event.subject
             states = dict.get(record.variables, id(variable), (None, []))[1]
             rows = {record.leaves[r].version: r for r in list(states) if r in record.leaves}
-            before, after = rows.get(version), rows.get(version + 1)
-            assigned: EventFields = {"kind": "assign", "name": short_name(variable.name), "line": line}
-            if before is not None:
-                assigned["from"] = before
-            if after is not None:
-                assigned["to"] = after
-            if value is not None:  # the value, or what was added
-                assigned["row"] = value
-            events.append(assigned)
+            # in "row" the value, or what was added
+            known = {"from": rows.get(version), "to": rows.get(version + 1), "row": value}
+            ends: Object = {name: row for name, row in known.items() if row is not None}
+            events.append({"kind": "assign", "name": short_name(variable.name), "line": line} | ends)
     return events

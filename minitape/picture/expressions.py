@@ -76,16 +76,17 @@ class Expressions:
 
     def _operand(self, number: int, depth: int) -> tuple[str, int]:
         """An input: its name, a number of the program, its own expression, or the number of its row in a circle."""
-        one = self.rows.get(number)
-        if one is not None and one.get("literal"):
+        if (one := self.rows.get(number)) is None:
+            return circled(number), 3
+        if one.get("literal"):
             return size_of(one["value"] or {}, 6), 3
-        name = "" if one is None or not one["name"] else one["name"]
+        name = one["name"] or ""
         if name.startswith("∂"):
             return (name, 2) if depth and len(name) <= NESTED else (circled(number), 3)
         if name := name.rpartition("/")[2].removesuffix(":0"):
             return short_name(name, 9), 3
-        once = one is not None and self.readers[number] == 1 and 0 < len(one["inputs"]) < FEW_INPUTS
-        if one is not None and one["kind"] == "operation" and depth and once:
+        once = self.readers[number] == 1 and 0 < len(one["inputs"]) < FEW_INPUTS
+        if one["kind"] == "operation" and depth and once:
             text, tight = self._written(one, depth - 1)
             if wide(text) <= NESTED:
                 return text, tight
@@ -95,10 +96,10 @@ class Expressions:
 def circled(number: int) -> str:
     """The number of a row, which is no number of the program: in a circle.
 
-    >>> circled(7), circled(0), circled(53)
-    ('⑦', '⓪', '⟨53⟩')
+    >>> circled(7), circled(53)  # few typefaces have more circles than ten
+    ('⑦', '⟨53⟩')
     """
-    return "⓪" if number == 0 else chr(0x2460 + number - 1) if number <= 20 else f"⟨{number}⟩"
+    return chr(0x245F + number) if 0 < number <= 10 else f"⟨{number}⟩"
 
 
 def _inside(text: str, tight: int, around: int) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
-from itertools import chain, groupby
+from itertools import chain, groupby, product
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -40,14 +40,16 @@ from .ink import (
     line_at,
     text_at,
     value_at,
+    with_map,
 )
-from .marks import size_of, small_map
+from .marks import size_of
 from .placement import Item, Placement
 from .short import elide, short_name, wide
 from .torn import is_zero
 from .words import word
 
 if TYPE_CHECKING:
+    from ..engine.types import Object
     from .fields import Fields, Shown, Snapshot, SnapshotStep
 
 MARGIN, FRAME, HEAD = 8, 16, 12  # around a figure and around the frames of several tapes, and of a frame's name
@@ -115,9 +117,10 @@ class Figure:
         numbers = {row["row"] for row in rows if row.get("literal")} - self.at.keys()
         self.nodes: list[Node] = []
         for k, row in enumerate(chosen):
-            read = enumerate(row["inputs"] if row else ())
-            inputs = [(self.at.get(i, gap), port) for port, i in read if i not in numbers]
+            read = row["inputs"] if row else []
+            inputs = [(self.at.get(i, gap), port) for port, i in enumerate(read) if i not in numbers]
             self.nodes.append(Node(row, [one for one in inputs if 0 <= one[0] < k][:PORTS]))
+            self.at |= dict.fromkeys(numbers.intersection(read) - self.at.keys(), k)  # a number is in its first reader
 
     # -- where everything is -------------------------------------------------------------------------------------
 
@@ -126,39 +129,35 @@ class Figure:
         for by, nodes in groupby(self.nodes, lambda node: node.row and node.row["by"]):
             self._lower([*nodes] if by is not None else [])
         placed = Placement([*map(self._item, self.nodes)])
-        if max(placed.column, default=0) >= ONE_LINE:  # two storeys are in one line
-            for node in self.nodes:
-                node.storey = 0
-            placed = Placement([*map(self._item, self.nodes)])
         columns = 1 + max(placed.column, default=0)
         per = columns if columns <= ONE_LINE else ceil(columns / ceil(columns / PER))
         for node, column in zip(self.nodes, placed.column, strict=True):
             node.line = column // per
         near = {ends for ends in placed.via if self.nodes[ends[0]].line == self.nodes[ends[1]].line}
-        taken = [(c, s, s + 2) for c, s in zip(placed.column, placed.slot, strict=True)]
-        taken += [(c, s, s + 1) for ends in near for c, s in placed.via[ends]]
-        tapes = len(self.snapshot["tapes"])
-        margin = MARGIN + FRAME * (tapes > 1)
-        left, top, tops = margin + INDENT * (per < columns), margin + HEAD * tapes * (tapes > 1), []
-        for line in range(ceil(columns / per)):
-            inside = [one for one in taken if one[0] // per == line] or [(0, 0, 2)]
-            low, high = min(one[1] for one in inside), max(one[2] for one in inside)
-            tops.append(top - low * HALF)
-            top += (high - low - 2) * HALF + HEIGHT + GUTTER
-        self.width, self.foot = left + (per - 1) * PITCH + WIDTH + margin, top - GUTTER + margin
+        taken = [(n, c, s + k) for n, c, s in zip(self.nodes, placed.column, placed.slot, strict=True) for k in (0, 1)]
+        taken += [(self.nodes[ends[1]], *point) for ends in near for point in placed.via[ends]]
+        tapes, storeys = len(self.snapshot["tapes"]), sorted({node.storey for node in self.nodes})
+        frame, indent = FRAME * (tapes > 1), INDENT * (per < columns)
+        left, top = MARGIN + frame + indent, MARGIN + frame + HEAD * tapes * (tapes > 1)
+        tops: dict[tuple[int, int], float] = {}  # of each part of a line that has a storey
+        for part in product(range(ceil(columns / per)), storeys):
+            if inside := [slot for node, column, slot in taken if (column // per, node.storey) == part]:
+                tops[part] = top - min(inside) * HALF
+                top += (max(inside) - min(inside) - 1) * HALF + HEIGHT + GUTTER + frame
+        self.foot = top - GUTTER + MARGIN
+        self.width = left + (per - 1) * PITCH + WIDTH + frame + MARGIN + indent * any(storeys)  # of a lower one, too
 
-        def at(column: int, slot: float) -> Point:
-            line, across = divmod(column, per)
-            return left + across * PITCH, tops[line] + slot * HALF
+        def at(column: int, slot: float, storey: int) -> Point:
+            return left + column % per * PITCH, tops[column // per, storey] + slot * HALF
 
         for node, column, slot in zip(self.nodes, placed.column, placed.slot, strict=True):
-            node.x, node.y = at(column, slot)
+            node.x, node.y = at(column, slot, node.storey)
         self.curves: dict[tuple[int, int, int], list[Point]] = {}  # start, end and place among its edges -> points
         for k, node in enumerate(self.nodes):
             for port, (start, _) in enumerate(node.inputs):
                 before = self.nodes[start]
                 if (before.line, before.storey) == (node.line, node.storey):
-                    passed = (at(column, slot + 0.5) for column, slot in placed.via.get((start, k), ()))
+                    passed = (at(column, slot + 0.5, node.storey) for column, slot in placed.via.get((start, k), ()))
                     ends = (((x - AWAY, y), (x + WIDTH + AWAY, y))[:: node.way] for x, y in passed)
                     self.curves[start, k, port] = [before.at((1 + node.way) / 2), *chain(*ends), node.entry(port)]
 
@@ -190,14 +189,15 @@ class Figure:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{high}" '
             f'viewBox="0 0 {width} {high}" font-family="{SANS}" role="img">'
             f"<title>{escape(title)}</title><desc>{escape(said)}</desc>"
-            f'<rect width="{width}" height="{high}" rx="6" fill="#ffffff"/>',
+            f'<rect x="0" y="0" width="{width}" height="{high}" rx="6" fill="#ffffff"/>',
         ]
         if not self.nodes:
             parts.append(text_at(MARGIN, 25, word("nothing recorded"), TITLE, MUTED))
         torn, nodes = [*self._torn()], map(self._node, self.nodes)
         for layer in (self._frames(), torn[::2], self._edges(), ways, nodes, torn[1::2], below):
             parts += layer
-        return re.sub("<[^>]+>", _with_short_numbers, "".join(parts)) + "</svg>"
+        in_tags = r"\d+\.\d+(e-?\d+)?(?=[^<]*>)"
+        return re.sub(in_tags, lambda number: f"{float(number[0]):.5g}", "".join(parts)) + "</svg>"
 
     def _frames(self) -> Iterator[str]:
         """A frame around what each tape recorded, where there are several, and around each lower storey."""
@@ -232,9 +232,9 @@ class Figure:
         colour = BROKEN if broken else CUT if row["cut"] or ink_of(row) == CUT else colour
         dash = "2 3" if row["status"] == "ghost" else "5 2" if row["by"] is not None else ""
         target = sweep is not None and row["row"] in sweep["target"]
-        if row["kind"] == "variable":  # two lines
-            return box_of(x, y, "variable", colour, fill, dash, 4.6) + box_of(x, y, "variable", fill, "none", "", 2.2)
-        return box_of(x, y, row["kind"], colour, fill, dash, 2.4 if target or broken else 1.3)
+        twice = row["kind"] == "variable"  # it has two lines
+        box = box_of(x, y, row["kind"], colour, fill, dash, 4.6 if twice else 2.4 if target or broken else 1.3)
+        return box + box_of(x, y, row["kind"], fill, "none", "", 2.2) * twice
 
     def _titled(self, row: Fields, x: float, y: float, right: float) -> str:
         """The name, and small beside it the operation; beside that of a weight its layer."""
@@ -264,13 +264,8 @@ class Figure:
         """The adjoint: how large an array is, with its picture."""
         adjoint, none = self.adjoints.get(row["row"]), row["row"] in self.nones
         text = "None" if none else size_of(adjoint, 12) if adjoint else ""
-        if not text:
-            return ""
-        text = f"∂ {text}"
-        left = max(58.0, 6.7 * len(text) + 4)
-        x, y = node.x + pad, node.y + 45.5
-        map_ = "" if none or left > 84 else small_map(adjoint, x + left, y - 10, WIDTH - pad - left - 8, 12)
-        return text_at(x, y, text, NUMBER, CUT if none else BACK, True) + map_
+        shown, colour = (None, CUT) if none else (adjoint, BACK)
+        return with_map(node.x, node.y + 45.5, pad, f"∂ {text}", shown, colour, True) if text else ""
 
     # -- edges ---------------------------------------------------------------------------------------------------
 
@@ -301,17 +296,18 @@ class Figure:
 
     def _ways(self) -> Iterator[str]:
         """Dashed curves to states of variables, below the nodes; crossed where they come from what was assigned."""
-        for event in self.snapshot["events"]:
-            end = self.at.get(event.get("to", -1))
-            for row, crossed in ((event.get("from", -1), False), (event.get("row", -1), True)):
-                start = self.at.get(row)
+        events: Object = self.snapshot["events"]
+        for event in events:
+            end = self.at.get(event.get("to"))
+            for way in ("from", "row"):
+                start = self.at.get(event.get(way))
                 if start is None or end is None or start == end:
                     continue
                 (x0, y0), (x1, y1) = (self.nodes[k].at(0.5, 1) for k in (start, end))
                 low = max(y0, y1) + 1.6 * DEEP
                 path = f"M{x0} {y0}C{x0} {low} {x1} {low} {x1} {y1 + 2}m-3.5 5.5l3.5 -5.5l3.5 5.5"
                 yield line_at(path, COLOURS["variable"][0], "4 4", 1.2)
-                if crossed:
+                if way == "row":
                     yield cross((x0 + x1) / 2, (y0 + y1) / 8 + 0.75 * low)
 
     def _torn(self) -> Iterator[str]:
@@ -372,10 +368,6 @@ def path_of(points: list[Point], sent: bool) -> str:
     return start + path if sent else path + head(way)
 
 
-def _with_short_numbers(tag: re.Match[str]) -> str:
-    return re.sub(r"\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.5g}", tag[0])
-
-
 def fitting(texts: list[str], room: float) -> str:
     """The first of these that has so many letters; of the last one what fits."""
     return next((text for text in texts if wide(text) <= room), elide(texts[-1], int(room)) if room > 2 else "")
@@ -385,7 +377,5 @@ def final_adjoints(steps: Iterable[SnapshotStep]) -> dict[int, Shown | None]:
     """By row what has arrived after these steps of a sweep."""
     found: dict[int, Shown | None] = {}
     for step in steps:
-        found[step["row"]] = step["adjoint"]
-        for edge in step["edges"]:
-            found[edge["input"]] = edge["sum"]
+        found |= {step["row"]: step["adjoint"]} | {edge["input"]: edge["sum"] for edge in step["edges"]}
     return found

@@ -47,17 +47,17 @@ def cross(x: float, y: float) -> str:
 
 def box_of(x: float, y: float, kind: str, colour: str, fill: str, dash: str = "", width: float = 1.3) -> str:
     """The border of a node."""
-    dashes = f' stroke-dasharray="{dash}"' if dash else ""
-    return (
-        f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="{RADII.get(kind, 3)}" fill="{fill}" '
-        f'stroke="{colour}" stroke-width="{width}"{dashes}/>'
-    )
+    box = f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="{RADII.get(kind, 3)}" fill="{fill}"'
+    return box + _stroke(colour, dash, width)
 
 
 def line_at(path: str, colour: str, dash: str = "", width: float = 1.3) -> str:
     """An edge."""
-    dashes = f' stroke-dasharray="{dash}"' if dash else ""
-    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}"{dashes}/>'
+    return f'<path d="{path}" fill="none"' + _stroke(colour, dash, width)
+
+
+def _stroke(colour: str, dash: str, width: float) -> str:
+    return f' stroke="{colour}" stroke-width="{width}"' + f' stroke-dasharray="{dash}"' * bool(dash) + "/>"
 
 
 def colours_of(row: Fields) -> tuple[str, str]:
@@ -79,7 +79,11 @@ def value_at(x: float, y: float, pad: float, before: str, value: Shown | None, r
     if text is not None or not row["shape"]:
         text = before + (text or elide(value.get("text", ""), ROOM))
         return text_at(x + pad, y, text, NUMBER, colour, bool(before))
-    shape = before + shape_text(row["shape"], ROOM - 4 - len(before))
-    left = max(68.0, pad + 6.7 * len(shape) + 4)
+    return with_map(x, y, pad, before + shape_text(row["shape"], ROOM - 4 - len(before)), value, MUTED)
+
+
+def with_map(x: float, y: float, pad: float, text: str, value: Shown | None, colour: str, bold: bool = False) -> str:
+    """A text in a node, and beside it the picture of its array where there is room."""
+    left = max(68.0, pad + 6.7 * len(text) + 4)
     picture = small_map(value, x + left, y - 10, WIDTH - left - 8, 12) if left < WIDTH - 24 else ""
-    return text_at(x + pad, y, shape, NUMBER, MUTED) + picture
+    return text_at(x + pad, y, text, NUMBER, colour, bold) + picture

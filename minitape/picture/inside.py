@@ -74,9 +74,8 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     if any(array is None for array in arrays):
         return None
     place = reader._around(row).place
-    code, fixed = (None, None) if place is None else place
     # its rows belong to the statement that called
-    at = None if code is None else (code, site if fixed is None else fixed)
+    at = place and (place[0], site if place[1] is None else place[1])
     with no_tapes(), TemporaryAttributes(state, site=at), np.errstate(all="ignore"):
         inputs = [new_tensor(array) for array in arrays]
         try:

@@ -53,15 +53,13 @@ def written(value: Shown, room: int) -> str | None:
     >>> written({"text": "[0.5 2.  18.25]", "data": [0.5, 2.0, 18.25]}, 15)
     '[0.5 2. 18.25]'
     """
-    text, data = value.get("text", ""), value.get("data")
-    if "thumb" in value:
+    text, data = value.get("text", ""), value.get("data", "")
+    if "thumb" in value or _count(data) > ELEMENTS:
         return None
-    if not isinstance(data, list):
-        found = (rounded(text, digits) for digits in range(DIGITS, 0, -1))
-    elif _count(data) > ELEMENTS:
-        return None
-    else:
+    if isinstance(data, list):
         found = (_list(data, digits) for digits in range(DIGITS, 1, -1))
+    else:
+        found = (rounded(text, digits) for digits in range(DIGITS, 0, -1))
     return next((one for one in found if len(one) <= room), None)
 
 
@@ -89,10 +87,9 @@ def size_of(value: Shown, room: int) -> str:
     text = written(value, room)
     if text is not None or ("stats" not in value and not isinstance(value.get("data"), list)):
         return text or elide(value.get("text", ""), room)
-    size, stats, lines = magnitude(value), value.get("stats"), _lines(value)
-    ends = (float(str(stats["min"])), float(str(stats["max"]))) if stats else (lines.min(), lines.max())
-    if ends[0] == ends[1]:
-        one = rounded(repr(float(ends[0]) + 0.0)).removesuffix(".0")
+    size, (low, high) = magnitude(value), _ends(value)
+    if low == high:
+        one = rounded(repr(low + 0.0)).removesuffix(".0")
         if wide(same := word("each {0}").replace("{0}", one)) <= room:
             return same
     return f"±{rounded(repr(float(f'{size:.3g}')), 3).removesuffix('.0')}" if math.isfinite(size) else "NaN"
@@ -104,12 +101,18 @@ def magnitude(value: Shown) -> float:
     >>> magnitude({"text": "", "data": [1.0, -3.0]})
     3.0
     """
-    lines, stats = _lines(value), value.get("stats")
     with suppress(ValueError):
-        if stats is not None:
-            return math.nan if stats["nans"] else max(abs(float(str(stats[end]))) for end in ("min", "max"))
-        return float(np.abs(lines).max() if lines.size else abs(float(value.get("text", ""))))
+        return math.nan if value.get("stats", {}).get("nans") else max(map(abs, _ends(value)))
     return math.nan
+
+
+def _ends(value: Shown) -> tuple[float, float]:
+    """The least and the greatest number in a value; ValueError where it has none."""
+    stats, lines = value.get("stats"), _lines(value)
+    if stats is None and lines.size:
+        return float(lines.min()), float(lines.max())
+    least, most = (stats["min"], stats["max"]) if stats else (value.get("text", ""),) * 2
+    return float(str(least)), float(str(most))
 
 
 def _count(data: Plain) -> int:

@@ -134,16 +134,15 @@ class Reader:
         record = self._start()
         if record is None:
             return []
-        first = self.count
-        cells = record.columns(first, None if limit is None else first + limit)
+        cells = record.columns(self.count, None if limit is None else self.count + limit)
         self._look_around()  # after the rows were taken: what holds for them is known by then
-        return self._read(record, cells, first)
+        return self._read(record, cells)
 
-    def _read(self, record: Record, cells: Columns, first: int) -> list[PictureRow]:
+    def _read(self, record: Record, cells: Columns) -> list[PictureRow]:
         rows: list[PictureRow] = []
         on, watched = self.on, self._watched_at
-        around, end = None, first
-        for row, op, a, b, _, site, value in zip(range(first, first + len(cells[0])), *cells, strict=True):
+        around, end = None, self.count
+        for row, op, a, b, _, site, value in zip(range(end, end + len(cells[0])), *cells, strict=True):
             if around is None or row >= end:
                 around = self._around(row)
                 end, forms, within = around.end, around.forms, around.within
@@ -174,7 +173,7 @@ class Reader:
         for bit, tape in enumerate(self.tapes):
             if tape._record is record:
                 self.on = [o | (t << bit) for o, t in zip(self.on, on_tape(tape), strict=False)]
-        return rows + self._read(record, record.columns(first), first)
+        return rows + self._read(record, record.columns(first))
 
     def recompute(self, asked: bool = False) -> None:
         """Computes the arrays again that the recording released, where they are small, or it was asked for. The rows
@@ -407,14 +406,7 @@ class Reader:
     def name_rows(self, rows: list[PictureRow]) -> list[Fields]:
         """Puts Python names into rows that have none, and into each what later rows say of it; returns these parts."""
         named: list[Fields] = [{"row": row, "name": name} for row, name in self.names().items()]
-        found = []
-        for part in [*self.changes(), *named]:
-            k = bisect_left(rows, part["row"], key=number_of)
-            here = k < len(rows) and rows[k].row == part["row"]
-            if here and ("name" not in part or rows[k].get("name") is None):
-                rows[k].change(part)
-                found.append(part)
-        return found
+        return _change(rows, [*self.changes(), *named])
 
     def know_the_end(self, rows: list[PictureRow]) -> list[Fields]:
         """Puts into all rows what is known when nothing records any more, and returns these parts of rows: tangents,
@@ -433,10 +425,7 @@ class Reader:
         if isinstance(self.record, Record):  # and not that of another framework
             parts += [{"row": row, "status": "ghost"} for row in replaced_rows(self.record)]
             parts += written_rows(self.record, Expressions(row.full() for row in rows))
-        parts = [part for part in parts if part["row"] < len(rows)]
-        for part in parts:
-            rows[part["row"]].change(part)
-        return parts
+        return _change(rows, parts)
 
     def insides(self, target: Structure = None, sources: Structure = None, row: int | None = None) -> list[Inside]:
         """The INSIDEs of the first calls of functions, or of the one at ``row``, with the last sweep through each."""
@@ -486,3 +475,15 @@ class Reader:
 
     def _events(self) -> list[EventFields]:
         return [] if self.record is None else events_of(self.record)
+
+
+def _change(rows: list[PictureRow], parts: Iterable[Fields]) -> list[Fields]:
+    """Puts parts into their rows, but names into those that have none; returns those parts."""
+    found = []
+    for part in parts:
+        k = bisect_left(rows, part["row"], key=number_of)
+        here = k < len(rows) and rows[k].row == part["row"]
+        if here and ("name" not in part or rows[k].get("name") is None):
+            rows[k].change(part)
+            found.append(part)
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph
@@ -75,23 +76,24 @@ def _result(
     stepper = stepper_of(tape, targets, sources, held, show_value, adjoints_of(call))
     sweep = stepper.whole() if stepper is not None and stepper.rest <= LONG else None
     known = sweep is not None
-    parts = stepper.parts() if stepper is not None and known else [[] for _ in sources]
+    given = zip(stepper.parts(), sweep["gradients"], strict=True) if stepper and sweep else repeat(([], None))
     shown: list[SourceFields] = []
     asked = 0
-    for source, own in zip(sources[:SOURCES], parts, strict=False):
+    for source, (own, gradient) in zip(sources[:SOURCES], given, strict=False):
+        rows = [r for r, _ in own] if known else list(tape._rows_of(source))
+        now, assigned = _stored(tape, rows)
         row: SourceFields = {
             "name": names.of(source),
-            "rows": [r for r, _ in own] if known else list(tape._rows_of(source)),
+            "rows": rows,
             "parts": [show_value(p) for _, p in own],
-            "gradient": show_value(sum((p for _, p in own[1:]), own[0][1])) if own else None,
+            "gradient": gradient,
             "at": (tape._rows_of(source) or (-1,))[-1],
             "reason": None,
             "why": None,
             "blame": None,
-            "now": None,
-            "assigned": 0,
+            "now": now,
+            "assigned": assigned,
         }
-        row["now"], row["assigned"] = _stored(tape, row["rows"])
         if jacobian:
             returned = call.results[len(shown)] if len(shown) < len(call.results) else None  # it may be too large
             row["parts"], row["gradient"] = [], None if returned is None else show_value(returned.numpy())
@@ -125,7 +127,7 @@ def _stored(tape: GradientTape, rows: list[int]) -> tuple[Shown | None, int]:
         return None, 0
     times = leaf.variable._version - leaf.version
     states = dict.get(record.variables, id(leaf.variable), (None, rows))[1]
-    if times < 1 or any(record.leaves[r].version > leaf.version for r in states):
+    if times < 1 or record.leaves[states[-1]].version > leaf.version:
         return None, 0
     with suppress(Exception):  # a variable of a graph has no value
         return show_value(leaf.variable.numpy()), times

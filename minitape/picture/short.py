@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from .words import word
 
@@ -85,13 +86,9 @@ def short_text(text: str, room: int = TEXT) -> str:
 
 def short_lines(lines: Iterable[str]) -> str:
     """The text of a file without what is too long to be shown; lines keep their numbers."""
-    found = []
-    for number, line in enumerate(lines):
-        if number == LINES:
-            found.append("… (the file is longer)\n")
-            break
-        found.append(line if len(line) <= LINE else short_text(line.rstrip("\r\n"), LINE) + "\n")
-    return "".join(found)
+    first = [*islice(lines, LINES + 1)]
+    first[LINES:] = ["… (the file is longer)\n"] * len(first[LINES:])
+    return "".join(line if len(line) <= LINE else short_text(line.rstrip("\r\n"), LINE) + "\n" for line in first)
 
 
 def some(items: Sequence[object], most: int) -> str:

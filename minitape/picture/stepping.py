@@ -173,11 +173,9 @@ class Stepper:
 
     def parts(self) -> list[list[tuple[int, Array]]]:
         """The same by state: for each source the rows that something has arrived at, and what."""
-        found: list[list[tuple[int, Array]]] = []
-        for rows in self.sources:
-            arrived = [] if self._sweep is None else [(r, self._sweep.adjoint(r)) for r in rows]
-            found.append([(r, value) for r, value in arrived if value is not None])
-        return found
+        sweep = self._sweep
+        arrived = [[(r, sweep.adjoint(r)) for r in rows if sweep is not None] for rows in self.sources]
+        return [[one for one in parts if one[1] is not None] for parts in arrived]
 
     def _step(self, sweep: Sweep, row: int) -> SnapshotStep | None:
         """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""

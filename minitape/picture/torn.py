@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .marks import magnitude
 
 if TYPE_CHECKING:
-    from .fields import EventFields, Fields, ResultFields, Shown, SourceFields, SweepFields, Torn
+    from .fields import BlamedLine, EventFields, Fields, ResultFields, Shown, SourceFields, SweepFields, Torn
 
 MOST = 8
 _LEAVES = re.compile(
@@ -28,7 +28,7 @@ def is_zero(value: Shown | None) -> bool:
 
 def torn_of(
     rows: Sequence[Fields],
-    results: Sequence[ResultFields],
+    shown: ResultFields | None,
     events: Iterable[EventFields],
     texts: dict[str, str],
     sweep: SweepFields | None,
@@ -39,58 +39,50 @@ def torn_of(
     the only one; -1 where that does not tell which.
     """
     found: list[Torn] = []
-    shown = next((result for result in results if result.get("shown")), None)
+    if shown is None:
+        return found
     left = [event for event in events if event["kind"] == "numpy" and event.get("row", -1) in range(len(rows))]
-    for source in [] if shown is None else shown["sources"]:
-        why = source.get("why")
+    for source in shown["sources"]:
+        why, none = source.get("why"), source["gradient"] is None
         if why is None or why["line"] is None:
             continue
-        line = _line(texts, why["file"], why["line"])
-        exits = [event for event in left if event.get("line") == why["line"]]
-        if exits and source["gradient"] is None:
-            start = exits[-1]["row"]
-            back = _came_back(rows, [end["row"] for end in shown["target"]] if shown else [], start, why["line"])
-            torn: Torn = {
-                "kind": "left",
-                "from": start,
-                "to": back,
-                "line": why["line"],
-                "text": _text(line) or "Python",
-            }
+        edge: tuple[int, int] | None
+        if exits := [event["row"] for event in left if none and event.get("line") == why["line"]]:
+            targets = [end["row"] for end in shown["target"]]
+            kind, edge = "left", (exits[-1], _came_back(rows, targets, exits[-1], why["line"]))
         else:
             there = [row for row in rows if (row["file"], row["line"]) == (why["file"], why["line"])]
-            edge = _cut_at(there, source) if source["gradient"] is None else _zeroed_at(there, source, sweep)
-            if edge is None:
-                continue
-            start, end = edge
-            kind = "cut" if source["gradient"] is None else "zero"
-            torn = {"kind": kind, "from": start, "to": end, "line": why["line"], "text": rows[end]["label"]}
+            kind, edge = ("cut", _cut_at(there, source)) if none else ("zero", _zeroed_at(there, source, sweep))
+        if edge is None:
+            continue
+        text = _exit(texts, why) if exits else rows[edge[1]]["label"]
+        torn: Torn = {"kind": kind, "from": edge[0], "to": edge[1], "line": why["line"], "text": text}
         if source["blame"] is None:
-            source["blame"] = torn["from"] if torn["kind"] == "left" else torn["to"]
+            source["blame"] = edge[not exits]
         if torn not in found:
             found.append(torn)
     return found[:MOST]
 
 
-def _line(texts: dict[str, str], file: str | None, line: int) -> str:
-    lines = texts.get(file or "", "").split("\n")
-    return lines[line - 1] if line <= len(lines) else ""
-
-
-def _text(line: str) -> str:
-    found = _LEAVES.search(line)
-    return "" if found is None else found[0].lstrip(".").removesuffix("()") + "()" * (found[0] != ".data")
+def _exit(texts: dict[str, str], why: BlamedLine) -> str:
+    """What took the value, as the line says it."""
+    lines = texts.get(why["file"] or "", "").split("\n")
+    found = next(map(_LEAVES.search, lines[(why["line"] or 0) - 1 :]), None)
+    return "Python" if found is None else found[0].lstrip(".").removesuffix("()") + "()" * (found[0] != ".data")
 
 
 def _came_back(rows: Sequence[Fields], targets: list[int], start: int, number: int) -> int:
-    """The row of the constant as which a value that left came back, -1 where none or several may be it."""
-    above: set[int] = set()
+    """The row of the constant, or of the same number, as which a value that left came back; -1 where none or several
+    may be it.
+    """
+    above = {*targets}
     for row in range(max(targets, default=-1), start, -1):
-        if row in above or row in targets:
+        if row in above:
             above.update(rows[row]["inputs"])
-    later = [rows[at] for at in sorted(above) if at > start]
-    constants = [row for row in later if row["kind"] == "constant" and not row.get("literal")]
-    for likely in ([row for row in constants if row["line"] == number], constants):
+    later = [rows[at] for at in sorted(above) if at > start and rows[at]["kind"] == "constant"]
+    made = [row for row in later if not row.get("literal")]
+    same = [row for row in later if row.get("literal") and row["value"] == rows[start]["value"]]
+    for likely in ([row for row in made if row["line"] == number], same, made):
         if len(likely) == 1:
             return likely[0]["row"]
     return -1
@@ -103,7 +95,7 @@ def _cut_at(there: Sequence[Fields], source: SourceFields) -> tuple[int, int] | 
         for row in there
         if row["kind"] == "operation" and row["inputs"] and (row["cut"] or row["row"] == source["blame"])
     ]
-    best = next((row for row in cut if row["row"] == source["blame"]), cut[0] if cut else None)
+    best = min(cut, key=lambda row: row["row"] != source["blame"], default=None)
     return None if best is None else (best["inputs"][0], best["row"])
 
 
@@ -118,4 +110,4 @@ def _zeroed_at(there: Sequence[Fields], source: SourceFields, sweep: SweepFields
         if is_zero(edge["product"])
     ]
     named = [edge for edge in found if edge[1] == source["blame"] or known[edge[1]]["op"] in str(source["reason"])]
-    return next(iter([edge for edge in named if edge[0] == source["at"]] or named or found), None)
+    return min(named or found, key=lambda edge: edge[0] != source["at"], default=None)

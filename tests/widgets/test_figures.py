@@ -1,6 +1,8 @@
 """The static picture as a figure: its layout, its type, and how it writes what a row computes."""
 
 import re
+import shutil
+import subprocess
 from xml.etree import ElementTree
 
 import pytest
@@ -126,3 +128,71 @@ def test_a_whole_power_is_written_above():
         y = x**4 - x**2.5
     tape.gradient(y, x)
     assert {"x⁴", "x^2.5"} <= set(texts(tf.draw(tape).svg))
+
+
+NUMBER = r"-?[\d.]+(?:e-?\d+)?"
+PIECES = (  # what a TikZ picture consists of, line by line
+    r"\\node at \((?P<x>N),(?P<y>N)\) \{\{(?:\\(?:sf|tt|rm)family|\\color\[HTML\]\{\w{6}\}|\\fontsize\{N\}\{N\}"
+    r"|\\bfseries|\\boldmath|\\itshape|\\let\\lap\\[lc]+ap|\\def\\back\{\\colorbox\[HTML\]\{\w{6}\}\})*"
+    r"\\lap\{\\back\{\\selectfont (?P<text>.*)\}\}\}\};",
+    r"\\path\[rounded corners=Npt\] \(N,N\) rectangle \+\(N,N\) \[(?:(?:inside|ink)=\w{6},|OPTION)*\];",
+    r'\\path svg "[MmLlHhVvCcZz\d.e -]*" \[(?:(?:inside|ink)=\w{6},|OPTION)*\];',
+)
+OPTION = "line width=Npt,|dash pattern=on Npt off Npt,"
+FORMS = [re.compile(form.replace("OPTION", OPTION).replace("N", NUMBER)) for form in PIECES]
+TEX = dict(pair.split() for pair in (  # in formulas, and names
+    r"\times ×|\partial ∂|\Sigma Σ|\to →|\div ÷|\pm ±|\sigma σ|\surd √|- −|\langle ⟨|\rangle ⟩|^{T} ᵀ|^{x} ˣ|^{y} ʸ|"
+    r"^2 ²|^4 ⁴|\geq ≥|textbackslash \|textasciitilde ~|textasciicircum ^|textless <|textgreater >|ldots …"
+).split("|"))  # fmt: skip
+
+
+def read(latex):
+    """What LaTeX prints of a text."""
+    text = re.sub(r"\$(.*?)\$", lambda found: TEX[found[1]], latex)
+    text = re.sub(r"\\row\{(\d+)\}", lambda found: chr(0x245F + int(found[1])), text)
+    text = re.sub(r"\\([a-z]+)\{\}", lambda found: TEX[found[1]], text)
+    return re.sub(r"\\([{}#$%&_])", r"\1", text)
+
+
+@pytest.mark.parametrize("name", TWELVE)
+def test_a_tikz_picture_has_each_piece_of_the_svg(name, tmp_path):
+    picture = Picture(TWELVE[name]())
+    picture.save(tmp_path / "figure.tex")
+    head, body = (tmp_path / "figure.tex").read_text(encoding="utf-8").split("\\fboxsep.5pt\n")
+    lines = body.splitlines()
+    assert lines.pop() == "\\end{tikzpicture}" and "\\begin{tikzpicture}" in head
+    found = [next(filter(None, (form.fullmatch(line) for form in FORMS)), line) for line in lines]
+    assert [line for line in found if isinstance(line, str)] == []
+    drawn = [e for e in ElementTree.fromstring(picture.svg) if e.tag[28:] in ("rect", "path", "text")]
+    assert len(found) == len(drawn)
+    for piece, element in zip(found, drawn, strict=True):
+        if element.tag.endswith("text"):
+            assert (piece["x"], piece["y"]) == (element.get("x"), element.get("y"))
+            assert read(piece["text"]) == element.text.replace('"', "''")
+
+
+def special():
+    """Names that mean something to LaTeX."""
+    x, y = tf.Variable(0.7, name="x_1 & 50%"), tf.Variable([[1.5, -2.0]], name=r"\\input{a}#$^~")
+    with tf.GradientTape() as tape:
+        λ = tf.exp(x) * tf.reduce_sum(y)
+    tape.gradient(λ, [x, y])
+    return tf.snapshot(tape, λ, [x, y])
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX")
+def test_latex_reads_each_figure(tmp_path):
+    figures = {"special": special, **TWELVE}
+    for name, program in figures.items():
+        Picture(program()).save(tmp_path / f"{name}.tex")
+    pages = "".join(rf"\setbox0\hbox{{\input{{{name}}}}}\typeout{{{name} \the\wd0}}\shipout\box0 " for name in figures)
+    (tmp_path / "all.tex").write_text(
+        r"\documentclass{article}\usepackage{tikz}\usetikzlibrary{svg.path}\begin{document}" + pages + r"\end{document}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=120).stdout
+    assert f"({len(figures)} pages" in said, said[-2000:]
+    assert "Missing character" not in (tmp_path / "all.log").read_text(errors="replace")
+    for name in TWELVE:  # all of a picture, and nothing beside it
+        width = float(re.search(rf"^{name} ([\d.]+)pt", said, re.M)[1])
+        assert width == pytest.approx(Picture(TWELVE[name]()).figure.width, abs=30)

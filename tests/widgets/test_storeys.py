@@ -137,7 +137,7 @@ def test_a_figure_is_the_same_picture():
         assert points == sorted(points, key=lambda point: point[0], reverse=back)
 
 
-def test_a_figure_that_is_too_wide_for_two_storeys_has_one_in_lines():
+def test_a_figure_of_several_lines_has_two_storeys_in_each():
     x = tf.Variable(1.5, name="x")
     with tf.GradientTape() as outer:
         with tf.GradientTape() as inner:
@@ -145,4 +145,13 @@ def test_a_figure_that_is_too_wide_for_two_storeys_has_one_in_lines():
         slope = inner.gradient(y, x)
     outer.gradient(slope, x)
     figure = Picture(tf.snapshot(outer)).figure
-    assert {node.storey for node in figure.nodes} == {0} and max(node.line for node in figure.nodes) > 1
+    assert max(node.line for node in figure.nodes) == 1
+    parts = {(node.line, node.storey > 0): node.y for node in figure.nodes}
+    assert [*parts] and sorted(parts, key=parts.__getitem__) == [(0, False), (0, True), (1, False), (1, True)]
+    for part, row in zip(figure.nodes, figure.snapshot["rows"], strict=True):
+        if "below" in row and part.inputs:
+            above = figure.nodes[figure.at[row["below"]]]
+            assert part.row is row and part.x <= above.x + (part.line < above.line) * figure.width
+    width = float(re.search(r'width="([\d.]+)"', figure.svg())[1])
+    chips = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="16"', figure.svg())
+    assert chips and max(float(x) + float(w) for x, w in chips) < width  # the names of what comes from afar

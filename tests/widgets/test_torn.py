@@ -97,3 +97,23 @@ def test_edges_that_carry_zeros_differ_from_others(show):
     sent = page.locator(".mt-edge.mt-sent").count()
     assert 0 < page.locator(".mt-edge.mt-sent.mt-zero").count() < sent
     assert page.locator(".mt-empty-handed").count() == 2
+
+
+def by_float() -> Any:
+    w, b = tf.Variable(2.0, name="w"), tf.Variable(1.0, name="b")
+    with tf.GradientTape() as tape:
+        h = float(w * 3.0)
+        loss = h * b + b * 3.0
+    tape.gradient(loss, [w, b])
+    return tape
+
+
+def test_a_value_that_left_by_float_is_torn_from_the_same_number():
+    snapshot = tf.snapshot(by_float())
+    (torn,) = snapshot["torn"]
+    rows = snapshot["rows"]
+    assert (torn["kind"], torn["text"]) == ("left", "float()") and rows[torn["from"]]["label"] == "×"
+    assert rows[torn["to"]]["literal"] and rows[torn["to"]]["value"]["data"] == 6.0
+    figure = tf.draw(by_float()).figure
+    (x, y), (to_x, to_y) = (figure.nodes[figure.at[row]].at(0.5) for row in (torn["from"], torn["to"]))
+    assert f"M{x:g} {y:g}L{to_x:g} {to_y:g}" in figure.svg()  # to the row that reads the number

@@ -1,0 +1,58 @@
+"""A figure for papers: its SVG, which has the few forms of :mod:`.ink`, written as TikZ: both are one picture."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+HEAD = r"""% Needs \usepackage{tikz}\usetikzlibrary{svg.path}; as wide as a line: \resizebox{\linewidth}{!}{\input{...}}
+% Scripts other than Latin and Greek need LuaLaTeX or XeLaTeX, and a font that has them.
+\begin{tikzpicture}[yscale=-1,x=1pt,y=1pt,line width=1pt,every node/.style={anchor=base,inner sep=0pt},
+  ink/.code={\definecolor{tape#1}{HTML}{#1}\tikzset{draw=tape#1}},
+  inside/.code={\definecolor{tape#1}{HTML}{#1}\tikzset{fill=tape#1}}]
+\def\row#1{\hbox{\ooalign{$\bigcirc$\cr\hidewidth\raise.3ex\hbox{\fontsize{6}{6}\selectfont#1}\hidewidth}}}
+\def\clap#1{\hbox to0pt{\hss#1\hss}}\let\lap\rlap\let\back\relax\fboxsep.5pt
+"""
+# one after the other: a regular expression of SVG => what takes its place, there or in the next line
+RULES = r"""
+(?s)<svg.*?</desc>=>
+<text x="(.*?)" y="(.*?)" (.*?) fill="#(\w+)"(.*?)>(.*?)</text>=>
+  \\node at (\1,\2) {{\\sffamily\\color[HTML]{\4}\3\5\\lap{\\back{\\selectfont \6}}}};\n
+ ?font-size="([\d.]+)"=>\\fontsize{\1}{\1}
+ ?font-family="[^"]*mono[^"]*"=>\\ttfamily
+ ?font-family="[^"]*serif[^"]*"=>\\rmfamily
+ ?font-weight="600"=>\\bfseries\\boldmath
+ ?font-style="italic"=>\\itshape
+ ?text-anchor="start"=>
+ ?text-anchor="end"=>\\let\\lap\\llap
+ ?text-anchor="middle"=>\\let\\lap\\clap
+ ?paint-order="stroke" stroke="#(\w+)" stroke-width="3"=>\\def\\back{\\colorbox[HTML]{\1}}
+<rect x="(.*?)" y="(.*?)" width="(.*?)" height="(.*?)"( rx="(.*?)")?(.*?)/>=>
+  \\path[rounded corners=0\6pt] (\1,\2) rectangle +(\3,\4) [\7];\n
+<path d="(.*?)"(.*?)/>=>\\path svg "\1" [\2];\n
+ fill="#(\w+)"=>inside=\1,
+ fill="none"=>
+ stroke="#(\w+)"=>ink=\1,
+ stroke-width="(.*?)"=>line width=\1pt,
+ stroke-dasharray="(\S+) (\S+)"=>dash pattern=on \1pt off \2pt,
+</svg>=>\\end{tikzpicture}\n
+"""
+SIGNS = r"""
+\ \textbackslash{} { \{ } \} # \# $ \$ % \% & \& _ \_ ~ \textasciitilde{} ^ \textasciicircum{} " '' | $|$
+< \textless{} > \textgreater{} ¬ $\neg$ × $\times$ ÷ $\div$ − $-$ ± $\pm$ · $\cdot$ ∂ $\partial$ ∇ $\nabla$ √ $\surd$
+∞ $\infty$ ≥ $\geq$ ≤ $\leq$ → $\to$ … \ldots{} ⟨ $\langle$ ⟩ $\rangle$ ᵀ $^{T}$ ˣ $^{x}$ ʸ $^{y}$
+⁰ $^0$ ¹ $^1$ ² $^2$ ³ $^3$ ⁴ $^4$ ⁵ $^5$ ⁶ $^6$ ⁷ $^7$ ⁸ $^8$ ⁹ $^9$ ① \row{1} ② \row{2} ③ \row{3} ④ \row{4}
+⑤ \row{5} ⑥ \row{6} ⑦ \row{7} ⑧ \row{8} ⑨ \row{9} ⑩ \row{10}
+α $\alpha$ β $\beta$ γ $\gamma$ δ $\delta$ ε $\varepsilon$ ζ $\zeta$ η $\eta$ θ $\theta$ κ $\kappa$ λ $\lambda$
+μ $\mu$ ν $\nu$ ξ $\xi$ π $\pi$ ρ $\rho$ σ $\sigma$ τ $\tau$ φ $\varphi$ χ $\chi$ ψ $\psi$ ω $\omega$
+Γ $\Gamma$ Δ $\Delta$ Θ $\Theta$ Λ $\Lambda$ Σ $\Sigma$ Φ $\Phi$ Ψ $\Psi$ Ω $\Omega$
+"""
+LATEX = {ord(sign): written for sign, written in re.findall(r"(\S) (\S+)", SIGNS)}
+
+
+def tikz(svg: str) -> str:
+    """The TikZ picture of a figure's SVG."""
+    text = re.sub(">([^<]+)<", lambda found: f">{unescape(found[1]).translate(LATEX)}<", svg)
+    for old, new in re.findall("(.+)=>(?:\n  )?(.*)\n", RULES):
+        text = re.sub(old, new, text)
+    return HEAD + text
