@@ -60,7 +60,7 @@ def with_dtype_hint(x: Value, y: Value) -> list[Tensor]:
 def check_kind(function: str, x: Tensor, kinds: str) -> Tensor:
     """The tensor, where its dtype is of one of these kinds (see ``DType.kind``); else InvalidArgumentError."""
     if x.dtype.kind not in kinds:
-        wanted = " or ".join(filter(None, map(_KINDS.__getitem__, kinds)))
+        wanted = " or ".join(filter(None, map(_KINDS.get, kinds)))
         raise invalid(f"tf.{function} takes {wanted}, not {x.dtype.name}: cast it with tf.cast")
     return x
 
@@ -96,6 +96,13 @@ def integer(value: Value, what: str) -> int:
     if len(found) != 1:
         raise invalid(f"{what} must be one integer, got {value!r}")
     return found[0]
+
+
+def vector(value: Value, what: str) -> Sizes:
+    """Integers given in any of these ways but as a single number: InvalidArgumentError for that."""
+    if getattr(value, "ndim", type(value) is not int) == 0:
+        raise invalid(f"{what} must be a list, such as [{value}]")
+    return integers(value, what)
 
 
 def sizes_of(shape: ShapeLike) -> Sizes:

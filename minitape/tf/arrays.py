@@ -15,7 +15,7 @@ from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
-from .arguments import axis_in, call, integers, is_tensor_like, tensor_of
+from .arguments import axis_in, call, integers, is_tensor_like, tensor_of, vector
 
 if TYPE_CHECKING:
     from ..engine.types import DTypeLike, Name, ShapeLike, Sizes, Value
@@ -200,6 +200,7 @@ def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) == 1:
+        convert_to_tensor(axis, dtypes.int32, name="concat_dim")  # it refuses a second tensor in the axis's place
         return call("identity", tensor_of(values[0]))
     tensors = _of_one_dtype(values, "concat")
     if not tensors:
@@ -324,7 +325,7 @@ def tile(input: Value, multiples: Value, name: Name = None) -> Tensor:
     >>> tf.tile([1, 2], [2]).numpy()
     array([1, 2, 1, 2], dtype=int32)
     """
-    x, counts = tensor_of(input), integers(multiples, "multiples")
+    x, counts = tensor_of(input), vector(multiples, "multiples")
     if len(counts) != x.ndim or min(counts, default=0) < 0:
         raise invalid(f"multiples must have a number of 0 or more for each of {x.ndim} axes, got {list(counts)}")
     return call("tile", x, multiples=counts)

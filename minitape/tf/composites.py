@@ -131,8 +131,8 @@ def to_dense(sp_input: SparseTensor) -> Tensor:
     _check("tf.sparse.to_dense", sp_input)
     sizes = tuple(sp_input.dense_shape.array.tolist())
     check_inside(sp_input.indices.array, sizes)
-    zeros = new_tensor(np.zeros(sizes, sp_input.values.array.dtype))
-    return call("tensor_scatter_update", zeros, sp_input.indices, sp_input.values)
+    values = sp_input.values
+    return call("tensor_scatter_update", new_tensor(np.zeros(sizes, values.array.dtype)), sp_input.indices, values)
 
 
 def sparse_dense_matmul(sp_a: SparseTensor, b: Value) -> Tensor:

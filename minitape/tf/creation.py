@@ -141,8 +141,8 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
     if wanted.is_integer:
         made = np.arange(int(first), int(last), int(step)).astype(wanted.as_numpy_dtype)
     else:
-        count = int(np.ceil(abs((float(last) - float(first)) / float(step))))
-        made = np.asarray(first + np.arange(count).astype(wanted.as_numpy_dtype) * step, wanted.as_numpy_dtype)
+        turns = np.arange(np.ceil(abs((float(last) - float(first)) / float(step))))
+        made = np.asarray(first + turns.astype(wanted.as_numpy_dtype) * step, wanted.as_numpy_dtype)
     return with_influences(new_tensor(made), ends, "Range")
 
 
@@ -172,9 +172,9 @@ def linspace(start: Value, stop: Value, num: Value, name: Name = None, axis: Val
     if count == 1:
         return first
     step = (last - first) / float(count - 1)
-    between = np.arange(1, count - 1).astype(first.dtype.as_numpy_dtype)
-    inner = first + step * new_tensor(between.reshape([-1 if i == place else 1 for i in builtins.range(first.ndim)]))
-    return concat([first, inner, last], place)
+    sizes = [-1 if i == place else 1 for i in builtins.range(first.ndim)]
+    between = np.arange(1, count - 1).astype(first.dtype.as_numpy_dtype).reshape(sizes)
+    return concat([first, first + step * new_tensor(between), last], place)
 
 
 def one_hot(

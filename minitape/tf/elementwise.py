@@ -248,8 +248,7 @@ def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: 
     [-1.   0.5  1. ]
     """
     t = tensor_of(t)
-    low = minimum(t, clip_value_max)
-    out = maximum(low, clip_value_min)
+    out = maximum(minimum(t, clip_value_max), clip_value_min)
     if out.shape != t.shape:
         raise ValueError(f"The limits of tf.clip_by_value must broadcast to the shape {t.shape}; they make {out.shape}")
     return out
@@ -283,8 +282,9 @@ def where(condition: Value, x: Value = None, y: Value = None, name: Name = None)
         if len(sizes) > 1:
             np.broadcast_shapes(*sizes)
     except ValueError:
-        shapes = f"{condition.shape} for the condition, {x.shape} and {y.shape}"
-        raise invalid(f"tf.where takes shapes that broadcast, got {shapes}") from None
+        raise invalid(
+            f"tf.where takes shapes that broadcast, got {condition.shape} for the condition, {x.shape} and {y.shape}"
+        ) from None
     return call("select", condition, x, y)
 
 

@@ -44,7 +44,7 @@ def getitem(
     if attrs is None and type(tensor) is EagerTensor:
         attrs = _plain_index(key, tensor._value.shape)
     if attrs is None:
-        parts = list(key) if isinstance(key, (list, tuple)) else [key]
+        parts = key if isinstance(key, (list, tuple)) else [key]
         return _by_parts(tensor, [(e.start, e.stop, e.step) if type(e) is slice else e for e in parts], variable)
     out: Tensor = apply(TABLE["slice"], (tensor,), attrs, _getframe(1))
     if variable is not None:
@@ -110,8 +110,13 @@ def spec_of(shape: TensorShape, key: Index) -> tuple[Index, ...]:
         raise invalid("An index must not have more than one ellipsis (...)")
     if taken > len(sizes):  # in TensorFlow's words, which one of the documents shows
         rank = len(sizes)
-        words = f"Index out of range using input dim {rank}; input has only {rank} dims"
-        raise invalid(words if rank else "Attempting to slice scalar input.", "StridedSlice", "strided_slice/")
+        raise invalid(
+            f"Index out of range using input dim {rank}; input has only {rank} dims"
+            if rank
+            else "Attempting to slice scalar input.",
+            "StridedSlice",
+            "strided_slice/",
+        )
     spec: list[Index] = []
     axis = 0
     for e in entries:
@@ -199,8 +204,8 @@ def gather(
 
 def _with_batch(places: Tensor, batch: int) -> Tensor:
     """Rows of indices with the places of their first axes before them."""
-    axes = np.indices(places._dims[:-1], places._value.dtype)[:batch]
-    return call("concat", new_tensor(np.moveaxis(axes, 0, -1)), places, axis=-1)
+    axes = np.moveaxis(np.indices(places._dims[:-1], places._value.dtype)[:batch], 0, -1)
+    return call("concat", new_tensor(axes), places, axis=-1)
 
 
 def _check_gather(primitive: Primitive, x: Tensor, places: Tensor, axis: int = 0) -> None:

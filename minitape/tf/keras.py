@@ -283,8 +283,10 @@ class Dense(Layer):
     def call(self, inputs: Tensor) -> Tensor:
         """The product, the bias and the activation."""
         if inputs.shape[-1:] != self.kernel.shape[:1]:
-            size = self.kernel.shape[0]
-            raise ValueError(f"Layer {self.name} takes inputs whose last size is {size}, got the shape {inputs.shape}")
+            raise ValueError(
+                f"Layer {self.name} takes inputs whose last size is {self.kernel.shape[0]}, got the shape "
+                f"{inputs.shape}"
+            )
         out = cast(inputs, self.dtype) @ self.kernel
         out = out if self.bias is None else out + self.bias
         return out if self.activation is None else self.activation(out)
@@ -403,9 +405,12 @@ class Optimizer:
         if len(missing) == len(pairs):
             raise hooks.why_none(ValueError("No gradients provided for any variable."), missing)
         if missing:
-            names = [getattr(v, "path", None) or v.name for v in missing]
-            text = f"Gradients do not exist for variables {names} when minimizing the loss."
-            warnings.warn(f"{text}\n{hooks.why_some_none(missing)}", stacklevel=2)
+            names = [getattr(v, "path", v.name) for v in missing]
+            warnings.warn(
+                f"Gradients do not exist for variables {names} when minimizing the loss.\n"
+                f"{hooks.why_some_none(missing)}",
+                stacklevel=2,
+            )
         self.iterations.value.assign_add(1)
         self._rates: dict = {}  # of this step, by dtype
         for gradient, variable in pairs:

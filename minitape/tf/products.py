@@ -89,7 +89,7 @@ def matvec(a: Value, b: Value, transpose_a: bool = False, adjoint_a: bool = Fals
     >>> print(tf.linalg.matvec([[1, 2], [3, 4]], [1, 10]).numpy())
     [21 43]
     """
-    a, b = of_one_dtype(a, b)
+    b = tensor_of(b)
     out = matmul(a, call("reshape", b, shape=(*b.shape, 1)), transpose_a=transpose_a, adjoint_a=adjoint_a)
     return call("reshape", out, shape=out._dims[:-1])
 
@@ -104,7 +104,7 @@ def tensordot(a: Value, b: Value, axes: Value, name: Name = None) -> Tensor:
     >>> print(tf.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy())
     11.0
     """
-    a, b = of_one_dtype(a, b)
+    a, b = tensor_of(a), tensor_of(b)
     if np.ndim(axes) == 0:
         count = integer(axes, "axes")
         if not 0 <= count <= min(a.ndim, b.ndim):

@@ -9,10 +9,10 @@ import numpy as np
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values.dtypes import as_dtype
 from ..engine.values.invalid import invalid
-from .arguments import sizes_of, tensor_of
+from .arguments import sizes_of, tensor_of, vector
 
 if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, Name, ShapeLike, Value
+    from ..engine.types import Array, DTypeLike, Name, ShapeLike, Value
 
 _GENERATORS = [np.random.default_rng()]  # one, in whose place `set_seed` puts another
 
@@ -50,9 +50,8 @@ def normal(
     >>> tf.random.normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    kind = _floats(dtype)
-    numbers = new_tensor(_generator(seed).standard_normal(sizes_of(shape)).astype(kind))
-    return _shifted(numbers, stddev, mean)
+    numbers = _generator(seed).standard_normal(sizes_of(vector(shape, "shape")))
+    return _shifted(numbers, dtype, stddev, mean)
 
 
 def uniform(
@@ -71,11 +70,10 @@ def uniform(
     >>> tf.random.uniform([2], maxval=10, dtype=tf.int32).dtype
     tf.int32
     """
-    kind, sizes = as_dtype(dtype), sizes_of(shape)
+    kind, sizes = as_dtype(dtype), sizes_of(vector(shape, "shape"))
     if not kind.is_integer:
-        numbers = new_tensor(_generator(seed).random(sizes).astype(_floats(dtype)))
         high, low = tensor_of(1 if maxval is None else maxval, kind), tensor_of(minval, kind)
-        return _shifted(numbers, high - low, low)
+        return _shifted(_generator(seed).random(sizes), dtype, high - low, low)
     if maxval is None:
         raise ValueError(f"tf.random.uniform of {kind.name} takes a maxval")
     low, high = (tensor_of(v, kind).array for v in (minval, maxval))
@@ -84,15 +82,10 @@ def uniform(
     return new_tensor(_generator(seed).integers(low, high, sizes, kind.as_numpy_dtype))
 
 
-def _floats(dtype: DTypeLike) -> type:
+def _shifted(numbers: Array, dtype: DTypeLike, scale: Value, shift: Value) -> Tensor:
+    """Numbers of unit scale with another one, recorded, so that gradients reach scale and shift."""
     kind = as_dtype(dtype)
     if not kind.is_floating:
         raise TypeError(f"tf.random makes floats or integers, not {kind.name}")
-    made: type = kind.as_numpy_dtype
-    return made
-
-
-def _shifted(numbers: Tensor, scale: Value, shift: Value) -> Tensor:
-    """Numbers of unit scale with another one, recorded, so that gradients reach scale and shift."""
-    out: Tensor = numbers * scale + shift
+    out: Tensor = new_tensor(numbers.astype(kind.as_numpy_dtype)) * scale + shift
     return out

@@ -14,11 +14,11 @@ from ..recording.state import state
 from ..table.accelerator import full
 from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor
-from ..tensor.operation import check_broadcast, check_same_dtype
+from ..tensor.operation import check_broadcast
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..tensor.variable import ResourceVariable
 from ..values import nest
-from ..values.invalid import invalid
+from ..values.invalid import invalid, mismatch
 from .values import unbroadcast
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
     if not isinstance(given, Tensor):  # an array of a picture's, in the shape of the target
         return given
     if given.dtype is not target.dtype:
-        check_same_dtype("Mul", given, target)
+        raise mismatch("Mul", 1, given.dtype.kernel_name, target.dtype)
     if given.shape != target.shape:
         check_broadcast("Mul", given, target)
         have, wanted = given.shape, target.shape

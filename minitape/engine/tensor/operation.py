@@ -89,12 +89,6 @@ def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attr
 setattr(Tensor, _apply.__name__, _apply)
 
 
-def check_same_dtype(op: str, x: Tensor, y: Tensor) -> None:
-    """Raises InvalidArgumentError when two operands have different dtypes, or one that the operation does not take."""
-    if x.dtype is not y.dtype:
-        raise mismatch(op, 1, x.dtype.kernel_name, y.dtype)
-
-
 def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
     """Raises InvalidArgumentError when two shapes do not broadcast."""
     try:
@@ -109,7 +103,7 @@ def binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
     if type(x) is EagerTensor and type(y) is EagerTensor:
         dtype, a, b = x.dtype, x._dims, y._dims
         if dtype is not y.dtype:
-            check_same_dtype(primitive.op, x, y)
+            raise mismatch(primitive.op, 1, dtype.kernel_name, y.dtype)
         if b != a[len(a) - len(b) :] and a:  # equal, a bias or a number: no question
             check_broadcast(primitive.op, x, y)
         if primitive.op in CHECKS:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..hooks import hooks
 from ..table.primitives import TABLE, Primitive
 from ..values import dtypes
+from ..values.invalid import invalid
 from .operation import apply, binary
 from .tensor import EagerTensor, Tensor
 
@@ -48,7 +49,9 @@ def _matmul(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
 
 
 def _logical(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
-    """Bools are combined as truth values, integers bit by bit."""
+    """Bools are combined as truth values, integers bit by bit; InvalidArgumentError for other dtypes."""
+    if a.dtype.kind not in "biu":
+        raise invalid(f"&, | and ^ take bools or integers, not {a.dtype.name}: a power is written x ** 2")
     return binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 
