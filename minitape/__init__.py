@@ -16,7 +16,7 @@ from importlib.util import find_spec as _find_spec
 from .engine.hooks import hooks as _hooks
 from .engine.table.accelerator import install as _install
 
-if _find_spec(f"{__name__}.speed"):  # may be deleted: then all is computed the plain way
+if _find_spec("minitape.speed"):  # may be deleted: then all is computed the plain way
     from .speed import Speed as _Speed
 
     _install(_Speed())
@@ -28,6 +28,7 @@ from .engine.table.primitives import reduce as _reduce  # noqa: F401
 from .engine.table.primitives import scatter as _scatter  # noqa: F401
 from .engine.table.primitives import shaping as _shaping  # noqa: F401
 from .engine.tensor.operators import install as _install_operators
+from .explain.uncaught import watch_errors as _watch_errors
 from .tf.api import Namespaces as _Namespaces
 from .tf.api import fill as _fill
 
@@ -42,10 +43,10 @@ _HOOKS = {
     "explain.answer": "explain warn_of",
     "explain.caller": "where",
     "explain.warnings": "why_no_tensor why_none why_refused why_some_none",
-    "explain.uncaught": "watch_errors",
     "picture.drawing": "draw",
 }
 _hooks.register(_HOOKS)
+_watch_errors()
 _install_operators()
 _sys.meta_path.insert(0, _Namespaces())
 _fill(globals(), "")

@@ -85,9 +85,9 @@ def _difference(f: Any, tensors: Sequence[Any], directions: Sequence[Any], eps: 
 
 def _compare(what: str, tensors: Sequence[Any], got: Any, want: Any, rtol: float, atol: float) -> None:
     if not np.allclose(got, want, rtol=rtol, atol=atol * (1 + np.max(np.abs(want), initial=0.0)), equal_nan=True):
-        inputs = ", ".join(repr(t.array) for t in tensors)
         raise AssertionError(
-            f"{what} differs from finite differences\n  inputs   {inputs}\n  got      {got}\n  expected {want}"
+            f"{what} differs from finite differences\n  inputs   {', '.join(repr(t.array) for t in tensors)}\n"
+            f"  got      {got}\n  expected {want}"
         )
 
 

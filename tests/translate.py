@@ -169,7 +169,7 @@ def texts_of_all(english: Path) -> dict[str, dict[str, list[str]]]:
             places.setdefault(text, []).append(f"minitape/course/lesson_{domain}.py")
     lists = {
         CHECK: [(text, "minitape/course/checker.py") for text in MARKS] + said_in("minitape/course"),
-        "explain": said_in("minitape/explain", "minitape/bridges") + _of_answers() + _of_bridges(),
+        "explain": said_in("minitape/common", "minitape/explain", "minitape/bridges") + _of_answers() + _of_bridges(),
         # the words of the view in the browser are those of the Chinese file
         "picture": said_in("minitape/picture", "widgets/minitape_widgets")
         + [(text, VIEW) for text in table("picture", "zh")],

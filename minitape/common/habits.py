@@ -2,43 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from difflib import get_close_matches
 
 from .notebook import running_notebook
 
-_LOOP = (
-    "a loop: with tf.GradientTape() as tape: loss = ..., then optimizer.apply_gradients(zip(tape.gradient(loss, "
-    "variables), variables))"
+# name there | what to write here
+HABITS = dict(
+    line.split(" | ")
+    for line in """\
+all | tf.reduce_all(x)
+any | tf.reduce_any(x)
+arange | tf.range(n)
+array | tf.constant(value)
+as_tensor | tf.constant(value)
+asarray | tf.constant(value)
+assign | x.assign(value), of x = tf.Variable(value)
+assign_add | x.assign_add(value), of x = tf.Variable(value)
+assign_sub | x.assign_sub(value), of x = tf.Variable(value)
+astype | tf.cast(x, tf.float32)
+backward | tape.gradient(y, x)
+cat | tf.concat([x, y], 0)
+clone | tf.identity(x)
+compile | a loop: with tf.GradientTape() as tape: loss = ..., then \
+optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+copy | tf.identity(x)
+cpu | x.numpy()
+data | x.numpy()
+detach | tf.stop_gradient(x)
+dim | x.ndim
+div | x / y
+dot | tf.tensordot(x, y, 1)
+double | tf.float64
+draw | tf.draw(tape), as the last line of a cell, or tf.draw(tape).save("tape.svg")
+fit | a loop: with tf.GradientTape() as tape: loss = ..., then \
+optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+float | tf.float32
+from_numpy | tf.constant(value)
+grad | tape.gradient(y, x)
+gradient | tape.gradient(y, x)
+gradients | tape.gradient(y, x)
+hessian | tape.jacobian(slope, x), with slope = inner.gradient(y, x) in the block of the tape
+int | tf.int32
+item | float(x)
+ln | tf.math.log(x)
+log | tf.math.log(x)
+manual_seed | tf.random.set_seed(1)
+max | tf.reduce_max(x)
+mean | tf.reduce_mean(x)
+min | tf.reduce_min(x)
+minimize | optimizer.apply_gradients(zip(gradients, variables))
+mm | x @ y
+mul | x * y
+no_grad | tape.stop_recording()
+parameters | model.trainable_variables
+plot | tf.draw(tape), as the last line of a cell, or tf.draw(tape).save("tape.svg")
+power | x ** y
+rand | tf.random.uniform(shape)
+randn | tf.random.normal(shape)
+random_normal | tf.random.normal(shape)
+random_uniform | tf.random.uniform(shape)
+record | with tf.GradientTape() as tape: y = ...
+relu | tf.nn.relu(x)
+requires_grad | x = tf.Variable(value), or tape.watch(x) in the block
+requires_grad_ | x = tf.Variable(value), or tape.watch(x) in the block
+set | x.assign(value), of x = tf.Variable(value)
+set_random_seed | tf.random.set_seed(1)
+show | tf.draw(tape), as the last line of a cell, or tf.draw(tape).save("tape.svg")
+softmax | tf.nn.softmax(x)
+start | with tf.GradientTape() as tape: y = ...
+std | tf.math.reduce_std(x)
+step | optimizer.apply_gradients(zip(gradients, variables))
+sub | x - y
+sum | tf.reduce_sum(x)
+T | tf.transpose(x)
+t | tf.transpose(x)
+tensor | tf.constant(value)
+tolist | x.numpy().tolist()
+var | tf.math.reduce_variance(x)
+view | tf.reshape(x, shape)
+zero_grad | with tf.GradientTape() as tape: ..., a new tape for each step""".split("\n")
 )
-# name there -> what to write here
-HABITS = {
-    **dict.fromkeys(["compile", "fit"], _LOOP),
-    **dict.fromkeys(["backward", "grad"], "tape.gradient(y, x)"),
-    **dict.fromkeys(["tensor", "array", "asarray", "as_tensor"], "tf.constant(value)"),
-    **{name: f"tf.reduce_{name}(x)" for name in ("sum", "mean", "max", "min", "all", "any")},
-    "astype": "tf.cast(x, tf.float32)",
-    "cat": "tf.concat([x, y], 0)",
-    "clone": "tf.identity(x)",
-    "detach": "tf.stop_gradient(x)",
-    "log": "tf.math.log(x)",
-    "manual_seed": "tf.random.set_seed(1)",
-    "mm": "x @ y",
-    "no_grad": "tape.stop_recording()",
-    "view": "tf.reshape(x, shape)",
-}
 
 
-def no_attribute(text: str, name: str, owner: object, prefix: str = "", names: Iterable[str] = ()) -> AttributeError:
-    """An AttributeError with a note of what to write instead: a habit's counterpart, or the nearest of the ``names`` in
-    a notebook, which does not show what Python suggests.
+def instead_of(name: str, names: Collection[str], functions: Collection[str] = (), prefix: str = "") -> str:
+    """What to write instead of a name that is not there: the counterpart of a habit, one of the ``functions`` of tf,
+    or, in a notebook, which does not show what Python suggests, the nearest of the ``names``; "" where there is none.
+
+    >>> instead_of("sum", []), instead_of("exp", [], functions=["exp"])
+    ('Here it is written tf.reduce_sum(x).', 'Here it is written tf.exp(x).')
+    """
+    from .texts import say
+
+    if code := HABITS.get(name) or (name in functions and f"tf.{name}(x)"):
+        return say("Here it is written {code}.", "explain", code=code)
+    near = running_notebook() and get_close_matches(name, names, 1, 0.8)
+    return say("Did you mean {near}?", "explain", near=prefix + near[0]) if near else ""
+
+
+def no_attribute(text: str, name: str, owner: object, names: Collection[str] = (), prefix: str = "") -> AttributeError:
+    """An AttributeError with a note of what to write instead.
 
     >>> no_attribute("There is no tf.sum.", "sum", None).__notes__
     ['Here it is written tf.reduce_sum(x).']
     """
     error = AttributeError(text, name=name, obj=owner)
-    if name in HABITS:
-        error.add_note(f"Here it is written {HABITS[name]}.")
-    elif running_notebook() is not None and (near := get_close_matches(name, names, 1, 0.8)):
-        error.add_note(f"Did you mean {prefix}{near[0]}?")
+    if note := instead_of(name, names, (), prefix):
+        error.add_note(note)
     return error

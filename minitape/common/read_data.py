@@ -28,9 +28,7 @@ def read_bytes(path: str | os.PathLike[str], most: int = MOST) -> bytes:
     with open(path, "rb") as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise ValueError(
-            f"is larger than {most // 1_000_000} MB" if most >= 1_000_000 else f"is larger than {most} bytes"
-        )
+        raise ValueError(f"is larger than {most / 1_000_000:g} MB")
     return content
 
 

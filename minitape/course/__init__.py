@@ -26,14 +26,13 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``forty_lines``   the program of lesson 8 that `explain` does not speak of
 ``broken_networks``   the patients of lesson 13
 ``programs``   programs in other frameworks, and what these recorded of them (``recordings``)
-``progress``, ``order``, ``startup``   what was answered, and what to do when cells run out of order
+``progress``, ``startup``   what was answered; what each kernel runs first
 """
 
 from .again import again
 from .checker import CORRECT, NOT_ANSWERED, check, is_right
 from .datasets import load_penguins
 from .exercise import Exercise, Mistake, add_exercise
-from .order import explain_missing_names
 from .plot import Moving, Plot
 from .predict import predict, reveal
 from .progress import progress
@@ -54,5 +53,3 @@ __all__ = [
     "progress",
     "reveal",
 ]
-
-explain_missing_names()

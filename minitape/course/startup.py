@@ -1,6 +1,7 @@
-"""What `minitape lab` has each kernel run first: advice also for who goes on in the middle of a lesson the next day."""
+"""What `minitape lab` has each kernel run first: errors say what fixes them also for who goes on in the middle of a
+lesson the next day.
+"""
 
-from minitape.course import order
+import minitape.course
 
-order.explain_missing_names()
-del order
+del minitape

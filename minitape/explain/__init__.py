@@ -15,8 +15,8 @@ happened outside. From both, ``reasons/tape.py`` makes rows, and a list of check
 
 The question
     ``answer``     takes it, and never raises for what a program did; ``describe``: where explain itself failed
-    ``warnings``   answers without a question: in warnings, and in notes on errors; ``uncaught`` for errors of
-                   Python's own
+    ``warnings``   answers without a question: in warnings, and in notes on errors
+    ``uncaught``   errors as they are shown: what fixes them, from ``error_texts``, and where in the user's program
     ``caller``     whose names the answer uses, and how it names a place
     ``owners``     which layer has a variable
     ``families``   what frameworks call operations of one family: those that make zeros, activations, losses

@@ -1,70 +1,88 @@
-"""Errors that Python itself raises for a None, ``0.1 * None``: minitape is not asked then, so it looks when one is
-shown.
+"""Errors as they are shown: with a sentence on what fixes them, and without minitape's own frames.
 
-The first gradient that is None puts a hook in front of the one that shows errors, ``sys.excepthook``; in IPython and
-Jupyter, which have another way, in front of that. Both do what they did before, with one note more.
+Many errors are Python's own, ``0.1 * None`` or ``y.grad``: minitape is not asked then, so it looks when one is shown.
+A hook stands in front of the one that shows errors, ``sys.excepthook``; in IPython and Jupyter, which have another way,
+in front of that. Both do what they did before, with one note more. ``python -X dev`` shows all frames.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from ..common.habits import instead_of
 from ..common.notebook import running_notebook
+from ..engine.recording.frames import _PACKAGE
 from ..engine.tensor.tensor import Tensor
-from ..engine.tensor.variable import ResourceVariable
+from .error_texts import ADVICE, MISSING_NAME
 
 if TYPE_CHECKING:
     from ..engine.types import Object
 
-_KINDS = (TypeError, AttributeError, ValueError)
-_set: list[bool] = []
-
 
 def watch_errors() -> None:
-    """From now on an error that is shown, and comes of a gradient that is None, carries the reason."""
-    if _set:
-        return
-    _set.append(True)
+    """From now on an error that is shown says what fixes it, where minitape knows that."""
     before = sys.excepthook
-
-    def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        _explain(error, trace)
-        before(kind, error, trace)
-
-    sys.excepthook = excepthook
+    sys.excepthook = lambda kind, error, trace: before(kind, error, prepared(error, trace))
     shell = running_notebook()
     if shell is not None and not shell.custom_exceptions:  # else another extension takes these errors
-        shell.set_custom_exc(_KINDS, _show_in_shell)
+        shell.set_custom_exc((Exception,), _show_in_shell)
 
 
 def _show_in_shell(
-    shell: Object, kind: type[BaseException], error: BaseException, trace: TracebackType, tb_offset: int | None = None
+    shell: Object, kind: type, error: BaseException, trace: Object, tb_offset: int | None = None
 ) -> Object:
-    _explain(error, trace)
-    return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+    return shell.showtraceback((kind, error, prepared(error, trace)), tb_offset=tb_offset)
 
 
-def _explain(error: BaseException, trace: TracebackType | None) -> None:
-    """Adds the reason to an error that a None caused; what is wrong in here must not hide the error itself."""
-    if not isinstance(error, _KINDS) or getattr(error, "__notes__", None):
-        return
+def prepared(error: BaseException, trace: Object) -> TracebackType | None:
+    """Adds to an error what fixes it, and returns its traceback without minitape's frames; what is wrong in here must
+    not hide the error itself.
+    """
     with suppress(Exception):
-        if not _is_of_none(error):
-            return
-        from .warnings import why_none_at
+        links = [trace]
+        while links[-1].tb_next is not None:
+            links.append(links[-1].tb_next)
+        own = [link.tb_frame.f_code.co_filename.startswith(_PACKAGE) for link in links]
+        if not getattr(error, "__notes__", None):
+            if _is_of_none(error):
+                from .warnings import why_none_at
 
-        frames = []
-        while trace is not None:
-            frames.append(trace.tb_frame)
-            trace = trace.tb_next
-        why_none_at(error, frames[::-1])
+                why_none_at(error, [link.tb_frame for link in links[::-1]])
+            elif advice := _advice(error, own[-1]):
+                error.add_note(advice)
+        kept = [link for link, inside in zip(links, own, strict=True) if sys.flags.dev_mode or not inside]
+        for link, after in zip(kept, [*kept[1:], None], strict=True):
+            link.tb_next = after
+        return kept[0]
+    return trace
+
+
+def _advice(error: BaseException, own: bool) -> str:
+    """What fixes an error: of an attribute of minitape's objects, and of what minitape, or Python for one of them, does
+    not take; "" for another one.
+    """
+    from .sentences import fill
+
+    if isinstance(error, NameError):  # cells that are run out of order
+        return fill(MISSING_NAME) if running_notebook() and "minitape.course" in sys.modules else ""
+    said = str(error)
+    if isinstance(error, AttributeError) and error.name and error.obj is not None:
+        if isinstance(error.obj, Tensor) or type(error.obj).__module__.startswith("minitape."):
+            names = [name for name in dir(error.obj) if name[0] != "_"]
+            return instead_of(error.name, names, dir(sys.modules["minitape"]))
+    elif own or re.search("Tensor|ResourceVariable|GradientTape|keyword argument '", said):
+        return next((fill(text) for pattern, text in ADVICE.items() if re.search(pattern, said)), "")
+    return ""
 
 
 def _is_of_none(error: BaseException) -> bool:
     """Whether an error of Python is about a None in place of a tensor; one about an attribute, if tensors have it."""
+    from ..engine.tensor.variable import ResourceVariable
+
     if isinstance(error, AttributeError):
         return error.obj is None and any(hasattr(kind, error.name or "") for kind in (Tensor, ResourceVariable))
-    return "NoneType" in str(error)
+    return isinstance(error, (TypeError, ValueError)) and "NoneType" in str(error)

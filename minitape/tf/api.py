@@ -115,11 +115,11 @@ def not_here(name: str) -> str:
 
     >>> not_here("image.resize")
     'minitape has no tf.image.resize: it has the names of TensorFlow that its lessons use. For a program that uses \
-others, minitape.bridges.tensorflow shows the same picture of it and gives the same answers.'
+others, minitape.bridges.tensorflow shows the same picture of it and gives the same answers'
     """
     return (
         f"minitape has no tf.{name}: it has the names of TensorFlow that its lessons use. For a program that uses "
-        "others, minitape.bridges.tensorflow shows the same picture of it and gives the same answers."
+        "others, minitape.bridges.tensorflow shows the same picture of it and gives the same answers"
     )
 
 
@@ -142,7 +142,7 @@ def fill(module: dict[str, Object], space: str) -> None:
         if not space and name in TOOLS:
             return importlib.import_module(f"minitape.{name}")
         prefix = f"{space}." if space else ""
-        raise no_attribute(not_here(prefix + name), name, sys.modules[module["__name__"]], f"tf.{prefix}", homes)
+        raise no_attribute(not_here(prefix + name), name, sys.modules[module["__name__"]], homes, f"tf.{prefix}")
 
     module |= {"__getattr__": find, "__dir__": lambda: sorted(homes), "__all__": sorted(homes)}
 

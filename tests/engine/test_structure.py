@@ -20,7 +20,7 @@ def python(code):
 def test_import_loads_neither_numba_nor_widgets():
     heavy = """
         numba ipywidgets anywidget IPython rich click minitape.keras minitape.nn minitape.ragged
-        minitape.sparse minitape.strings minitape.picture minitape.explain
+        minitape.sparse minitape.strings minitape.picture minitape.explain.answer minitape.explain.words
     """.split()
     out = python(f"import sys, minitape; print([m for m in {heavy} if m in sys.modules])")
     assert out.strip() == "[]"

@@ -413,3 +413,9 @@ def test_a_text_has_no_gradient_even_of_itself():
         tape.watch([text, x])
         y = x * x
     assert tape.gradient([y, x, text], [x, text]) == [7.0, None]
+
+
+def test_dir_lists_the_methods_of_a_tape_and_nothing_else():
+    tape = tf.GradientTape()
+    methods = {name for name, value in vars(tf.GradientTape).items() if name[0] != "_" and callable(value)}
+    assert set(dir(tape)) == methods > {"watch", "gradient"}

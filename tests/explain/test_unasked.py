@@ -1,5 +1,6 @@
 """What `explain` says without being asked: in warnings, and in notes on errors."""
 
+import importlib
 import subprocess
 import sys
 import warnings
@@ -148,20 +149,111 @@ def test_another_error_of_pythons_has_no_note(tmp_path) -> None:
     assert "'NoneType' object has no attribute 'upper'" in done.stderr and "gradient is" not in done.stderr
 
 
-def test_a_notebook_shows_the_reason_with_the_error() -> None:
-    shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
+# a program's last line | what is said beside the error when it is shown
+SHOWN = """
+y.grad | Here it is written tape.gradient(y, x).
+y.backward() | Here it is written tape.gradient(y, x).
+tape.backward(y) | Here it is written tape.gradient(y, x).
+y.detach() | Here it is written tf.stop_gradient(x).
+y.item() | Here it is written float(x).
+y.requires_grad | tape.watch(x) in the block
+x.data | Here it is written x.numpy().
+c.mean() | Here it is written tf.reduce_mean(x).
+c.T | Here it is written tf.transpose(x).
+c.exp() | Here it is written tf.exp(x).
+c.assign(2.0) | of x = tf.Variable(value)
+tape.draw() | tf.draw(tape)
+tf.keras.optimizers.SGD().step() | optimizer.apply_gradients
+tf.keras.optimizers.SGD(lr=0.1) | learning_rate
+tf.reduce_sum(c, dim=0) | axis
+tape.gradient(y) | tape.gradient(y, x)
+tape.gradient(x, y) * 2.0 | the two are swapped
+tf.Variable(3) * 2.0 | tf.Variable(3.0)
+tf.sqrt(4) | 3.0 for 3
+tf.constant(np.ones(2)) * c | float64 unless you say
+tf.matmul(np.ones([2, 2]), tf.ones([2, 2])) | float64 unless you say
+c + [1.0, 2.0, 3.0] | equal or one of them is 1
+tf.ones([2, 2]) @ c | tf.linalg.matvec
+tf.concat(c, c) | tf.concat([a, b], 0)
+tf.zeros(2, 3) | tf.zeros([2, 3])
+tf.Tensor([1.0]) | tf.constant(value)
+c[0] = 5.0 | v[0].assign(value)
+f"{x:.2f}" | x.numpy()
+float(c) | x[0]
+bool(c > 0) | tf.where(x > 0, a, b)
+round(y, 2) | round(float(x), 2)
+x ^ 2 |
+x += 1 |
+undefined |
+np.ones(2).grad |
+np.ones(2) + np.ones(3) |
+"""
+
+
+@pytest.mark.parametrize("row", SHOWN.strip().split("\n"))
+def test_an_error_that_is_shown_says_what_fixes_it_without_our_frames(row: str) -> None:
     from minitape.explain import uncaught
 
-    v = tf.Variable(2.0)
+    line, _, said = row.partition(" |")
+    x, c = tf.Variable(3.0), tf.constant([1.0, 2.0])
     with tf.GradientTape() as tape:
-        y = tf.round(v)
-    g = tape.gradient(y, v)
-    with pytest.raises(TypeError) as error:
-        0.1 * g
-    shown: list[BaseException] = []
-    shell.showtraceback = lambda error, tb_offset=None: shown.append(error[1])
-    uncaught._show_in_shell(shell, error.type, error.value, error.tb)
-    assert shown == [error.value] and "tf.round" in notes_of(error)
+        y = x * x
+    with pytest.raises(Exception) as error:
+        exec(line, {"tf": tf, "np": np, "x": x, "c": c, "y": y, "tape": tape})
+    trace = uncaught.prepared(error.value, error.tb)
+    files = []
+    while trace is not None:
+        files.append(trace.tb_frame.f_code.co_filename)
+        trace = trace.tb_next
+    assert files == [__file__, "<string>"], files
+    assert said.strip() in notes_of(error) and bool(notes_of(error)) == bool(said.strip()), notes_of(error)
+
+
+def test_a_program_shows_it_and_python_names_what_is_near(tmp_path) -> None:
+    """In a terminal Python says itself what a misspelled name is near to; ``-X dev`` shows all frames."""
+    (tmp_path / "train.py").write_text("import sys, minitape as tf\nexec(sys.argv[1])\n")
+
+    def shown(line: str, *options: str) -> str:
+        command = [sys.executable, *options, "train.py", line]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
+
+    assert "Did you mean: 'shape'?" in shown("tf.constant(1.0).shpae")
+    assert "the same answers. Did you mean: 'Variable'?" in shown("tf.variable(1.0)")
+    mixed = "tf.Variable(3) * 2.0"
+    assert "minitape" not in shown(mixed).replace("import minitape", "") and "tf.Variable(3.0)" in shown(mixed)
+    assert "variable_operators.py" in shown(mixed, "-X", "dev")
+
+
+@pytest.mark.parametrize("extensions", [(), (KeyError,)])
+def test_a_notebook_shows_the_reason_with_every_error(extensions, monkeypatch) -> None:
+    """Also where lessons were imported first; the advice on names, which lessons had, has the same hook."""
+    pytest.importorskip("IPython")
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from minitape.explain import uncaught
+
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    shell.custom_exceptions = extensions
+    try:
+        uncaught.watch_errors()
+        importlib.import_module("minitape.course")
+        shown: list[BaseException] = []
+        shell.showtraceback = lambda error, tb_offset=None: shown.append(error[1])
+        shell.run_cell(
+            "import minitape as tf\nv = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n    y = tf.round(v)\n"
+            "0.1 * tape.gradient(y, v)"
+        )
+        shell.run_cell("tape.gradeint(y, v)")
+        shell.run_cell("nowhere")
+        said = ["".join(getattr(error, "__notes__", "")) for error in shown if error is not None]
+    finally:
+        InteractiveShell.clear_instance()
+    if extensions:
+        assert not any(said)  # another extension takes the errors
+    else:
+        assert "tf.round" in said[0] and said[1] == "Did you mean gradient?" and said[2].startswith("If a cell above")
 
 
 def test_keras_warning_carries_the_reason() -> None:

@@ -12,6 +12,7 @@ from surface import listed
 
 import minitape as tf
 from minitape.common import habits
+from minitape.explain import error_texts, texts, value_texts
 from minitape.tf.api import not_here
 
 CLASSES = {
@@ -105,10 +106,12 @@ def test_habits_of_other_tools_hear_what_is_written_here(statement, instead):
     assert instead in caught.value.__notes__[0], (statement, caught.value.__notes__)
 
 
-def test_what_habits_are_told_to_write_exists():
-    for instead in habits.HABITS.values():
-        for name in re.findall(r"tf((?:\.\w+)+)", instead):
-            assert operator.attrgetter(name[1:])(tf), instead
+def test_what_people_are_told_to_write_exists():
+    tables = texts.TEXT, value_texts.ARRIVED, value_texts.OF_TENSORFLOW, value_texts.OF_TAPE
+    said = [*(text for table in tables for pair in table.values() for text in pair), *value_texts.FUNCTIONS.values()]
+    said += [*habits.HABITS.values(), *error_texts.ADVICE.values()]
+    named = {name for text in said for name in re.findall(r"\btf\.([\w.]*\w)(?![\w{])", text)} - {"Variables"}
+    assert len(named) > 40 and [operator.attrgetter(name)(tf) for name in named]  # AttributeError for one not there
 
 
 @pytest.mark.parametrize(("statement", "name"), [

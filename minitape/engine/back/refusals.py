@@ -29,8 +29,9 @@ def entered_twice(tape: GradientTape) -> Exception:
 def watches_nothing(tape: GradientTape) -> Exception:
     """The error for ``watch`` of a tape that was never entered, or is used up."""
     error = AttributeError("'NoneType' object has no attribute '_tape'")
-    used = "The tape was used up by its gradient: watch inside of its with block."
-    error.add_note(_NEVER if tape._record is None else used)
+    error.add_note(
+        _NEVER if tape._record is None else "The tape was used up by its gradient: watch inside of its with block."
+    )
     return error
 
 

@@ -224,7 +224,8 @@ class GradientTape:
     reset, stop_recording = tape_methods.reset, tape_methods.stop_recording
     watched_variables, explain = tape_methods.watched_variables, tape_methods.explain
     jacobian, batch_jacobian = tape_methods.jacobian, tape_methods.batch_jacobian
-    __repr__, _repr_mimebundle_ = tape_methods.describe, tape_methods.picture
+    __repr__, __dir__ = tape_methods.describe, tape_methods.names
+    _repr_mimebundle_ = tape_methods.picture
 
     # -- gradients ---------------------------------------------------------------------------------
 
@@ -326,8 +327,6 @@ class GradientTape:
         assert record is not None and question is not None
         if record.watchers:
             record.notify()
-        if True in question.nones or not question.nones:  # an error that comes of a None is to say why
-            hooks.watch_errors()
         if self._persistent:
             if len(self.questions) < ASKED:  # for pictures
                 self.questions = appended(self.questions, question)

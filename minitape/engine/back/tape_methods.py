@@ -73,9 +73,14 @@ def watched_variables(self: GradientTape) -> tuple[ResourceVariable, ...]:
 
 def describe(self: GradientTape) -> str:
     """The tape as Python prints it: how many rows, and how many of them are watched."""
-    open_rows = len(self._record or ()) - self._start if self._recording else 0
-    rows = sum(end - start for start, end in self.spans) + open_rows
+    rows = sum(end - start for start, end in self.spans)
+    rows += len(self._record or ()) - self._start if self._recording else 0
     return f"<GradientTape: {rows:,} rows, {len(self.watched):,} watched>"
+
+
+def names(self: GradientTape) -> list[str]:
+    """What ``dir`` and the Tab key offer: the methods, without what explanations and pictures read."""
+    return "watch gradient jacobian batch_jacobian explain watched_variables reset stop_recording".split()
 
 
 def picture(self: GradientTape, include: object = None, exclude: object = None) -> dict[str, str]:

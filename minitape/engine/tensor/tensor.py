@@ -225,7 +225,7 @@ SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}
 def _assign(tensor: EagerTensor) -> Function:
     known, assign = SLICES.get(id(tensor), (None, None))
     if known is None or assign is None or known() is not tensor:
-        raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute 'assign'")
+        raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute 'assign'", name="assign", obj=tensor)
     return assign
 
 
