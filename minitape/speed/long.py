@@ -31,9 +31,8 @@ class LongSweep(Sweep):
         super().__init__(record, starts, sources, reachable)
         self.kernel, self.real = kernel, record.real
         self.numbers = record.numbers_from(self.real)
-        self.column = full(
-            (len(record),), np.dtype(self.real), -0.0
-        )  # -0.0 + share is the share, to the sign of a zero
+        # -0.0 + share is the share, to the sign of a zero
+        self.column = full(self.numbers.shape, self.numbers.dtype, -0.0)
         self.reach = np.ones(len(record), np.uint8) if reachable is None else np.frombuffer(reachable, np.uint8).copy()
         for row, adjoint in [*self.adjoints.items()]:
             if self._add_share(row, adjoint):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ..engine.recording.rows import FULL, WIDTH
+from ..engine.recording.rows import CHUNK, WIDTH
 from ..engine.recording.state import state
 from ..engine.table.code import compile_text, names_in
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
@@ -26,7 +26,7 @@ def sweep_rows(record: Any, starts: dict, sources: set[int], reachable: Any, hig
     outer: Any = state.record
     if outer is not record or record.fixed is None or record.called or record.trace is not None:
         return False
-    if record.base or len(record.rows) > FULL // 32:  # it might be packed before the end
+    if record.base or record.next > CHUNK // 32:  # it might be packed before the end
         return False
     rows, matters = record.rows, reachable or b"\1" * (high + 1)
     adjoints = {row: record.row_or_new_leaf(g, None, record.fixed) for row, g in starts.items()}
@@ -76,17 +76,19 @@ def _line(p: Any) -> Any:
     code, sign, forward = p.code, SIGNS.get(p.name), ForwardFunction(p.code)
 
     def of_one(record: Any, a: int) -> int:
-        rows = record.rows
-        x, row = rows[WIDTH * a + 5], len(rows) // WIDTH
+        rows, row = record.rows, record.next
+        x = rows[WIDTH * a + 5]
         rows += code, a, a, None, record.fixed, sign(x) if sign else forward[type(x)](x)
+        record.next = row + 1
         if a in record.untracked:
             record.untracked.add(row)
         return row
 
     def of_two(record: Any, a: int, b: int) -> int:
         rows, untracked = record.rows, record.untracked
-        x, y, row = rows[WIDTH * a + 5], rows[WIDTH * b + 5], len(rows) // WIDTH
+        x, y, row = rows[WIDTH * a + 5], rows[WIDTH * b + 5], record.next
         rows += code, a, b, None, record.fixed, sign(x, y) if sign else forward[type(x)](x, y)
+        record.next = row + 1
         if a in untracked and b in untracked:
             untracked.add(row)
         return row
@@ -94,14 +96,13 @@ def _line(p: Any) -> Any:
     return of_two if len(p.texts) == 3 else of_one
 
 
-def _number(record: Any, number: float, like: int) -> int:
+def _number(record: Any, number: float, like: int) -> Any:
     """The row of a Python number of the kind of another row."""
     kind = type(record.rows[WIDTH * like + 5])
     tensor = record.numbers.get((number, kind)) if number else None
     if tensor is None:
         tensor = real(number, kind, record, record.fixed)
-    row: int = tensor._row if tensor._record is record else record.row_or_new_leaf(tensor, None, record.fixed)
-    return row
+    return tensor._row if tensor._record is record else record.row_or_new_leaf(tensor, None, record.fixed)
 
 
 def _tensor(record: Any, row: int) -> EagerTensor:

@@ -32,8 +32,7 @@ def apply(plain: Function) -> Function:
         for t in inputs:
             if type(t) is not EagerTensor:
                 return plain(primitive, inputs, attrs, frame or _getframe(1))
-            value = t._value
-            arrays.append(value)
+            arrays.append(t._value)
         if primitive.code:
             x, y = arrays[0], arrays[-1]
             like = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..engine.recording.evidence import DEPTH, clock, frames
 from ..engine.recording.frames import _OWN
-from ..engine.recording.rows import FULL, WIDTH
 from ..engine.recording.state import state
 from ..engine.table.code import define
 from ..engine.table.fp import ignore_fp_errors, run_number
@@ -40,13 +39,13 @@ def {name}({signature}):
 {named}    {begin}
     kind = type({x})
     if record is not None and (site := {site}) is not None:
-{known}        if {numbers}{entered} and (place := len(cells := record.rows)) < FULL:
+{known}        if {numbers}{entered} and record.next < record.full:
 {number_row}            if {constant}:
-                record.untracked.add(made._row)
+                record.untracked.add(row)
             return made
-        if ({arrays}){entered} and (place := len(cells := record.rows)) < FULL:
+        if ({arrays}){entered} and record.next < record.full:
 {row}            if {constant}:
-                record.untracked.add(made._row)
+                record.untracked.add(row)
             return made
     record{frame} = state.record{caller}
 {second}    if not ({usual}):  # another kind of values
@@ -64,10 +63,12 @@ def {name}({signature}):
 """
 _ROW = """
             value = {formula}
+            cells, row = record.rows, record.next
             cells += {code}, {rows}, None, site, value
+            record.next = row + 1
             made = EagerTensor()
             made._value, made._record = value, record
-            made._row, made._origin = record.base + place // WIDTH, None
+            made._row, made._origin = row, None
 """.lstrip("\n")
 _KNOWN = """
         if type(b) is EagerTensor:
@@ -247,8 +248,6 @@ def function_of(
         "ref": ref,
         "DEPTH": DEPTH,
         "EagerTensor": EagerTensor,
-        "FULL": FULL,
-        "WIDTH": WIDTH,
         "LARGE": LARGE,
         "float32": np.float32,
         "float64": np.float64,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.recording.block import leave_ended
-from ..engine.recording.rows import REALS, WIDTH
+from ..engine.recording.rows import CHUNK, REALS, WIDTH
 from ..engine.recording.state import appended
 from ..engine.table.primitives.elementwise import FIRST_CODE
 
@@ -53,6 +53,7 @@ def Record(plain: Any) -> Any:
             self.blocks = appended(self.blocks, (self.base, block, values, calls))
             self.rows.clear()  # in this order, so that a picture that reads from another thread sees no row twice
             self.base += len(block)
+            self.full = self.next + CHUNK
             return True
 
         @property

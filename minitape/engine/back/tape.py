@@ -22,7 +22,7 @@ from ..recording.evidence import clock, frames, note_gradients, weak
 from ..recording.frames import _OWN, user_frame
 from ..recording.logs import warn_not_watchable
 from ..recording.record import Record
-from ..recording.rows import FLOATS, WIDTH, new_tuple
+from ..recording.rows import FLOATS, new_tuple
 from ..recording.state import appended, state
 from ..tensor.tensor import EagerTensor, Tensor
 from ..tensor.variable import ResourceVariable
@@ -109,7 +109,7 @@ class GradientTape:
         if self.number is None:
             record.members.append((ref(self), self.spans, self.watched))
             self.number = len(record.members) - 1
-        self._start = now = record.base + len(record.rows) // WIDTH
+        self._start = now = record.next
         self.notes.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
         self._recording = True  # from here on the block is left, wherever Ctrl-C comes
         if now_open is None:
@@ -137,7 +137,7 @@ class GradientTape:
             record.open, record.frame, state.record = False, None, None
         record.token = object()
         if self._recording:
-            self.spans.append((self._start, record.base + len(record.rows) // WIDTH))
+            self.spans.append((self._start, record.next))
             self._recording = False
             if record.watchers:
                 record.notify()
@@ -182,7 +182,7 @@ class GradientTape:
         record = self._record
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             if len(self.notes) < tape_methods.NOTES:
-                row = 0 if record is None else record.base + len(record.rows) // WIDTH
+                row = 0 if record is None else record.next
                 self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else weak(t), here))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables
@@ -215,7 +215,7 @@ class GradientTape:
         if row in self.watched:
             return
         record: Record = self._record  # type: ignore[assignment]  # in which it has this row
-        self.watched[row] = now = record.base + len(record.rows) // WIDTH
+        self.watched[row] = now = record.next
         record.untracked.discard(row)
         if row != now - 1 or not self._recording or row not in record.leaves:
             self.late = True
@@ -332,6 +332,6 @@ class GradientTape:
                 self.questions = appended(self.questions, question)
         else:
             self._used = True
-            self.notes.append(("gradient", record.base + len(record.rows) // WIDTH, None, stack))
+            self.notes.append(("gradient", record.next, None, stack))
             if record.large and (record.tapes == 1 or all(t is None or t._used for t in record.tapes_now())):
                 free(record)

@@ -75,10 +75,10 @@ def release(record: Record) -> None:
     record.numbers = record.variables = record.leaf_of = _GONE
     record.events, record.frame = (), None
     gone: list[Record] = []
-    if (rows := record.base + len(record.rows) // WIDTH) > SKELETON:
+    if record.next > SKELETON:
         gone.append(record)
     else:
-        if rows > FEW:
+        if record.next > FEW:
             record.rows[WIDTH - 1 :: WIDTH] = map(_spec_of, record.rows[WIDTH - 1 :: WIDTH])
         elif record.large:
             for row, value in large_arrays(record).items():
@@ -90,7 +90,7 @@ def release(record: Record) -> None:
         while len(memory.retained) > RETAINED and not memory.looking:
             gone.append(memory.retained.popleft())
     for old in gone:
-        old.rows, old.blocks, old.base = [], (), 0
+        old.rows, old.blocks, old.base, old.next = [], (), 0, 0
         old.mandatory = old.segments = _NOTHING
         old.leaves, old.untracked = _GONE, _NO_ROWS
 

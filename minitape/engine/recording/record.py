@@ -28,7 +28,7 @@ from .block import leave_ended
 from .evidence import origin_of_row
 from .frames import _OWN, user_frame
 from .row_table import RowTable
-from .rows import CALL, FLOATS, FULL, LEAF, WIDTH, Call, Event, Leaf, Subject, new_call, new_tuple
+from .rows import CALL, CHUNK, FLOATS, LEAF, Call, Event, Leaf, Subject, new_call, new_tuple
 from .state import appended, state
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class Record(RowTable):
     def __init__(self) -> None:
         # rows: their cells, six for each, one after the other
         self.rows, self.base, self.small, self.segments, self.leaves = [], 0, SMALL, [], {}
+        self.next, self.full = 0, CHUNK  # the number of the next row, and that from which on rows are packed
         self.kinds: set[type] = set()  # of values
         self.fixed: int | None = None  # the site of all rows while a sweep is recorded
         self.frame: FrameType | None = None  # the user's that wrote the last row; None: it is to be looked for
@@ -84,18 +85,19 @@ class Record(RowTable):
 
     def append(self, op: int, a: int, b: int, call: Call | None, site: int, value: Array = None) -> int:
         """Writes a row and returns its number."""
-        if len(self.rows) >= FULL:
+        if self.next >= self.full:
             self.pack()
-        row = self.base + len(self.rows) // WIDTH
         self.kinds.add(type(value))
+        row = self.next
         self.rows += (op, a, b, call, site, value)
+        self.next = row + 1
         return row
 
     def pack(self) -> bool:
         """Packs the rows, and empties the list, where minitape.speed does (see minitape.speed.packed); False, as here,
         where they stay. So many rows may come of a block that has ended without being left: it is left now.
         """
-        if len(self.rows) % FULL == 0:
+        if (self.next - self.base) % CHUNK == 0:
             leave_ended()
         return False
 
@@ -120,8 +122,9 @@ class Record(RowTable):
         owner, version = (None, 0) if variable is None else (ref(variable), variable._version)
         leaf = new_tuple(Leaf, (ref(tensor), owner, version, None, tensor._origin))
         self.kinds.add(type(value := tensor._value))
-        row = self.base + len(self.rows) // WIDTH
+        row = self.next
         self.rows += (LEAF, 0, 0, None, site, value)
+        self.next = row + 1
         self.leaves[row], self.leaf_of[id(tensor)] = leaf, row
         self.untracked.add(row)
         # threads change at calls, of which there is none here: only one of two takes the tensor
@@ -158,7 +161,7 @@ class Record(RowTable):
             rows += (row,)
             if untracked and row not in constants and t._value.dtype.kind in CONTINUOUS:
                 untracked = primitive.code == STOP_CODE
-        code, call, row = primitive.code, None, self.base + len(cells) // WIDTH
+        code, call, row = primitive.code, None, self.next
         if code and not attrs and tensors[0]._value.dtype in FLOATS:
             a, b = rows[0], rows[-1]
         else:
@@ -173,11 +176,12 @@ class Record(RowTable):
             value = tensor._value
             if value.size > self.small:
                 value = held_value(self, primitive, value, not untracked and bool(state.tapes))
-            if len(cells) >= FULL:  # pack() empties this very list
+            if self.next >= self.full:  # pack() empties this very list
                 self.pack()
             self.kinds.add(type(value))
             cells += (code, a, b, call, site, value)
             tensor._record, tensor._row = self, row
+            self.next = row + 1
             if untracked:
                 constants.add(row)
             row += 1
@@ -210,7 +214,7 @@ class Record(RowTable):
                 self.frame = user
         segments = self.segments
         if not segments or segments[-1][1] is not code or segments[-1][2] != fixed:
-            segments.append((self.base + len(self.rows) // WIDTH, code, fixed))
+            segments.append((self.next, code, fixed))
         return offset
 
     def note(self, kind: str, subject: Subject = None) -> None:

@@ -32,11 +32,12 @@ class RowTable:
 
     rows: list[Any]  # six cells of each row, but for those that are packed
     base: int  # how many rows are packed, see minitape.speed.packed
+    next: int  # the number of the row that is written next
     segments: list[tuple[int, CodeType, int | None]]  # (first row, the code that ran from there on, its one statement)
     leaves: dict[int, Leaf]
 
     def __len__(self) -> int:
-        return self.base + len(self.rows) // WIDTH
+        return self.next
 
     def row(self, row: int) -> Sequence[Any]:  # six cells of five types
         """(op, a, b, call, site, value) of a row."""
