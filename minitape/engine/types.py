@@ -145,5 +145,10 @@ if TYPE_CHECKING:
         def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray: ...
         def ref(self) -> Reference: ...
 
+    class VariableSlice(Tensor):
+        """A part of a variable: a tensor, by which that part is changed."""
+
+        def assign(self, value: Value) -> ResourceVariable: ...
+
 else:
     TensorOperators = TensorMembers = object

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..back.tape import GradientTape
     from ..recording.evidence import Note
     from ..recording.record import Record
-    from ..types import Array, Assigned, DTypeLike, Function, Index, NumPyType, ShapeLike, Value
+    from ..types import Array, Assigned, DTypeLike, Function, Index, NumPyType, ShapeLike, Value, VariableSlice
     from ..values.dtypes import DType
     from .tensor import Tensor
 
@@ -347,7 +347,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self._read())
 
-    def __getitem__(self, key: Index) -> Tensor:
+    def __getitem__(self, key: Index) -> VariableSlice:
         return hooks.getitem(self._read(), key, self)
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:

@@ -18,6 +18,7 @@ class OpError(Exception):
     Incompatible shapes: [2] vs. [3] [Op:AddV2] name:...
     """
 
+    __module__ = "minitape.errors"  # where users find it
     error_code: int | None = None
 
     def __init__(self, node_def: object, op: object, message: str) -> None:
@@ -42,7 +43,7 @@ class UnknownError(OpError):
     2
     """
 
-    error_code = 2
+    __module__, error_code = OpError.__module__, 2
 
 
 class InvalidArgumentError(OpError):
@@ -56,7 +57,7 @@ class InvalidArgumentError(OpError):
     3
     """
 
-    error_code = 3
+    __module__, error_code = OpError.__module__, 3
 
 
 class UnimplementedError(OpError):
@@ -70,4 +71,4 @@ class UnimplementedError(OpError):
     12
     """
 
-    error_code = 12
+    __module__, error_code = OpError.__module__, 12
