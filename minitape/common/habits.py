@@ -23,13 +23,18 @@ assign_sub | x.assign_sub(value), of x = tf.Variable(value)
 astype | tf.cast(x, tf.float32)
 backward | tape.gradient(y, x)
 cat | tf.concat([x, y], 0)
+clamp | tf.clip_by_value(x, low, high)
+clip | tf.clip_by_value(x, low, high)
 clone | tf.identity(x)
 compile | a loop: with tf.GradientTape() as tape: loss = ..., then \
 optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
 copy | tf.identity(x)
 cpu | x.numpy()
-data | x.numpy()
+cross_entropy | tf.nn.softmax_cross_entropy_with_logits(labels, logits)
+data | x.numpy() of a tensor or variable; a batch is a part, x[i:j]
+det | tf.linalg.det(x)
 detach | tf.stop_gradient(x)
+diag | tf.linalg.diag(x)
 dim | x.ndim
 div | x / y
 dot | tf.tensordot(x, y, 1)
@@ -37,6 +42,7 @@ double | tf.float64
 draw | tf.draw(tape), as the last line of a cell, or tf.draw(tape).save("tape.svg")
 fit | a loop: with tf.GradientTape() as tape: loss = ..., then \
 optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+flatten | tf.reshape(x, [-1])
 float | tf.float32
 from_numpy | tf.constant(value)
 grad | tape.gradient(y, x)
@@ -44,28 +50,51 @@ gradient | tape.gradient(y, x)
 gradients | tape.gradient(y, x)
 hessian | tape.jacobian(slope, x), with slope = inner.gradient(y, x) in the block of the tape
 int | tf.int32
+inv | tf.linalg.inv(x)
+inverse | tf.linalg.inv(x)
 item | float(x)
+layers | tf.keras.layers
+Linear | tf.keras.layers.Dense(units)
 ln | tf.math.log(x)
 log | tf.math.log(x)
+losses | tf.keras.losses
+mae | tf.keras.losses.MAE(y, p)
 manual_seed | tf.random.set_seed(1)
+matmul | x @ y
 max | tf.reduce_max(x)
 mean | tf.reduce_mean(x)
 min | tf.reduce_min(x)
 minimize | optimizer.apply_gradients(zip(gradients, variables))
 mm | x @ y
+Model | tf.keras.Sequential(layers), or a tf.Module of your own
+mse | tf.keras.losses.MSE(y, p)
+mse_loss | tf.keras.losses.MSE(y, p)
 mul | x * y
 no_grad | tape.stop_recording()
+nonzero | tf.where(x)
+numel | tf.size(x)
+optimizers | tf.keras.optimizers
+Parameter | tf.Variable(value)
 parameters | model.trainable_variables
+permute | tf.transpose(x, perm)
 plot | tf.draw(tape), as the last line of a cell, or tf.draw(tape).save("tape.svg")
+pow | x ** y
 power | x ** y
+predict | model(x)
 rand | tf.random.uniform(shape)
 randn | tf.random.normal(shape)
 random_normal | tf.random.normal(shape)
 random_uniform | tf.random.uniform(shape)
+ravel | tf.reshape(x, [-1])
 record | with tf.GradientTape() as tape: y = ...
+reduce_std | tf.math.reduce_std(x)
+reduce_variance | tf.math.reduce_variance(x)
 relu | tf.nn.relu(x)
+repeat | tf.repeat(x, times)
 requires_grad | x = tf.Variable(value), or tape.watch(x) in the block
 requires_grad_ | x = tf.Variable(value), or tape.watch(x) in the block
+reshape | tf.reshape(x, shape)
+RMSprop | tf.keras.optimizers.SGD or Adam
 set | x.assign(value), of x = tf.Variable(value)
 set_random_seed | tf.random.set_seed(1)
 show | tf.draw(tape), as the last line of a cell, or tf.draw(tape).save("tape.svg")
@@ -75,10 +104,13 @@ std | tf.math.reduce_std(x)
 step | optimizer.apply_gradients(zip(gradients, variables))
 sub | x - y
 sum | tf.reduce_sum(x)
+summary | model.trainable_variables
 T | tf.transpose(x)
 t | tf.transpose(x)
 tensor | tf.constant(value)
 tolist | x.numpy().tolist()
+trace | tf.linalg.trace(x)
+unsqueeze | tf.expand_dims(x, 0)
 var | tf.math.reduce_variance(x)
 view | tf.reshape(x, shape)
 zero_grad | with tf.GradientTape() as tape: ..., a new tape for each step""".split("\n")

@@ -22,6 +22,8 @@ from .error_texts import ADVICE, MISSING_NAME
 if TYPE_CHECKING:
     from ..engine.types import Object
 
+_OURS = ("minitape.engine", "minitape.tf", "minitape.picture", "minitape.explain")  # a bridge's words are others
+
 
 def watch_errors() -> None:
     """From now on an error that is shown says what fixes it, where minitape knows that."""
@@ -71,7 +73,7 @@ def _advice(error: BaseException, own: bool) -> str:
         return fill(MISSING_NAME) if running_notebook() and "minitape.course" in sys.modules else ""
     said = str(error)
     if isinstance(error, AttributeError) and error.name and error.obj is not None:
-        if isinstance(error.obj, Tensor) or type(error.obj).__module__.startswith("minitape."):
+        if isinstance(error.obj, Tensor) or type(error.obj).__module__.startswith(_OURS):
             names = [name for name in dir(error.obj) if name[0] != "_"]
             return instead_of(error.name, names, dir(sys.modules["minitape"]))
     elif own or re.search("Tensor|ResourceVariable|GradientTape|keyword argument '", said):

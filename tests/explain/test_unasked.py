@@ -157,7 +157,7 @@ tape.backward(y) | Here it is written tape.gradient(y, x).
 y.detach() | Here it is written tf.stop_gradient(x).
 y.item() | Here it is written float(x).
 y.requires_grad | tape.watch(x) in the block
-x.data | Here it is written x.numpy().
+x.data | Here it is written x.numpy() of a tensor or variable
 c.mean() | Here it is written tf.reduce_mean(x).
 c.T | Here it is written tf.transpose(x).
 c.exp() | Here it is written tf.exp(x).
