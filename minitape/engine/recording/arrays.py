@@ -78,7 +78,7 @@ def release(record: Record) -> None:
     if record.next > SKELETON:
         gone.append(record)
     else:
-        if record.next > FEW:
+        if record.next > FEW and np.ndarray in record.kinds:
             record.rows[WIDTH - 1 :: WIDTH] = map(_spec_of, record.rows[WIDTH - 1 :: WIDTH])
         elif record.large:
             for row, value in large_arrays(record).items():
