@@ -27,5 +27,7 @@ ADVICE = {
     r"GradientTape.*argument 'persistant'": "It is spelled persistent=True.",
     r"argument '(dim|keepdim|lr|requires_grad)'": "These arguments are called axis, keepdims, learning_rate, and "
     "trainable of a tf.Variable.",
+    r"object has no attribute '(shape|dtype|differentiable)'": "A tape knows tensors and variables: pass them as they "
+    "are, without .numpy(), float() or NumPy functions in between.",
     r"__round__": "Round a number of Python's: round(float(x), 2).",
 }

@@ -71,12 +71,11 @@ def _advice(error: BaseException, own: bool) -> str:
 
     if isinstance(error, NameError):  # cells that are run out of order
         return fill(MISSING_NAME) if running_notebook() and "minitape.course" in sys.modules else ""
-    said = str(error)
-    if isinstance(error, AttributeError) and error.name and error.obj is not None:
-        if isinstance(error.obj, Tensor) or type(error.obj).__module__.startswith(_OURS):
-            names = [name for name in dir(error.obj) if name[0] != "_"]
-            return instead_of(error.name, names, dir(sys.modules["minitape"]))
-    elif own or re.search("Tensor|ResourceVariable|GradientTape|keyword argument '", said):
+    said, of = str(error), getattr(error, "obj", None)
+    if isinstance(error, AttributeError) and (isinstance(of, Tensor) or type(of).__module__.startswith(_OURS)):
+        names = [name for name in dir(of) if name[0] != "_"]
+        return instead_of(error.name or "", names, dir(sys.modules["minitape"]))
+    if own or re.search("Tensor|ResourceVariable|GradientTape|keyword argument '", said):
         return next((fill(text) for pattern, text in ADVICE.items() if re.search(pattern, said)), "")
     return ""
 

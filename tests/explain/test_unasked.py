@@ -167,6 +167,8 @@ tf.keras.optimizers.SGD().step() | optimizer.apply_gradients
 tf.keras.optimizers.SGD(lr=0.1) | learning_rate
 tf.reduce_sum(c, dim=0) | axis
 tape.gradient(y) | tape.gradient(y, x)
+tape.jacobian(y, np.ones(2)) | without .numpy()
+tape.jacobian(3.0, x) | without .numpy()
 tape.gradient(x, y) * 2.0 | the two are swapped
 tf.Variable(3) * 2.0 | tf.Variable(3.0)
 tf.sqrt(4) | 3.0 for 3

@@ -35,6 +35,7 @@ def jacobian(
 ) -> Structure:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
     _begin(tape, "jacobian", parallel, use_pfor)
+    target = new_tensor(target) if isinstance(target, np.ndarray) else target  # no tape recorded it
     zero, flat, shape = wants_zeros(unconnected), [leaf_of(s) for s in nest.flatten(sources)], tuple(target.shape)
     count = math.prod(shape)
     turns = count or 1  # one shows what has a path to a target without elements
