@@ -189,7 +189,7 @@ class Figure:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{high}" '
             f'viewBox="0 0 {width} {high}" font-family="{SANS}" role="img">'
             f"<title>{escape(title)}</title><desc>{escape(said)}</desc>"
-            f'<rect x="0" y="0" width="{width}" height="{high}" rx="6" fill="#ffffff"/>',
+            f'<rect width="{width}" height="{high}" rx="6" fill="#ffffff"/>',
         ]
         if not self.nodes:
             parts.append(text_at(MARGIN, 25, word("nothing recorded"), TITLE, MUTED))
