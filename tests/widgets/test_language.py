@@ -71,7 +71,8 @@ def said_by_the_view() -> Iterator[str]:
                 if re.search("[a-z]", found) and path.name != "words.ts"
             )
         yield from re.findall(r'(?:title|placeholder|"aria-label"): "([^"]+)"|(?!)', source)
-        yield from re.findall(r'\b(?:act|button)\((?:"\w+", )?"([^"]+)"', source)
+        yield from re.findall(r'\b(?:act|button|worded)\((?:"\w+", )?"([^"]+)"', source)
+        yield from re.findall(r'\bworded\("(\w+)"', source)
 
 
 def _first_argument(source: str, begin: int) -> str:

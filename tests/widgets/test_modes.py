@@ -140,3 +140,11 @@ def test_where_no_numbers_were_sent_the_cell_says_so(show):
     page = show(TWELVE["network"]())
     press(page, "w")
     assert "at most 64 elements" in page.locator(".mt-cells").inner_text()
+
+
+def test_the_sum_over_a_cut_through_frames_can_be_read(show, page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page = show(TWELVE["newton"]())
+    press(page, "End", "k")
+    pane, head = (page.locator(name).bounding_box() for name in (".mt-pane", ".mt-cutsum"))
+    assert head["y"] >= pane["y"]

@@ -56,3 +56,35 @@ def test_a_graph_is_turned_by_ninety_degrees_and_as_wide_as_the_screen(name, sho
         found = page.evaluate(TURNED)
         assert found["drawn"] and (found["up"], found["outside"], found["cut"]) == (0, 0, 0)
         assert found["controls"] < PHONE["width"] - 16
+
+
+SUMS = """() => [...document.querySelectorAll(".mt-addends")].map(one => {
+  const { left, right, top, bottom } = one.getBoundingClientRect();
+  return [one.textContent, left, right, top - document.querySelector(".mt-pane").getBoundingClientRect().top, bottom];
+})"""
+
+
+def test_two_sums_beside_each_other_both_can_be_read(show, page):
+    page.set_viewport_size(PHONE)
+    x, z = tf.Variable(2.0, name="x"), tf.Variable(1.0, name="z")
+    with tf.GradientTape() as tape:
+        u = x * z + x
+        v = tf.exp(z) * u
+    show(tf.snapshot(tape, v, [x, z]))
+    press(page, "End")
+    (one, _, to, top, _), (other, begin, _, above, _) = page.evaluate(SUMS)
+    assert (one, other) == ("2.718 + 2.718 = 5.437", "10.87 + 5.437")  # e + e, and 4 e + 2 e, which its node says
+    assert to <= begin and min(top, above) >= 0
+
+
+def test_a_button_has_its_word_where_there_is_room_and_a_name_everywhere(show, page):
+    page = show(chain(10))
+    words = page.locator(".mt-word")
+    for width, seen in ((1500, True), (900, False), (PHONE["width"], False)):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert [word.is_visible() for word in words.all()] == 7 * [seen]
+        assert (
+            page.locator("button:not([aria-label]):has(svg.mt-icon), button:not([title]):has(svg.mt-icon)").count() == 0
+        )
+    for word in words.all():
+        assert word.text_content() in word.locator("..").get_attribute("aria-label").lower()

@@ -76,3 +76,16 @@ def test_a_picture_saved_from_a_dark_page_is_light_and_a_film_is_whole(show, pag
     scene = float(re.search(r'<svg[^>]* width="([\d.]+)"', svg)[1])
     width, _ = struct.unpack("<HH", files["gif"][6:10])
     assert width >= 0.6 * min(scene, 1400 / 0.6) - 1
+
+
+def test_a_graph_that_nearly_fits_is_whole_and_what_is_wrong_is_large(show, page):
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page = show(TWELVE["newton"]())
+    press(page, "End", "v")
+    pane = page.locator(".mt-pane").bounding_box()
+    for node in page.locator(".mt-node .mt-box").all():
+        box = node.bounding_box()
+        assert pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
+    page = show(TWELVE["none"]())
+    press(page, "v")
+    assert float(page.locator(".mt-alarm").evaluate("one => parseFloat(getComputedStyle(one).fontSize)")) >= 20

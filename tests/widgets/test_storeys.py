@@ -113,6 +113,23 @@ def test_the_screen_has_the_adjoint_of_each_row_below_it(show, page, scheme):
 
 
 @pytest.mark.browser
+def test_what_goes_back_to_the_upper_storey_is_beside_its_name(show, page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    snapshot = cubic()
+    page = show(snapshot)
+    press(page, "End")
+    sent = {
+        f"{edge['input']}>{step['row']}:{edge['port']}": edge["product"]["text"]
+        for step in snapshot["sweep"]["steps"]
+        for edge in step["edges"]
+    }
+    chips = page.locator(".mt-chip.mt-sent").evaluate_all("all => all.map(one => one.dataset.edge)")
+    shares = page.locator(".mt-share").evaluate_all("all => all.map(one => [one.dataset.edge, one.textContent])")
+    numbers = {edge: text for edge, text in shares if edge in chips}
+    assert len(numbers) >= 3 and numbers.items() <= sent.items()
+
+
+@pytest.mark.browser
 def test_a_phone_has_one_storey_below_the_other(show, page):
     page.set_viewport_size({"width": 390, "height": 844})
     page = show(cubic())

@@ -106,3 +106,18 @@ def test_an_edge_says_what_it_carries(show):
     tip = page.locator(".mt-tip")
     tip.wait_for()
     assert re.fullmatch(r"x → y · sin\ncarries 3.0\nback: -0.98999\d* × 2.0 = -1.97998\d*", tip.inner_text())
+
+
+@pytest.mark.browser
+def test_the_picture_of_an_adjoint_is_beside_its_text_in_round_nodes_too(show):
+    x = tf.constant([[0.0853, -0.01, 0.02], [0.04, 0.05, 0.06], [0.01, -0.02, 0.03]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(x * x) / 2.0
+    page = show(tf.snapshot(tape, y, x))
+    press(page, "End")
+    node = page.locator(".mt-node.mt-source")
+    text = node.locator(".mt-adjoint").bounding_box()
+    maps = [one.bounding_box() for one in node.locator("g > g").all()]
+    assert node.locator(".mt-adjoint").text_content() == "∂ ±0.0853" and len(maps) == 2
+    assert max(one["x"] for one in maps) >= text["x"] + text["width"]

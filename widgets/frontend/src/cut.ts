@@ -1,7 +1,7 @@
 // The cut: a line through the graph. On each edge that it crosses, what a nudge of the source has become there, times what the sweep
 // sends back; the sum is the gradient, wherever the line is. So one may as well go backwards.
-import { h, on, s } from "./dom";
-import { NODE_H, NODE_W, type Graph } from "./graph";
+import { follow, h, on, s } from "./dom";
+import { NODE_H, NODE_W, PAD, type Graph } from "./graph";
 import { drawnEdge, LETTER } from "./labels";
 import type { Edge } from "./place";
 import { edgeCurve, type Point } from "./shapes";
@@ -116,7 +116,7 @@ export class Cut {
     });
     const [left, right, top, bottom] = turned ? [graph.left, graph.right, across, across] : [across, across, low - BEYOND, Math.max(high, edge + (HIGH + below) / 2) + BEYOND];
     const d = `M${left} ${top}L${right} ${bottom}`;
-    const [x, y, w] = [across, top - 8, sum.length * LETTER + 14];
+    const [x, y, w] = [across, Math.max(top - 8, graph.top - PAD + 14), sum.length * LETTER + 14]; // nothing is seen above that
     const apart = turned || per !== Infinity; // above a line there may be another one
     this.note.hidden = !apart;
     this.note.textContent = sum;
@@ -130,7 +130,6 @@ export class Cut {
     const svg = this.el.ownerSVGElement;
     if (!graph || !svg || !this.on) return;
     event.stopPropagation();
-    svg.setPointerCapture(event.pointerId);
     const move = (next: PointerEvent): void => {
       const matrix = (this.el as SVGGElement).getScreenCTM()?.inverse();
       if (!matrix) return;
@@ -143,13 +142,6 @@ export class Cut {
       this.at = best;
       this.draw(graph);
     };
-    const stop = (): void => {
-      svg.removeEventListener("pointermove", move as EventListener);
-      svg.removeEventListener("pointerup", stop);
-      svg.removeEventListener("pointercancel", stop);
-    };
-    svg.addEventListener("pointermove", move as EventListener);
-    svg.addEventListener("pointerup", stop);
-    svg.addEventListener("pointercancel", stop);
+    follow(svg, event, move);
   }
 }

@@ -36,6 +36,14 @@ export function on<K extends keyof HTMLElementEventMap>(el: Element, type: K, li
   el.addEventListener(type, listener as EventListener);
 }
 
+/** Follows the pointer that is down on an element, until it is up. */
+export function follow(el: Element, event: PointerEvent, move: (event: PointerEvent) => void): void {
+  const end = new AbortController();
+  el.setPointerCapture(event.pointerId);
+  el.addEventListener("pointermove", move as EventListener, end);
+  for (const up of ["pointerup", "pointercancel"]) el.addEventListener(up, () => end.abort(), end);
+}
+
 /** Sets text only if it changed: writing equal text still costs a layout. */
 export function setText(el: Element, text: string): void {
   if (el.textContent !== text) el.textContent = text;
@@ -51,9 +59,8 @@ const ICONS: Record<string, string> = {
   plus: "M8 3v10M3 8h10",
   minus: "M3 8h10",
   fit: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
-  focus: "M8 1.5v3M8 11.5v3M1.5 8h3M11.5 8h3M8 5.5a2.5 2.5 0 100 5 2.5 2.5 0 000-5z",
+  nearby: "M8 1.5v3M8 11.5v3M1.5 8h3M11.5 8h3M8 5.5a2.5 2.5 0 100 5 2.5 2.5 0 000-5z",
   paths: "M3 3a1.2 1.2 0 100 .01M13 13a1.2 1.2 0 100 .01M4.3 3H9a2.5 2.5 0 010 5H7a2.5 2.5 0 000 5h4.7",
-  export: "M8 2v8M4.8 7L8 10.2 11.2 7M2.5 13.5h11",
   predict: "M2.5 13.5l1-3 7.5-7.5 2 2-7.5 7.5zM9.5 13.5h4",
   cut: "M8 1.2v13.6M1.5 5h5M9.5 5h5M1.5 11h5M9.5 11h5",
   slopes: "M2 13.5C6 13.5 7 3 14 2.5M4.2 12.8L11.8 3.2",
@@ -73,7 +80,7 @@ export function icon(name: string): SVGSVGElement {
 }
 
 /** A button with an icon and a name for screen readers and as tooltip. */
-export function button(name: string, label: string, action: () => void, text = ""): HTMLButtonElement {
+export function button(name: string, label: string, action: () => void, text: string | Element = ""): HTMLButtonElement {
   return h("button", { type: "button", class: "mt-button", title: label, "aria-label": label, onclick: action }, ICONS[name] ? icon(name) : null, text);
 }
 

@@ -1,5 +1,5 @@
 // The part of the side in which derivatives are felt: the function that is selected, its tangent, and a leaf that moves.
-import { h, on } from "./dom";
+import { follow, h } from "./dom";
 import { drawing, ghost, localCurve, Mover, wholeCurve, type Curve } from "./feel";
 import type { Row } from "./schema";
 import type { Store } from "./store";
@@ -108,14 +108,6 @@ export class FeelPanel {
       const grid = 10 ** Math.floor(Math.log10(unit));
       this.move(row.row, Number((Math.round((start + by * unit) / grid) * grid).toPrecision(12)));
     };
-    const stop = (): void => {
-      el.removeEventListener("pointermove", drag as EventListener);
-      el.removeEventListener("pointerup", stop);
-      el.removeEventListener("pointercancel", stop);
-    };
-    el.setPointerCapture(event.pointerId);
-    on(el, "pointermove", drag as EventListener);
-    on(el, "pointerup", stop);
-    on(el, "pointercancel", stop);
+    follow(el, event, drag);
   }
 }

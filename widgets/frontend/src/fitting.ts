@@ -9,7 +9,7 @@ import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 
 const SIDE = 8; // left and right of a turned graph
-const [LEGIBLE, LARGEST] = [1.5, 2.6]; // scales for a projector: the whole graph where it fits at the first, else a part that glides
+const [WHOLE, LEGIBLE, LARGEST] = [1.25, 1.5, 2.6]; // scales for a projector: the whole graph where it fits at the first, else at the second a part that glides
 const WIDER = 1.5; // than the pane two storeys may be
 const WRAPS = 60; // columns: of a longer graph it is not tried how it fills the pane best
 const FAR = 0.4; // below this scale no text is drawn: the graph is seen as a map that fills the pane
@@ -112,7 +112,7 @@ export class Fitting {
     const box = stage(graph, timeline, row, large ? Infinity : width - 2 * PAD, large ? Infinity : height - 2 * PAD);
     if (!box) return;
     const whole = this.box(graph);
-    if (large && Math.min(camera.width / whole.w, camera.height / whole.h) >= LEGIBLE) return camera.fit(whole, LEGIBLE, LARGEST);
+    if (large && Math.min(camera.width / whole.w, camera.height / whole.h) >= WHOLE) return camera.fit(whole, WHOLE, LARGEST);
     if (large && camera.scale !== LEGIBLE) camera.fit(whole, LEGIBLE, LEGIBLE);
     if (whole.h <= height) [box.y, box.h] = [whole.y, whole.h]; // nothing is hidden above or below
     if (row === timeline.current) holding(this.scene.placed, box, width, height);

@@ -1,4 +1,5 @@
 // The graph that is drawn: rows and folded groups as placed nodes, edges between them, frames around sections.
+import type { Box as Rectangle } from "./camera";
 import { groupTitle } from "./fold";
 import { edgesAt, nearEdges, type Layout, type SeenGroup } from "./layout";
 import { FAR, type Edge } from "./place";
@@ -44,7 +45,7 @@ export function isBare(row: Row | null): boolean {
   return !!row?.literal && !row.name;
 }
 
-export interface Frame {
+export interface Frame extends Rectangle {
   kind: "tape" | "sweep" | "group";
   id: string;
   label: string;
@@ -55,10 +56,6 @@ export interface Frame {
   line: number; // a frame that continues in the next line has a part in each
   rows: number; // how many it is around
   widest: boolean; // of its parts: from afar its caption is there
-  x: number;
-  y: number;
-  w: number;
-  h: number;
 }
 
 export interface Link {

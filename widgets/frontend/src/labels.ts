@@ -1,26 +1,16 @@
 // The products of a backward step, each at the middle of its own edge. Where two would overlap, or another edge would be
 // nearer, a label moves along its edge, and then away from it.
+import type { Box } from "./camera"; // here x and y are those of its middle
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { FAR, type Edge } from "./place";
 import type { Row, SweepEdge, Value } from "./schema";
 import { edgeCurve, entersRight, farChips, type Point } from "./shapes";
 import { wide } from "./words";
 
-export interface Label {
+export interface Label extends Box {
   id: string; // of the edge that it belongs to, see edgeId
   lines: string[][]; // and what is written on each
   map: Value | null; // an array that is drawn below them
-  x: number; // of its middle
-  y: number;
-  w: number;
-  h: number;
-}
-
-interface Box {
-  x: number;
-  y: number;
-  w: number;
-  h: number;
 }
 
 export const LINE = 15; // height of a line of text

@@ -1,5 +1,5 @@
 // The live drawing: an SVG that holds only what the pane shows, changed in place as the reader steps.
-import type { Camera } from "./camera";
+import type { Box, Camera } from "./camera";
 import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import { on, s, setText } from "./dom";
 import { profileOf, sparkline } from "./profile";
@@ -311,8 +311,9 @@ export class Scene {
     if (drawn.mapped[0] === value && drawn.mapped[1] === adjoint) return;
     drawn.mapped = [value, adjoint];
     const seen = (one: Value | null, y: number, room: number, shape: string): SVGGElement | null => {
-      const x = Math.max(MAP_X, MAP_PAD + CHAR * shape.length);
-      return one && !isShort(one, room, of) && x < NODE_W - 24 ? signedMap(one, x, y, NODE_W - x - 8, 15) : null;
+      const round = of?.kind === "source" ? 6 : 0; // its ends
+      const x = Math.max(MAP_X, MAP_PAD + round + CHAR * shape.length);
+      return one && !isShort(one, room, of) && x < NODE_W - 24 ? signedMap(one, x, y, NODE_W - x - 8 - round, 15) : null;
     };
     const shape = (row: Row | null, room: number): string => (row ? shapeText(row, room) : "");
     drawn.maps.replaceChildren(...[seen(value, 26, CHARS, shape(of, SIDES)), seen(adjoint, 43, CHARS - 2, `∂ ${adjoint ? sizeOf(adjoint, CHARS - 2) : ""}`)].filter((map) => map !== null));
@@ -487,8 +488,8 @@ export class Scene {
       if (pathEdges) name += pathEdges.has(`${from.first}>${node.first}`) ? " mt-on" : " mt-off";
       else if (near && !(this.any(near, node) && this.any(near, from))) name += " mt-off";
       if (el.getAttribute("class") !== name) el.setAttribute("class", name);
+      this.number(drawn, el, edge, active && this.timeline.backward ? undefined : share);
       if (chip) continue;
-      this.number(drawn, el as SVGPathElement, edge, active && this.timeline.backward ? undefined : share);
       line.setAttribute("d", edgePath(graph, edge, share !== undefined));
       const width = share && edgeWidth(share);
       line.style.strokeWidth = width ? `${width}px` : "";
@@ -496,7 +497,7 @@ export class Scene {
   }
 
   /** What went back over an edge, on it. */
-  private number(drawn: DrawnEdges, el: SVGPathElement, edge: Edge, share: Value | undefined | null): void {
+  private number(drawn: DrawnEdges, el: SVGElement, edge: Edge, share: Value | undefined | null): void {
     const part = drawn.parts.find((one) => one.el === el) as DrawnEdges["parts"][number];
     const at = share && !this.plain && this.places.get(edgeId(edge));
     const text = at ? SHARE_ROOMS.map((room) => sizeOf(share, room, room > 6 ? 3 : 2)).find((one) => one.length * LETTER + 2 <= at[2]) : undefined;
@@ -557,23 +558,29 @@ export class Scene {
 
   /** Below each input at which products of this step met others, or above it where the cards are below: what was added up; a long sum leaves the
       cards at the right their place. */
-  private sums(edges: SweepEdge[]): [Pick<Label, "x" | "y" | "w" | "h">, string][] {
+  private sums(edges: SweepEdge[]): [Box, string][] {
     const graph = this.graph as Graph;
-    return [...new Set(edges.map((edge) => edge.input))].flatMap((input) => {
+    const found: [Box, string][] = [];
+    for (const input of new Set(edges.map((edge) => edge.input))) {
       const [node, row, sum] = [graph.nodeOf(input), this.store.rows[input], this.timeline.adjoint(input)];
       const addends = this.timeline.addends(input);
-      if (!node?.row || row.shape.length || !sum || !addends.length) return [];
+      if (!node?.row || row.shape.length || !sum || !addends.length) continue;
       const texts = addends.map((one) => sizeOf(one, ROOM_OF_ADDEND));
-      const shown = texts.length > 3 ? [texts[0], "…", texts[texts.length - 1]] : texts;
-      const text = `${shown.map((one, k) => (k && one.startsWith("-") ? `(${one})` : one)).join(" + ")} = ${sizeOf(sum, ROOM_OF_ADDEND)}`;
-      const w = text.length * LETTER + 6;
+      const shown = (texts.length > 3 ? [texts[0], "…", texts[texts.length - 1]] : texts).map((one, k) => (k && one.startsWith("-") ? `(${one})` : one)).join(" + ");
       const above = graph.turned && !graph.edges(node.index).length;
-      const x = node.x + (graph.turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
-      const [over, under] = [-10, NODE_H + 9].map((away) => ({ x: Math.max(graph.left + w / 2 - 8, x), y: node.y + away, w, h: 15 }));
       const beside = [-1, 0, 1].flatMap((k) => graph.byColumn[node.column + k] ?? []).filter((one) => one !== node);
-      const free = (box: typeof over): boolean => !beside.some((one) => meets(box, { x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: isBare(one.row) ? NODE_H / 2 : NODE_H }));
-      return [[above || (free(over) && !free(under)) ? over : under, text]];
-    });
+      for (const text of [`${shown} = ${sizeOf(sum, ROOM_OF_ADDEND)}`, shown]) {
+        const w = text.length * LETTER + 6;
+        const x = node.x + (graph.turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
+        const [over, under] = [-10, NODE_H + 9].map((away) => ({ x: Math.max(graph.left + w / 2 - 8, x), y: node.y + away, w, h: 15 }));
+        const free = (box: typeof over): boolean => !beside.some((one) => meets(box, { x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: isBare(one.row) ? NODE_H / 2 : NODE_H }));
+        const box = above || (free(over) && !free(under)) ? over : under;
+        if (text !== shown && found.some(([other]) => meets(other, box))) continue; // the node says the sum, too
+        found.push([box, text]);
+        break;
+      }
+    }
+    return found;
   }
 
   /** What has left a folded part by now, on its edges: one product, or the sum of several at what they went to. */

@@ -225,15 +225,15 @@ export function valueText(store: Store, node: Node): string {
 }
 
 /** The chips of an operation's far inputs: one each, or one for all where there are many. */
-export function farChips(graph: Graph, edges: Edge[]): { edge: Edge; text: string; x: number; y: number; w: number }[] {
+export function farChips(graph: Graph, edges: Edge[]): { edge: Edge; text: string; x: number; y: number; w: number; alone: boolean }[] {
   const far = edges.filter((edge) => edge.far);
   if (!far.length) return [];
   const to = graph.nodes[far[0].to];
-  const chip = (edge: Edge, text: string, y: number) => {
+  const chip = (edge: Edge, text: string, y: number, alone = true) => {
     const w = 12 + 7.3 * wide(text);
-    return { edge, text, x: entersRight(graph, to) ? to.x + NODE_W + 14 : to.x - 14 - w, y, w };
+    return { edge, text, x: entersRight(graph, to) ? to.x + NODE_W + 14 : to.x - 14 - w, y, w, alone };
   };
-  if (far.length > 3 || far[0].ports > 3) return [chip(far[0], t("{0} rows", far.length), to.y + NODE_H / 2)];
+  if (far.length > 3 || (far.length > 1 && far[0].ports > 3)) return [chip(far[0], t("{0} rows", far.length), to.y + NODE_H / 2, false)];
   return far.map((edge) => {
     const from = graph.nodes[edge.from];
     const row = from.row;

@@ -1,16 +1,16 @@
 // The numbers on the edges over which the sweep has gone: each on its own edge, where no other edge, node or number is.
+import type { Box } from "./camera";
 import { NODE_H, NODE_W, isBare, TIGHT, type Graph } from "./graph";
-import { edgeId, type Label } from "./labels";
-import { edgeCurve, farChips, type Point } from "./shapes";
+import { edgeId } from "./labels";
+import { edgeCurve, entersRight, farChips, type Point } from "./shapes";
 
 export const [SHARE_W, SHARE_H] = [62, 15]; // of a number with seven characters and a ±
+const NARROW = 40; // of one with five
 const CELL = 32; // pixels of the grid in which it is looked what is near
 const MOST = 600; // nodes: of a larger graph no edge has its number
 const PLACES = [0.5, 0.58, 0.42, 0.66, 0.34, 0.74, 0.26, 0.82, 0.18, 0.88, 0.12]; // of the edge's length, the best first
 const [LONG, ENDS] = [40, 6]; // points of an edge, and from its end
 const [COVERED, MUCH] = [20, 1000]; // what it costs to lie on a point of another edge, and on a node or a number
-
-type Box = Pick<Label, "x" | "y" | "w" | "h">;
 
 /** Do two boxes, given by their middles, overlap? */
 export const meets = (a: Box, b: Box): boolean => Math.abs(a.x - b.x) < (a.w + b.w) / 2 && Math.abs(a.y - b.y) < (a.h + b.h) / 2;
@@ -30,9 +30,15 @@ export function sharePlaces(graph: Graph): Map<string, [number, number, number]>
     for (const cell of cells(box)) add(boxes, cell, box);
   };
   const curves: [string, Point[]][] = [];
+  const chips: [string, [number, number, number][]][] = []; // and where a number may be beside each
   for (const node of graph.nodes) {
     put({ x: node.x + NODE_W / 2, y: node.y + NODE_H / 2, w: NODE_W + 4, h: isBare(node.row) ? NODE_H / 2 : NODE_H + 4 });
-    for (const { x, y, w } of farChips(graph, graph.edges(node.index))) put({ x: x + w / 2, y, w: w + 4, h: 18 });
+    const far = farChips(graph, graph.edges(node.index));
+    for (const { edge, x, y, w, alone } of far) {
+      put({ x: x + w / 2, y, w: w + 4, h: 18 });
+      const beside = (room: number): [number, number, number] => [entersRight(graph, node) ? x + w + 3 + room / 2 : x - 3 - room / 2, y, room];
+      if (alone) chips.push([edgeId(edge), [beside(NARROW), [x + w / 2, y - 17, NARROW], [x + w / 2, y + 17, NARROW]]]);
+    }
     for (const edge of graph.edges(node.index)) if (!edge.far) curves.push([edgeId(edge), edgeCurve(graph, edge)]);
   }
   for (const [id, curve] of curves) for (const [x, y] of curve) add(points, `${Math.floor(x / CELL)},${Math.floor(y / CELL)}`, [x, y, id]);
@@ -57,6 +63,12 @@ export function sharePlaces(graph: Graph): Map<string, [number, number, number]>
     if (!best) continue;
     found.set(id, best);
     put({ x: best[0], y: best[1], w: best[2], h: SHARE_H });
+  }
+  for (const [id, places] of chips) {
+    const free = places.find(([x, y, w]) => cost({ x, y, w, h: SHARE_H }, id) < COVERED);
+    if (!free) continue;
+    found.set(id, free);
+    put({ x: free[0], y: free[1], w: free[2], h: SHARE_H });
   }
   return found;
 }

@@ -44,9 +44,6 @@ export class Toolbar {
   private found = h("span", { class: "mt-found-count", role: "status" });
   private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, ...["auto", "layers", "all", "none"].map((mode) => h("option", { value: mode }, t(`fold: ${mode}`))));
   private stop: HTMLButtonElement;
-  private focusButton: HTMLButtonElement;
-  private pathsButton: HTMLButtonElement;
-  private predictButton: HTMLButtonElement;
   private modes: [string, HTMLButtonElement][];
 
   constructor(
@@ -54,13 +51,13 @@ export class Toolbar {
     private actions: ToolbarActions,
   ) {
     this.stop = h("button", { type: "button", class: "mt-button mt-small", title: "Stop placing the nodes (Esc)", onclick: actions.stop }, t("placing… stop"));
-    this.focusButton = button("focus", "Only the neighbourhood of the selected row (n)", actions.focus);
-    this.pathsButton = button("paths", "Paths between a source and a target (p)", actions.paths);
-    this.predictButton = button("predict", "Predict each product on the way back before it is shown (q)", actions.predict);
     this.modes = [
-      ["cut", button("cut", "The cut: at any line through the graph tangent × adjoint adds up to the gradient (k)", actions.cut)],
-      ["slopes", button("slopes", "Slopes inside of the nodes (s)", actions.slopes)],
-      ["cell", button("cell", "Why this cell? Products of matrices, cell by cell (w)", actions.cell)],
+      ["nearby", worded("nearby", "Nearby only: the neighbourhood of the selected row (n)", actions.focus)],
+      ["paths", worded("paths", "Paths between a source and a target (p)", actions.paths)],
+      ["predict", worded("predict", "Predict each product on the way back before it is shown (q)", actions.predict)],
+      ["cut", worded("cut", "The cut: at any line through the graph tangent × adjoint adds up to the gradient (k)", actions.cut)],
+      ["slopes", worded("slopes", "Slopes inside of the nodes (s)", actions.slopes)],
+      ["cell", worded("cell", "Why this cell? Products of matrices, cell by cell (w)", actions.cell)],
     ];
     on(this.foldSelect, "change", () => actions.fold(this.foldSelect.value as FoldMode));
     on(this.search, "input", () => this.look());
@@ -83,15 +80,12 @@ export class Toolbar {
       this.search,
       this.found,
       this.foldSelect,
-      this.focusButton,
-      this.pathsButton,
-      this.predictButton,
       ...this.modes.map(([, one]) => one),
       button("minus", "Zoom out (-)", () => actions.zoom(1 / 1.25)),
       button("plus", "Zoom in (+)", () => actions.zoom(1.25)),
       button("fit", "Fit (0)", actions.fit),
       button("full", "Full screen (f)", actions.full),
-      button("present", "Present: large type, for a projector (v)", actions.present),
+      worded("present", "Present: large type, for a projector (v)", actions.present),
       save,
       button("help", "Keys (?)", actions.help),
     );
@@ -108,7 +102,7 @@ export class Toolbar {
     this.look();
   }
 
-  draw(state: { fold: FoldMode; focus: boolean; paths: boolean; predict: boolean; modes: Record<string, boolean>; busy: boolean }): void {
+  draw(state: { fold: FoldMode; modes: Record<string, boolean>; busy: boolean }): void {
     const { rows, tapes } = this.store;
     const recording = tapes.some((tape) => tape.state === "recording");
     const more = this.store.total > rows.length && !recording;
@@ -125,12 +119,12 @@ export class Toolbar {
     }
     this.chips.replaceChildren(...tapes.slice(0, 6).map(chip), tapes.length > 6 ? t(" and {0} more", tapes.length - 6) : "");
     this.foldSelect.value = state.fold;
-    this.focusButton.setAttribute("aria-pressed", String(state.focus));
-    this.pathsButton.setAttribute("aria-pressed", String(state.paths));
-    this.predictButton.setAttribute("aria-pressed", String(state.predict));
     for (const [name, one] of this.modes) one.setAttribute("aria-pressed", String(state.modes[name]));
   }
 }
+
+/** A button whose word is beside its icon where there is room. */
+const worded = (name: string, label: string, action: () => void): HTMLButtonElement => button(name, label, action, h("span", { class: "mt-word" }, t(name)));
 
 function chip(tape: Tape): HTMLElement {
   const state = t({ closed: "", used: "gave its gradient" }[tape.state as string] ?? tape.state);

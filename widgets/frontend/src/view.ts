@@ -354,7 +354,7 @@ export class View {
     if (all || scene) this.scene.draw();
     this.hint.hidden = this.store.rows.length > 0;
     if (all) this.drawState();
-    this.toolbar.draw({ fold: this.folding.mode, focus: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, modes: { cut: this.cut.on, slopes: this.slopes.on, cell: this.cell.on }, busy: this.folding.busy });
+    this.toolbar.draw({ fold: this.folding.mode, modes: { nearby: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, cut: this.cut.on, slopes: this.slopes.on, cell: this.cell.on }, busy: this.folding.busy });
   }
 
   private drawState(): void {
