@@ -28,7 +28,7 @@ from minitape.course.checker import MARKS
 from minitape.course.exercise import anew_of, beliefs_of, exercises_of, explanations_of
 from minitape.course.programs import FOLDER as RECORDINGS
 from minitape.course.programs import LESSON, SENTENCES
-from minitape.explain import texts, value_texts
+from minitape.explain import error_texts, texts, value_texts
 from tests.cell_words import name_of, names_in, pieces_of, texts_in, translated
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def _helps(tree: ast.AST) -> Iterator[str]:
 
 def _of_answers() -> list[tuple[str, str]]:
     """The sentences that `explain` may say of a tape, from its tables."""
-    tables = texts.TEXT, value_texts.ARRIVED, value_texts.OF_TENSORFLOW, value_texts.OF_TAPE
+    tables = texts.TEXT, value_texts.ARRIVED, value_texts.OF_TENSORFLOW, value_texts.OF_TAPE, error_texts.ADVICE
     found = [text for table in tables for pair in table.values() for text in pair]
     found += [*value_texts.FUNCTIONS.values(), value_texts.TENSOR]
     return [(text, "minitape/explain/texts.py") for text in found if text]

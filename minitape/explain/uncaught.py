@@ -46,16 +46,17 @@ def prepared(error: BaseException, trace: Object) -> TracebackType | None:
     """
     with suppress(Exception):
         links = [trace]
-        while links[-1].tb_next is not None:
+        while links[-1].tb_next:
             links.append(links[-1].tb_next)
         own = [link.tb_frame.f_code.co_filename.startswith(_PACKAGE) for link in links]
-        if not getattr(error, "__notes__", None):
-            if _is_of_none(error):
-                from .warnings import why_none_at
+        if not hasattr(error, "__notes__") and _is_of_none(error):
+            from .warnings import why_none_at
 
-                why_none_at(error, [link.tb_frame for link in links[::-1]])
-            elif advice := _advice(error, own[-1]):
-                error.add_note(advice)
+            why_none_at(error, [link.tb_frame for link in links[::-1]])
+        if not hasattr(error, "__notes__") and (advice := _advice(error, own[-1])):
+            error.add_note(advice)
+        if cause := error.__context__:
+            cause.__traceback__ = prepared(cause, cause.__traceback__)
         kept = [link for link, inside in zip(links, own, strict=True) if sys.flags.dev_mode or not inside]
         for link, after in zip(kept, [*kept[1:], None], strict=True):
             link.tb_next = after
@@ -75,8 +76,8 @@ def _advice(error: BaseException, own: bool) -> str:
     if isinstance(error, AttributeError) and (isinstance(of, Tensor) or type(of).__module__.startswith(_OURS)):
         names = [name for name in dir(of) if name[0] != "_"]
         return instead_of(error.name or "", names, dir(sys.modules["minitape"]))
-    if own or re.search("Tensor|ResourceVariable|GradientTape|keyword argument '", said):
-        return next((fill(text) for pattern, text in ADVICE.items() if re.search(pattern, said)), "")
+    if own or re.search("Tensor|ResourceVariable|GradientTape|DType|keyword argument '|'type' object", said):
+        return next((fill(text) for pattern, (text, _) in ADVICE.items() if re.search(pattern, said)), "")
     return ""
 
 

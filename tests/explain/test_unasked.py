@@ -184,6 +184,12 @@ f"{x:.2f}" | x.numpy()
 float(c) | x[0]
 bool(c > 0) | tf.where(x > 0, a, b)
 round(y, 2) | round(float(x), 2)
+tf.constant([x, x]) | tf.stack([x, y])
+c + None | without return
+y[0] | no parts
+len(y) | no parts
+tf.float32(3) | tf.constant(3, tf.float32)
+with tf.GradientTape as t: pass | Brackets are missing
 x ^ 2 |
 x += 1 |
 undefined |
@@ -209,6 +215,17 @@ def test_an_error_that_is_shown_says_what_fixes_it_without_our_frames(row: str) 
         trace = trace.tb_next
     assert files == [__file__, "<string>"], files
     assert said.strip() in notes_of(error) and bool(notes_of(error)) == bool(said.strip()), notes_of(error)
+
+
+def test_the_error_behind_an_error_is_shown_without_our_frames(tmp_path) -> None:
+    program = "import minitape as tf\ndef half(x):\n    return x.half()\ntf.py_function(half, [1.0], tf.float32)\n"
+    (tmp_path / "train.py").write_text(program)
+    done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    places = [line.split(", ", 1) for line in done.stderr.splitlines() if line.startswith("  File ")]
+    assert [where for _, where in places] == [
+        "line 3, in half",
+        "line 4, in <module>",
+    ] and "UnknownError" in done.stderr
 
 
 def test_a_program_shows_it_and_python_names_what_is_near(tmp_path) -> None:
