@@ -85,5 +85,5 @@ def value_at(x: float, y: float, pad: float, before: str, value: Shown | None, r
 def with_map(x: float, y: float, pad: float, text: str, value: Shown | None, colour: str, bold: bool = False) -> str:
     """A text in a node, and beside it the picture of its array where there is room."""
     left = max(68.0, pad + 6.7 * len(text) + 4)
-    picture = small_map(value, x + left, y - 10, WIDTH - left - 8, 12) if left < WIDTH - 24 else ""
+    picture = small_map(value, x + left, y - 10, WIDTH - left - 8, 12) if left < WIDTH - 26 else ""
     return text_at(x + pad, y, text, NUMBER, colour, bold) + picture

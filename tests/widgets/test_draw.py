@@ -210,3 +210,12 @@ def test_operations_have_their_python_names_and_numbers_are_rounded_to_what_fits
     svg = tf.draw(tape, slope, x).svg
     assert {"slope", "x × x"} <= set(texts(svg))
     assert "0.1111<" in svg and "0.6667<" in svg and "…" not in svg  # 1/9 and 2/3
+
+
+def test_an_array_that_is_written_out_has_no_picture_beside_it():
+    x = tf.Variable([1.0, 0.0, 2.0], name="x")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(x)
+    tape.gradient(y, x)
+    svg = tf.draw(tape).svg
+    assert {"[1. 0. 2.]", "∂ [1. 1. 1.]"} <= set(texts(svg)) and 'stroke-width="0.6"' not in svg

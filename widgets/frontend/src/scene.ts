@@ -316,7 +316,7 @@ export class Scene {
       return one && !isShort(one, room, of) && x < NODE_W - 24 ? signedMap(one, x, y, NODE_W - x - 8 - round, 15) : null;
     };
     const shape = (row: Row | null, room: number): string => (row ? shapeText(row, room) : "");
-    drawn.maps.replaceChildren(...[seen(value, 26, CHARS, shape(of, SIDES)), seen(adjoint, 43, CHARS - 2, `∂ ${adjoint ? sizeOf(adjoint, CHARS - 2) : ""}`)].filter((map) => map !== null));
+    drawn.maps.replaceChildren(...[seen(value, 26, CHARS, (value === of?.value ? "" : "→ ") + shape(of, SIDES)), seen(adjoint, 43, CHARS - 2, `∂ ${adjoint ? sizeOf(adjoint, CHARS - 2) : ""}`)].filter((map) => map !== null));
   }
 
   /** Of a folded loop the adjoints by turn, with a point at the turn where the reader is. */
