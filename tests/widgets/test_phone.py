@@ -5,6 +5,7 @@ import pytest
 import minitape as tf
 
 from .conftest import chain, layers, press
+from .test_storeys import cubic
 from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
@@ -88,3 +89,23 @@ def test_a_button_has_its_word_where_there_is_room_and_a_name_everywhere(show, p
         )
     for word in words.all():
         assert word.text_content() in word.locator("..").get_attribute("aria-label").lower()
+
+
+COVERED = """() => {
+  const box = one => one.getBoundingClientRect();
+  const meets = (a, b) => Math.min(a.right - b.left, b.right - a.left, a.bottom - b.top, b.bottom - a.top) > 1;
+  const cards = [...document.querySelectorAll(".mt-product > rect")].map(box);
+  const captions = [...document.querySelectorAll(".mt-frame > text")].map(box);
+  return [cards.length, captions.filter(one => cards.some(card => meets(card, one))).length];
+}"""
+
+
+def test_no_card_lies_over_the_caption_of_a_frame(show, page):
+    page.set_viewport_size(PHONE)
+    show(cubic())
+    press(page, "End")
+    seen = [page.evaluate(COVERED)]
+    for _ in range(6):
+        press(page, "ArrowLeft")
+        seen.append(page.evaluate(COVERED))
+    assert sum(cards for cards, _ in seen) > 6 and sum(covered for _, covered in seen) == 0

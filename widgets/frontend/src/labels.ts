@@ -52,7 +52,7 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[], taken: B
   const chips = new Map(farChips(graph, graph.edges(node.index)).map((chip) => [edgeId(chip.edge), chip]));
   const boxes: Box[] = [...taken, ...around.map((one) => ({ x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: NODE_H }))];
   for (const chip of chips.values()) boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 18 });
-  for (const { x, y, label, line } of graph.frames) if (Math.abs(line - node.line) < 2) boxes.push({ x: x + 12 + 3.5 * wide(label), y: y + 12, w: 7 * wide(label), h: 14 });
+  for (const { x, y, label, line } of graph.frames) if (graph.turned || Math.abs(line - node.line) < 2) boxes.push({ x: x + 12 + 3.5 * wide(label), y: y + 12, w: 7 * wide(label), h: 14 });
   const placing = (room: number): [number, Label[]] => {
     const labels = wanted.map(({ edge, texts, map, twin }) => {
       const lines = together(texts, room);
