@@ -13,6 +13,7 @@ import numpy as np
 from ..common.texts import paragraph
 from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import GradientTape
+from ..engine.recording.state import state
 from .answer import explain_flat
 from .caller import asked_by
 from .page import EMPTY
@@ -119,17 +120,15 @@ def _outwards(frame: FrameType | None) -> list[FrameType]:
     return frames
 
 
-def _tapes(frame: FrameType) -> list[GradientTape]:
-    return [value for value in list(frame.f_locals.values()) if isinstance(value, GradientTape)]
-
-
 def _tape_with_none(
     frames: list[FrameType], wanted: list[End] | None
 ) -> tuple[GradientTape, list[End], FrameType] | None:
-    """Returns (tape, sources, frame): the nearest tape that returned None, for which sources, and its frame."""
+    """Returns (tape, sources, frame): the nearest tape that returned None for ``wanted`` sources, or, where any are
+    meant, the one that did so last: an error is about that None.
+    """
     for frame in frames:
-        for tape in _tapes(frame):
-            if tape.last is not None:
+        for tape in list(frame.f_locals.values()):
+            if isinstance(tape, GradientTape) and tape.last and (wanted or tape is state.memory.gave_none()):
                 sources = [s for s, none in zip(tape.last.sources, tape.last.nones, strict=True) if none]
                 if wanted is not None:
                     sources = [s for s in sources if any(s is one for one in wanted)]

@@ -140,6 +140,22 @@ def test_errors_of_pythons_own_carry_the_reason(line, tmp_path) -> None:
     assert "A gradient is None: nondifferentiable_op: tf.round (train.py, line 4)" in done.stderr
 
 
+@pytest.mark.parametrize(("line", "said"), [
+    ("slope(3.0) + 1", ""),  # its tape is gone: the other one has nothing to do with it
+    ("later * 1.0", "The target was not computed from w"),
+])  # fmt: skip
+def test_the_reason_is_that_of_the_last_none(line, said, tmp_path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import minitape as tf\nv, w = tf.Variable(2.0), tf.Variable(3.0)\nwith tf.GradientTape() as first:\n"
+        "    y = tf.round(v)\nfirst.gradient(y, v)\nwith tf.GradientTape() as tape:\n    z = v * v\n"
+        "later = tape.gradient(z, w)\ndef slope(x):\n    c = tf.constant(x)\n    with tf.GradientTape() as own:\n"
+        f"        y = c * c\n    return own.gradient(y, c)\n{line}\n"
+    )
+    done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "NoneType" in done.stderr and said in done.stderr
+    assert "tf.round" not in done.stderr and ("A gradient is None" in done.stderr) == bool(said)
+
+
 def test_another_error_of_pythons_has_no_note(tmp_path) -> None:
     (tmp_path / "train.py").write_text(
         "import minitape as tf\nv = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n    y = tf.round(v)\n"

@@ -327,6 +327,8 @@ class GradientTape:
         assert record is not None and question is not None
         if record.watchers:
             record.notify()
+        if True in question.nones:  # an error that comes of it is to say why
+            state.memory.gave_none = ref(self)
         if self._persistent:
             if len(self.questions) < ASKED:  # for pictures
                 self.questions = appended(self.questions, question)

@@ -124,12 +124,11 @@ class ForwardAccumulator:
         asked = {row: value for row, value in asked.items() if reachable[row]}
         with GradientTape(watch_accessed_variables=False) as inner:
             adjoints = {row: zeros_of(value) for row, value in asked.items()}
-            inner.watch(list(adjoints.values()))
+            inner.watch([*adjoints.values()])
             sweep = Sweep(record, adjoints, set(tangents), reachable, recorded=True)
             sweep.run()
             ends = {row: g for row in tangents if (g := sweep.adjoint(row)) is not None}
-        starts = [tangents[row] for row in ends]
-        found = gradients_of(inner, list(ends.values()), list(adjoints.values()), starts)
+        found = gradients_of(inner, [*ends.values()], [*adjoints.values()], [tangents[row] for row in ends])
         return {row: t for row, t in zip(adjoints, found, strict=True) if t is not None}
 
 

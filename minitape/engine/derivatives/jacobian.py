@@ -193,8 +193,8 @@ def _end(
     """Leaves behind what ``gradient`` does, and for pictures what the call returned; a very large Jacobian is not kept
     for them.
     """
-    kept = [None if r is None or math.prod(tuple(r.shape)) > MOST else r for r in results]
-    tape.last = GradientQuestion([target], sources, [None], [g is None for g in found], call, kept)
+    results = [None if r is None or math.prod(tuple(r.shape)) > MOST else r for r in results]
+    tape.last = GradientQuestion([target], sources, [None], [g is None for g in found], call, results)
     tape._end(stack(most=1))
 
 

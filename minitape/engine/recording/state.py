@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
     from ..tensor.variable import ResourceVariable
-    from ..types import Made, TracedRun
+    from ..types import Made, Object, TracedRun
     from .evidence import ValuesLeft
     from .record import Record
 
@@ -23,6 +23,7 @@ class Memory:
         self.retained: deque[Record] = deque()  # skeletons of released recordings, see Record.release
         self.looking = False  # explain looks: no skeleton is released meanwhile, and what it reads did not leave
         self.exits: ValuesLeft | None = None  # values that left to NumPy or Python, see evidence.exits
+        self.gave_none: Object = type(None)  # a weak reference to the tape of which a gradient was None last
 
 
 class State(threading.local):

@@ -20,7 +20,6 @@ from ..recording.state import first_run, state
 from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..types import TensorOperators
-from ..values import dtypes
 from ..values.invalid import invalid
 from ..values.shape import TensorShape
 from .convert import convert_to_tensor
@@ -88,8 +87,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
                 initial_value = initial_value()
         elif isinstance(initial_value, ResourceVariable):
             initial_value = initial_value._state
-        wanted = None if dtype is None else dtypes.as_dtype(dtype)
-        tensor = convert_to_tensor(initial_value, wanted, name="initial_value")
+        tensor = convert_to_tensor(initial_value, dtype, name="initial_value")
         array = tensor.array
         self._shape = TensorShape(array.shape) if shape is None else TensorShape(shape)
         if not self._shape.is_compatible_with(array.shape):
