@@ -13,8 +13,8 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``checker``, ``judge``, ``attempt``   `check`, and whether an answer is right: a value, a class, a function that is run
 ``exercise``, ``compare``, ``shown``   what an exercise is, how answers compare, and how they are shown; ``lesson_NN``
     has the answers
-``hints``, ``loop_hints``, ``program_values``   what a wrong answer says of itself: from the right one, by doing what a
-    loop does, or in the words of a program
+``hints``, ``loop_hints``, ``variants``, ``program_text``, ``program_values``   what a wrong answer says of itself: from
+    the right one, by doing what a loop or a changed solution does, from its text, or in the words of a program
 ``playback``   a wrong program's tape beside the solution's
 ``unknown``, ``call_log``, ``error_hints``   functions that exercises hand in; what tapes saw of their calls;
     misspelled names

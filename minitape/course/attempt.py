@@ -13,6 +13,7 @@ import textwrap
 from contextlib import redirect_stdout, suppress
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,16 +30,19 @@ from .hints import (
     rearranged,
     returns_in_loop,
 )
-from .loop_hints import of_calls, of_learning_rate
-from .playback import solution_of
+from .loop_hints import of_calls
+from .playback import program_of, solution_of
+from .program_text import names_at_end, of_text
 from .shown import shown
 from .unknown import UnknownFunction
+from .variants import variants_of
 
 if TYPE_CHECKING:
     from ..engine.types import Function
     from .exercise import Answer, Exercise
 
 NEAR = 0.01
+FEW = 15  # questions to tapes
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,13 @@ class Attempt:
         """What it should have given."""
         return self.expected[self.at]
 
+    @cached_property
+    def last_names(self) -> list[dict[str, Answer]]:
+        """What the names of the function held when it gave its result, on each case."""
+        with redirect_stdout(None), suppress(Exception):
+            return [names_at_end(self.function, _copied(case)) for case in self.exercise.cases]
+        return [{} for _ in self.runs]
+
     @property
     def results(self) -> list[Answer]:
         """What the function gave on all cases."""
@@ -89,8 +100,8 @@ class Attempt:
         if other is None:
             return False
         for case, run in zip(self.exercise.cases, self.runs, strict=True):
-            with redirect_stdout(None):
-                theirs = run_on(self.exercise, other, case) if program else CheckRun(*call(other, case))
+            with redirect_stdout(None), np.errstate(all="ignore"):
+                theirs = CheckRun(*(result_of(self.exercise, other, case) if program else call(other, case)))
             if run.error and theirs.error:
                 if program and type(run.error) is not type(theirs.error):
                     return False
@@ -100,13 +111,23 @@ class Attempt:
 
 
 def run_on(exercise: Exercise, function: Function, case: tuple[Answer, ...]) -> CheckRun:
-    """One call of a function, with lists and arrays of its own, its result through the exercise's view."""
-    own = tuple(copy(one) if isinstance(one, (list, np.ndarray)) else one for one in case)
+    """One call of a function on a case, and what tapes saw of it."""
     with watching() as seen, np.errstate(all="ignore"):
-        value, error = call(function, own)
+        value, error = result_of(exercise, function, case)
+    return CheckRun(value, error, seen)
+
+
+def result_of(exercise: Exercise, function: Function, case: tuple[Answer, ...]) -> tuple[Answer, Exception | None]:
+    """What a function gives on a case, through the exercise's view, or its error."""
+    value, error = call(function, _copied(case))
     if exercise.view is not None and not error and value is not None and not is_blank(value):
         value, error = call(exercise.view, (value,))
-    return CheckRun(value, error, seen)
+    return value, error
+
+
+def _copied(case: tuple[Answer, ...]) -> tuple[Answer, ...]:
+    """A case with lists and arrays of its own."""
+    return tuple(copy(one) if isinstance(one, (list, np.ndarray)) else one for one in case)
 
 
 def call(function: Function, case: tuple[Answer, ...]) -> tuple[Answer, Exception | None]:
@@ -149,18 +170,18 @@ def hint_for(attempt: Attempt) -> str:
         return told or (why if "None" in str(failed.error) else "") or told_of(failed.error)
     near = compare(failed.value, wanted, NEAR, NEAR).right  # as differences give it
     pairs = [*zip(exercise.cases, attempt.results, strict=True)]
-    from_failed = [*pairs[attempt.at :], *pairs[: attempt.at]]
-    places = [np.array(one.at) for one in failed.seen.calls]
     return (
         told
         or (without_a_tape(exercise, [run.seen for run in attempt.runs]) if near else "")
         or rearranged(failed.value, wanted)
         or (why if _lacks_a_number(failed.value, wanted) else "")
+        or _of_its_names(attempt)
+        or of_text(attempt.source, program_of(exercise.name))
         or of_calls(exercise.expect, pairs, attempt.same)
         or _of_the_function(attempt)
         or in_common(attempt.results, attempt.expected)
+        or _of_variants(attempt)
         or of_one_part(failed.value, wanted, attempt.same)
-        or of_learning_rate(exercise.expect, from_failed, places, attempt.same)
         or _of_other_cases(attempt)
     )
 
@@ -182,8 +203,9 @@ def _of_this_exercise(attempt: Attempt) -> str:
             return mistake.hint
     if returns_in_loop(source):
         return say("A return is inside a loop, which ends there, in its first iteration. Move it out of the loop.")
-    for (piece, other), hint in exercise.changes.items():
-        if attempt.does_as(solution_of(exercise.name, attempt.function, piece, other)):
+    for change, hint in exercise.changes.items():
+        piece, other = change.split(" => ")
+        if attempt.does_as(solution_of(program_of(exercise.name).replace(piece, other), attempt.function)):
             return hint
     if exercise.of_wrong and not attempt.failed.error:
         with suppress(Exception):  # the look is not made for all that a learner can hand in
@@ -204,6 +226,27 @@ def _lacks_a_number(value: Answer, wanted: Answer) -> bool:
     return any(
         part is None and right.get(place, None if place else ...) is not None for place, part in parts_of(value).items()
     )
+
+
+def _of_its_names(attempt: Attempt) -> str:
+    """In which name the right result is, on each case."""
+    for name in attempt.last_names[0]:
+        held = [(one.get(name), wanted) for one, wanted in zip(attempt.last_names, attempt.expected, strict=True)]
+        if all(value is not None and attempt.same(value, wanted) for value, wanted in held):
+            return say("The right result is in {name}. Your function gives back something else.", name=name)
+    return ""
+
+
+def _of_variants(attempt: Attempt) -> str:
+    """That the function does as the solution does with one piece changed; "" where that would take long."""
+    program = program_of(attempt.exercise.name)
+    if "while" in program or len(attempt.failed.seen.questions) > FEW:
+        return ""
+    for changed, told in variants_of(program):
+        with suppress(Exception):  # not each change leaves a program
+            if attempt.does_as(solution_of(changed, attempt.function)):
+                return told
+    return ""
 
 
 def _of_the_function(attempt: Attempt) -> str:

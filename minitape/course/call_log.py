@@ -201,8 +201,10 @@ def _why_none(tape: Answer, target: Answer, source: Answer, found: Answer) -> tu
 
 
 def _is_connected(tape: Answer, target: Answer, source: Answer) -> bool:
-    with suppress(Exception):  # one of them is a list
-        return bool(tape.explain(target, [source])[0].connected)
+    """Whether a tape has a path from a source to a target that is none of the targets itself."""
+    targets = target if isinstance(target, (list, tuple)) else [target]
+    with suppress(Exception):  # the source is a list
+        return not any(one is source for one in targets) and bool(tape.explain(target, [source])[0].connected)
     return False
 
 

@@ -62,6 +62,7 @@ OF_ERRORS = {
     r"'[\w.]*(function|method|Function|Polynomial|TracedNumber|Distance)(_or_method)?'": (
         "A function is used as if it were a number. Should it be called, or is something else meant there?"
     ),
+    r"RuntimeError.*is.not.supported": "That does not change a variable. The message names a method that does.",
     r"type_value": "A type of numbers is asked for here, such as tf.float32, and this is none.",
     r"Cannot.convert.*.to.EagerTensor.of.dtype.int": (
         "The variable or tensor holds whole numbers, and this is none. Begin with a decimal number, such as 0.0."

@@ -58,8 +58,8 @@ class Exercise:
     mistakes: likely wrong answers with their hints; the first that matches is told.
     slips: likely wrong values with their hints, after the mistakes; of several parts by their keys, or by their places,
         counted from 1.
-    changes: for a function, pieces of the lesson's solution with what learners write in their place, and the hint for
-        whoever does as the program that is changed so.
+    changes: for a function, pieces of the lesson's solution with what learners write in their place, as "old => new",
+        and the hint for whoever does as the program that is changed so.
     hint: what to say to every other wrong answer: a question, then a pointer, then the line; one more with each try.
     because: one sentence, said with "correct", on why it is so.
     cases: for a function, the arguments to call it with, one tuple per call. Where an `Unknown` is among them, a tape
@@ -77,7 +77,7 @@ class Exercise:
     asks: what kind of answer is expected, in words, where the kind of `expect` would tell too much, or too little.
     program: the program that the exercise asks about, with `tf`, persistent tapes and names of single numbers, or one
         for each part of the answer: a wrong number is told as what it is in there.
-    reasons: for a list of names, what to say of each that is wrongly in it, or left out.
+    reasons: for a list of names or numbers, what to say of each that is wrongly in it, or left out.
     trials: for a class, the programs that try it out; `expect` is the name by which they know it.
     rtol: how far a number may be off: rtol * (1 + abs(expected)), and only rtol between two whole numbers.
     """
@@ -86,7 +86,7 @@ class Exercise:
     expect: Answer
     mistakes: Sequence[Mistake] = ()
     slips: dict[Answer, str | dict[Answer, str]] = field(default_factory=dict, repr=False)
-    changes: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
+    changes: dict[str, str] = field(default_factory=dict, repr=False)
     hint: str | tuple[str, ...] = ""
     because: str = ""
     cases: Sequence[tuple[Answer, ...]] = ()
@@ -98,7 +98,7 @@ class Exercise:
     start: str = ""
     asks: str = ""
     program: str | dict[str, str] = field(default="", repr=False)
-    reasons: dict[str, str] = field(default_factory=dict, repr=False)
+    reasons: dict[Answer, str] = field(default_factory=dict, repr=False)
     trials: Sequence[AnswerTrial] = ()
     rtol: float = 1e-5
 

@@ -73,6 +73,12 @@ def of_one_part(given: Answer, expected: Answer, same: Callable[[Answer, Answer]
     wrong = [place for place in wanted if place not in places or not same(places[place], wanted[place])]
     if not 0 < len(wrong) < len(wanted) or set(places) != set(wanted) or any("," in place for place in wanted):
         return ""
+    part = places[wrong[0]]
+    for place, right in wanted.items() if len(wrong) == 1 and part is not None else ():
+        if place != wrong[0] and same(part, right):
+            return say(
+                "Place {place} has what belongs in place {other}. The rest is right.", place=wrong[0], other=place
+            )
     return say("Wrong in this case: place {places}. The rest is right.", places=", ".join(wrong))
 
 
@@ -203,7 +209,8 @@ def all_numbers(results: Sequence[Answer]) -> np.ndarray | None:
     try:
         if any(np.asarray(result).dtype.kind == "U" for result in results):  # texts of numbers are no numbers
             return None
-        flat = np.concatenate([np.ravel(np.asarray(result, np.float64)) for result in results])
+        parts = [part for result in results for part in (result if isinstance(result, (list, tuple)) else [result])]
+        flat = np.concatenate([np.ravel(np.asarray(part, np.float64)) for part in parts])
     except (TypeError, ValueError):
         return None
     return flat if np.isfinite(flat).all() else None

@@ -21,7 +21,8 @@ from .compare import AnswerComparison, as_asked, compare, in_order, is_blank, ki
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
 from .hints import named, of_collection, of_value, parts_of
-from .playback import Playback, playback_of, solution_of
+from .playback import Playback, playback_of, program_of, solution_of
+from .program_text import of_result
 from .program_values import meaning_of
 from .progress import tries_at
 from .shown import LONGEST, shown, shown_call
@@ -185,9 +186,10 @@ def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
 def _reason(exercise: Exercise, answer: Answer) -> str:
     """What is said of the first name that is wrongly in a list, or else of one that is left out."""
     given, right = ([*one] if isinstance(one, (list, tuple)) else [] for one in (answer, exercise.expect))
-    given = [name for name in given if isinstance(name, str)]  # a variable compares number by number
+    given = [name for name in given if isinstance(name, (str, int))]  # a variable compares number by number
     wrong = [name for name in given if name not in right] or [name for name in right if name not in given]
-    return next((exercise.reasons[name] for name in wrong if name in exercise.reasons), "") if given else ""
+    told = (exercise.reasons[name] for name in wrong if name in exercise.reasons)
+    return next(told, "") if given or (isinstance(answer, list) and not answer) else ""
 
 
 def _meaning(exercise: Exercise, answer: Answer) -> str:
@@ -264,13 +266,15 @@ def _wrong_function(attempt: Attempt, part: AnswerComparison) -> Verdict:
     playback = _played_back(attempt.exercise, answer, case, run)
     given = f"{shown_call(getattr(answer, '__name__', 'f'), case)} {did}"
     remark = playback.text if playback else ""
+    if not remark and not hint and not run.error:
+        remark = of_result(attempt.source, attempt.last_names[attempt.at])
     return Verdict(False, _measures(part), hint, remark, given, shown(attempt.wanted), playback=playback)
 
 
 def _played_back(exercise: Exercise, answer: Function, case: tuple[Answer, ...], run: CheckRun) -> Playback | None:
     """The first tape that a program asked on a case beside the one that the solution asks; None where there is none."""
     with suppress(Exception), redirect_stdout(None):  # whatever the solution needs, and the names in the kernel are
-        solution = solution_of(exercise.name, answer) if run.seen.tapes else None
+        solution = solution_of(program_of(exercise.name), answer) if run.seen.tapes else None
         both = run.seen, run_on(exercise, solution, case).seen if solution else Seen()
         once = all(len(seen.questions) == len(seen.tapes) for seen in both)
         return playback_of(both[0].tapes, both[1].tapes, once)

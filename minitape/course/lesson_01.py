@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .exercise import Exercise, Mistake, gives_none, raises
+from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, descend
 
 F, G = Polynomial(1, -3, 0, 1), Polynomial(0, 2, 1, 0, 1)
@@ -105,6 +105,10 @@ EXERCISES = (
             8.0: "8 is y itself. The derivative says how fast y grows while x grows, not how large y is.",
             4.0: "4 is x * x. The derivative of x * x * x has a factor in front of it.",
             6.0: "6 is 3 * x. In the derivative of x * x * x, x still appears twice: 3 * x * x.",
+            2.0: "2 is x itself. How fast does y grow when x does?",
+            3.0: "3 is the number of factors. What does each of them get?",
+            24.0: "24 is 3 times y. When one factor grows, y grows by the product of the other two.",
+            0.0: "0 would say that y stays as it is when x grows.",
             27.0: "In this program x is 2. Does your cell use the x of the program above, which is 3?",
             None: "x is watched before it is used, so there is a path from x to y. The answer is a number.",
         },
@@ -120,21 +124,6 @@ EXERCISES = (
         "01.2",
         expect=lambda f, value: f.derivative(value),
         cases=[(F, 2.0), (F, 0.5), (G, 0.5)],
-        mistakes=[
-            Mistake(
-                gives_none,
-                "The watch comes too late: y is computed by then. It must come before that, inside the block.",
-                where=r"(?s)y = f\(x\).*\.watch\(\[?x\b",
-            ),
-            Mistake(
-                gives_none,
-                "Watch x, from which y is computed. The value, or y, does not help.",
-                where=r"\.watch\((?!\[?x\b)",
-            ),
-            Mistake(
-                raises, "value is a plain number, which no tape can watch. Watch the tensor.", where=r"\.watch\(value"
-            ),
-        ],
         hint=(
             "What must a tape be told of a constant, and when?",
             "The tape must know, before y is computed, that x matters. Which method of a tape says that?",

@@ -143,31 +143,24 @@ EXERCISES = (
     Exercise(
         "03.1",
         expect={"after one step": 2.5, "after two steps": 3.25},
-        mistakes=[
-            Mistake(
-                {"after one step": -0.5, "after two steps": -2.75},
-                "That is uphill: the slope is negative, and it is subtracted.",
-            ),
-            Mistake(
-                {"after one step": 7.0, "after two steps": 1.0},
-                "From 1 to 7 is the whole slope, 6. Multiply it by the learning rate.",
-            ),
-            Mistake(
-                {"after one step": 1.75, "after two steps": 2.3125},
-                "The derivative of (w - 4) ** 2 has a factor 2 in front of it.",
-            ),
-        ],
         slips={
             "after one step": {
                 -6.0: "-6 is the slope at 1. The new w is the old one, minus the rate times that.",
                 9.0: "9 is the loss at 1. The step uses its slope.",
                 1.5: "1.5 is the length of the step. Where does it lead to from 1?",
+                -0.5: "That is uphill: the slope is negative, and it is subtracted.",
+                7.0: "From 1 to 7 is the whole slope, 6. Multiply it by the learning rate.",
+                1.75: "The derivative of (w - 4) ** 2 has a factor 2 in front of it.",
+                1.25: "From 1 to 1.25 is the learning rate alone. Multiply it by the slope.",
                 4.0: "4 is the lowest point. One step of this rate does not get there.",
             },
             "after two steps": {
                 -3.0: "-3 is the slope after the first step. The new w is the old one, minus the rate times that.",
                 2.25: "2.25 is the loss after the first step. The step uses its slope.",
                 0.75: "0.75 is the length of the second step. Where does it lead to?",
+                1.75: "That is uphill: the slope at 2.5 is negative, and it is subtracted.",
+                5.5: "From 2.5 to 5.5 is the whole slope, 3. Multiply it by the learning rate.",
+                2.5: "2.5 is where w is before the second step.",
                 4.0: "The second step is not as long as the first: the slope is another one where w is by then.",
             },
         },
@@ -206,17 +199,12 @@ EXERCISES = (
                 "Leave out w =.",
                 where=r"\bw = w\.assign",
             ),
-            Mistake(
-                raises,
-                "w -= is not how a variable is changed. The message says which method is.",
-                where="-=",
-                error="not supported",
-            ),
-            Mistake(
-                _holding(lambda f, start, steps: start),
-                "The variable still holds what it held at the start. Which method changes it?",
-            ),
         ],
+        changes={
+            "w.assign_sub(0.1 * tape.gradient(loss, w)) => pass": (
+                "The variable still holds what it held at the start. Which method changes it?"
+            ),
+        },
         hint=(
             "What happens once, before the loop, and what in each step? And what does the tape of the next step watch?",
             "Once: w = tf.Variable(start). In each step a new tape, the loss inside of its block, the gradient, and a "
@@ -258,26 +246,19 @@ EXERCISES = (
                 sum,
                 "The sum is right, but it is a plain number. Hand back the variable itself: return total.",
             ),
-            Mistake(
-                _holding(lambda numbers: numbers[-1]),
-                "Only the last number is in the box. Is the box made once, and which method adds to what is in it?",
-            ),
-            Mistake(
-                _holding(lambda numbers: 0.0),
-                "The variable holds 0. A sum like total + number alone does not change it: what is put into the box "
-                "for each number?",
-            ),
-            Mistake(
-                _holding(lambda numbers: numbers[0]),
-                "Only the first number is in the box. Is there a loop, and is the return after it, not inside?",
-            ),
-            Mistake(
-                raises,
-                "total += is not how a variable is changed. The message says which method is.",
-                where=r"\+=",
-                error="not supported",
-            ),
         ],
+        changes={
+            "assign_add => assign": (
+                "Only the last number is in the box. Is the box made once, and which method adds to what is in it?"
+            ),
+            "total.assign_add(number) => pass": (
+                "The variable holds 0. A sum like total + number alone does not change it: what is put "
+                "into the box for each number?"
+            ),
+            "in numbers => in numbers[:1]": (
+                "Only the first number is in the box. Is there a loop, and is the return after it, not inside?"
+            ),
+        },
         hint=(
             "What is in the box at first, and what after each number?",
             "Go through the numbers in a loop, and add each of them to the variable. After the loop, hand back the "
@@ -310,18 +291,18 @@ EXERCISES = (
         cases=[([1.0, 3.0, 2.0], 0.5), ([4.0, 0.0, 0.0, 8.0], 0.25), ([2.0, 2.5], 0.1)],
         also=_a_variable_remembers,
         changes={
-            ("average.numpy()", "average"): (
+            "average.numpy() => average": (
                 "All of them are the last state. Is the variable itself in the list, the box? Append what it holds, "
                 "average.numpy()."
             ),
-            ("average.numpy()", "number"): (
+            "average.numpy() => number": (
                 "These are the numbers themselves. The average moves a fraction of the distance only, rate * (number - "
                 "average), and what it holds then is appended."
             ),
-            ("average.assign_add(rate * (number - average))", "pass"): (
+            "average.assign_add(rate * (number - average)) => pass": (
                 "All of them are the first number. Which method changes what average holds?"
             ),
-            ("numbers[0]", "0.0"): ("Begin with the first number, as it is in the list."),
+            "numbers[0] => 0.0": ("Begin with the first number, as it is in the list."),
         },
         hint=(
             "How far is it from the average to the number? Which fraction of that distance should the average move?",

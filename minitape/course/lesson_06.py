@@ -178,14 +178,14 @@ EXERCISES = (
         also=_stopped_by_the_program,
         cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
         changes={
-            ("tf.stop_gradient(b)", "b"): ("b is still told to move: on one of its paths there is no stop."),
-            ("a, tf.stop_gradient(b)", "tf.stop_gradient(a), b"): (
+            "tf.stop_gradient(b) => b": ("b is still told to move: on one of its paths there is no stop."),
+            "a, tf.stop_gradient(b) => tf.stop_gradient(a), b": (
                 "a gets None, and b a number. The one that should not move is b."
             ),
-            ("distance(a, tf.stop_gradient(b))", "tf.stop_gradient(distance(a, b))"): (
+            "distance(a, tf.stop_gradient(b)) => tf.stop_gradient(distance(a, b))": (
                 "Now neither of them moves. Does distance get the variable a itself, and is b alone stopped?"
             ),
-            ("distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 2"): (
+            "distance(a, tf.stop_gradient(b)) => (a - tf.stop_gradient(b)) ** 2": (
                 "That is right for (a - b) ** 2 only. Call distance, which may be another function, with a and the "
                 "stopped b."
             ),
@@ -202,24 +202,24 @@ EXERCISES = (
         expect=lambda rest, value: [float(round(value)), rest.derivative(float(round(value)))],
         cases=[(REST, 2.64), (REST, -1.2), (Polynomial(1, 3, 1), 0.4), (REST, 2.5)],
         changes={
-            ("x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x)"): (
+            "x + tf.stop_gradient(tf.round(x) - x) => tf.round(x)": (
                 "The value is right, and no gradient passes: neither tf.round nor a stop lets one through. On which "
                 "other path could it come?"
             ),
-            ("tf.stop_gradient(tf.round(x) - x)", "tf.round(x) - x"): (
+            "tf.stop_gradient(tf.round(x) - x) => tf.round(x) - x": (
                 "The value is right, and the gradient is 0. Is x multiplied by 0, or there with a plus and with a "
                 "minus, whose gradients cancel?"
             ),
-            ("x + tf.stop_gradient(tf.round(x) - x)", "x"): (
+            "x + tf.stop_gradient(tf.round(x) - x) => x": (
                 "A gradient comes through, but the value is x itself, not rounded."
             ),
-            ("tf.round(x) - x", "tf.round(x)"): (
+            "tf.round(x) - x => tf.round(x)": (
                 "The value is x plus the rounded one. Add to x what is missing: round(x) - x."
             ),
-            ("x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x) + tf.stop_gradient(x - tf.round(x))"): (
+            "x + tf.stop_gradient(tf.round(x) - x) => tf.round(x) + tf.stop_gradient(x - tf.round(x))": (
                 "The value is that of x, and no gradient passes. It should be the other way round."
             ),
-            ("x + tf.stop", "tf.stop"): ("The value is round(x) - x. Add that to x, unstopped."),
+            "x + tf.stop => tf.stop": ("The value is round(x) - x. Add that to x, unstopped."),
         },
         hint=(
             "Which number must be added to x to get tf.round(x)?",
@@ -235,21 +235,19 @@ EXERCISES = (
         cases=FACTORS,
         from_tape="The numbers are right, and the last is not what the tape gave. Let y itself hold the factor back.",
         changes={
-            (" + tf.stop_gradient(x - factor * x)", ""): (
+            " + tf.stop_gradient(x - factor * x) => ": (
                 "The gradient has the factor, but the value has it, too. Add what is missing to x, stopped."
             ),
-            ("factor * x + tf.stop_gradient(x - factor * x)", "x"): (
+            "factor * x + tf.stop_gradient(x - factor * x) => x": (
                 "The value is right, and the whole gradient passes. Only factor times as much should."
             ),
-            ("factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(factor * x) + x - factor * x"): (
+            "factor * x + tf.stop_gradient(x - factor * x) => tf.stop_gradient(factor * x) + x - factor * x": (
                 "The value is right, and the gradient has 1 - factor. Stop the part without the factor, not the other."
             ),
-            ("factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(x)"): (
+            "factor * x + tf.stop_gradient(x - factor * x) => tf.stop_gradient(x)": (
                 "The value is right, and no gradient passes. Which part should not be stopped?"
             ),
-            ("(x - factor * x)", "(x)"): (
-                "The value is factor * x + x. Add only what is missing from factor * x to x."
-            ),
+            "(x - factor * x) => (x)": ("The value is factor * x + x. Add only what is missing from factor * x to x."),
         },
         hint=(
             "Which expression has the gradient factor? And what is missing from its value?",

@@ -21,11 +21,6 @@ STEEP = UnknownFunction("x[0] ** 3 + x[0] * x[1]", lambda x: x[0] ** 3 + x[0] * 
 Pair = Sequence[float]
 
 
-def _gradient(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:
-    x, y = point
-    return np.array([y * y, 2 * x * y] if f is BENT else [3 * x * x + y, x])
-
-
 def _hessian(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:
     x, y = point
     return np.array([[0.0, 2 * y], [2 * y, 2 * x]] if f is BENT else [[6 * x, 1.0], [1.0, 0.0]])
@@ -167,17 +162,17 @@ with tf.GradientTape(persistent=True) as first:
         expect=lambda f, value: f.derivative(value) + _of_penalty(f, value),
         cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
         changes={
-            ("y + slope * slope", "y"): (
+            "y + slope * slope => y": (
                 "That is the gradient of f(x) alone. For the rest, a tape must have recorded how the slope comes from "
                 "x. Is one on when the slope is asked for, and is the slope cut nowhere?"
             ),
-            ("y + slope * slope", "slope * slope"): (
+            "y + slope * slope => slope * slope": (
                 "That is the gradient of slope * slope alone. f(x) is in the loss, too."
             ),
-            ("slope * slope", "slope"): (
+            "slope * slope => slope": (
                 "That is the gradient of y + slope. The slope should be in the loss times itself."
             ),
-            ("outer.gradient(loss, x)", "loss"): ("That is the loss. Give back its gradient with respect to x."),
+            "outer.gradient(loss, x) => loss": ("That is the loss. Give back its gradient with respect to x."),
         },
         hint=(
             "Which two terms does the loss have, and which tape must have recorded each of them?",
@@ -205,32 +200,32 @@ with tf.GradientTape(persistent=True) as first:
         expect=lambda f, value: newton(f, value),
         cases=[(F, 2.0), (G, 1.0), (G, -2.0), (F, 0.5)],  # the last bends downwards
         changes={
-            ("bend(x)", "abs(bend(x))"): ("Divide by the second derivative as it is, also where it is negative."),
-            (" / bend(x)", ""): ("That is x minus the whole slope. Divide the slope by the second derivative."),
-            ("x - slope", "x + slope"): ("The sign is wrong: go against the slope, so subtract."),
-            ("bend(x)", "slope(slope(x))"): (
+            "bend(x) => abs(bend(x))": ("Divide by the second derivative as it is, also where it is negative."),
+            " / bend(x) => ": ("That is x minus the whole slope. Divide the slope by the second derivative."),
+            "x - slope => x + slope": ("The sign is wrong: go against the slope, so subtract."),
+            "bend(x) => slope(slope(x))": (
                 "derivative(f)(derivative(f)(x)) is the slope at another place. How fast the slope changes is the "
                 "derivative of the function derivative(f)."
             ),
-            ("slope(x) / bend(x)", "f(x) / slope(x)"): (
+            "slope(x) / bend(x) => f(x) / slope(x)": (
                 "That step looks for a zero of the function. Here we look for a zero of its slope."
             ),
-            ("x - slope", "slope"): ("That is how far to go. Subtract it from x."),
-            ("slope(x) / bend(x)", "bend(x) / slope(x)"): (
+            "x - slope => slope": ("That is how far to go. Subtract it from x."),
+            "slope(x) / bend(x) => bend(x) / slope(x)": (
                 "The fraction is upside down: the slope is above, the second derivative below."
             ),
-            ("x - slope(x) / bend(x)", "(x - slope(x)) / bend(x)"): (
+            "x - slope(x) / bend(x) => (x - slope(x)) / bend(x)": (
                 "That is (x - slope) / second derivative. Only the slope is divided: mind the brackets."
             ),
-            ("/ bend", "* bend"): (
+            "/ bend => * bend": (
                 "That is x minus slope times second derivative. Where the slope changes fast, a step should be short: "
                 "divide."
             ),
-            ("slope(x) / bend(x)", "0.1 * slope(x)"): (
+            "slope(x) / bend(x) => 0.1 * slope(x)": (
                 "That is a step of gradient descent. Newton's method has no learning rate: it divides by the second "
                 "derivative."
             ),
-            ("return x", "x = x - slope(x) / bend(x)\n    return x"): (
+            "return x => x = x - slope(x) / bend(x)\n    return x": (
                 "That is two steps. Write a single one, without a loop."
             ),
         },
@@ -249,19 +244,19 @@ with tf.GradientTape(persistent=True) as first:
         cases=[(BENT, [1.0, 2.0], [1.0, 1.0]), (STEEP, [1.0, 2.0], [1.0, -1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
         mistakes=[
             Mistake(_hessian, "That is the whole Hessian. Only one number of it is wanted."),
-            Mistake(_gradient, "That is the gradient. The direction has not been used yet."),
-            Mistake(
-                _product,
-                "That is the Hessian times the direction. Multiply by the direction once more, and add up.",
-            ),
-            Mistake(
-                lambda f, point, direction: _gradient(f, point, direction) @ np.array(direction),
-                "That is the slope in the direction. How does it change along the direction?",
-            ),
         ],
         changes={
-            ("tf.reduce_sum(product * direction)", "product * direction"): ("Two numbers are left. Add them up."),
-            ("product * direction", "product"): (
+            "tf.reduce_sum(product * direction) => derivative(f)(x)": (
+                "That is the gradient. The direction has not been used yet."
+            ),
+            "tf.reduce_sum(product * direction) => product": (
+                "That is the Hessian times the direction. Multiply by the direction once more, and add up."
+            ),
+            "hessian_vector_product(f, x, direction) => derivative(f)(x)": (
+                "That is the slope in the direction. How does it change along the direction?"
+            ),
+            "tf.reduce_sum(product * direction) => product * direction": ("Two numbers are left. Add them up."),
+            "product * direction => product": (
                 "That is the sum of the Hessian times the direction. Multiply by the direction once more, and then add "
                 "up."
             ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import say
-from .exercise import Exercise, Mistake, gives_none, raises
+from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, UnknownFunction, descend
 
 if TYPE_CHECKING:
@@ -124,6 +124,11 @@ EXERCISES = (
         slips={
             1: {
                 4.0: "When z is computed, x does not hold 2 any more. What does it hold?",
+                15.0: "15 is what x holds when z is computed. How fast does x * x grow there?",
+                225.0: "225 is z itself, 15 * 15. How fast does it grow with x?",
+                6.0: "6 is 2 * 3. x holds 3 times y when z is computed, which is 15.",
+                10.0: "10 is 2 times y. x holds 3 times y when z is computed.",
+                90.0: "90 is 2 * 15 * 3, with respect to y, if a tape went back through assign. Here x is asked for.",
                 None: "z is computed from x: there is a path. It ends at x.",
             },
             2: {
@@ -152,26 +157,14 @@ def gradient_for_y(f, a, b):
         z = f(x)
     return tape.gradient(z, y)
 """,
-        mistakes=[
-            Mistake(
-                gives_none,
-                "x.assign(...) stores the sum, too: the variable forgets where it came from. Who else could hold it?",
-                where=r"\.assign\(",
-            ),
-            Mistake(
-                gives_none,
-                "assign_add is still there, and no gradient goes back through it.",
-                where=r"\.assign_add\(",
-            ),
-        ],
         changes={
-            ("(z, y)", "(z, x)"): (
+            "(z, y) => (z, x)": (
                 "That is the gradient with respect to x, or to the sum. With respect to y: how does the sum grow "
                 "with y?"
             ),
-            ("x + 2.0 * y", "2.0 * y"): "That is the slope of f(2 * y). Call f with the sum x + 2 * y.",
-            ("x + 2.0 * y", "x + y"): "That is the slope of f(x + y). Call f with the sum x + 2 * y.",
-            ("tape.gradient(z, y)", "0.0"): (
+            "x + 2.0 * y => 2.0 * y": "That is the slope of f(2 * y). Call f with the sum x + 2 * y.",
+            "x + 2.0 * y => x + y": "That is the slope of f(x + y). Call f with the sum x + 2 * y.",
+            "tape.gradient(z, y) => 0.0": (
                 "A zero says that z does not depend on y. It does: compute x + 2 * y inside the block."
             ),
         },
@@ -189,6 +182,10 @@ def gradient_for_y(f, a, b):
             16.0: "16 is 2 * 4 and once more 2 * 4. When u was computed, x held 1.",
             8.0: "8 is what comes back from v. u was computed from x as well.",
             2.0: "2 is what comes back from u. v was computed from x as well.",
+            17.0: "17 is y itself, 1 + 16. How fast does it grow with x?",
+            5.0: "5 is 1 + 4, the two values of x. How fast does x * x grow at each of them?",
+            0.0: "0 would say that y does not depend on x. Both u and v were computed from x.",
+            32.0: "32 is 2 * 16. The slope of x * x is twice x, not twice x * x.",
             4.0: "4 is 2 * 1 and once more 2 * 1. When v was computed, x held 4.",
         },
         hint=(
@@ -233,8 +230,12 @@ def gradient_for_y(f, a, b):
                 "Leave out w =.",
                 where=r"\bw = w\.assign",
             ),
-            Mistake(lambda loss_of, steps: 0.0, "That is 0, what w holds at first. Which line changes what it holds?"),
         ],
+        changes={
+            "w.assign_sub(0.25 * tape.gradient(loss, w)) => pass": (
+                "That is 0, what w holds at first. Which line changes what it holds?"
+            ),
+        },
         hint=(
             "What does each step do with the gradient, and what does the function give back?",
             "After the block, subtract the learning rate times the gradient from what w holds.",
@@ -248,16 +249,12 @@ def gradient_for_y(f, a, b):
         cases=[(POINTS, X), (OTHERS, OTHER_X)],
         rtol=0.01,
         of_wrong=_not_there,
-        mistakes=[
-            Mistake(
-                lambda loss_of, x: [0.0, 0.0],
-                "Both numbers are 0. Are w and b changed in each step?",
+        changes={
+            "range(500) => range(0)": "Both numbers are 0. Are w and b changed in each step?",
+            "b.assign_sub(0.1 * db) => pass": (
+                "Your line goes through the origin: b is 0. Ask for the gradients of both, and change both."
             ),
-            Mistake(
-                lambda loss_of, x: [float(np.dot(x, loss_of.points) / np.dot(x, x)), 0.0],
-                "Your line goes through the origin: b is 0. Ask for the gradients of both, and change both.",
-            ),
-        ],
+        },
         hint=(
             "Which two numbers does your loop change, and does the loss fall with each step?",
             "The loop of this lesson, with the loss loss_of(w * x + b). Try 500 steps with the learning rate 0.1.",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 F, G = TracedNumber(0, 0, 1), TracedNumber(1, -2, 0, 1)
 GROWS, TURNS = TracedNumber(1, 0, 0.5), TracedNumber(-1, 2)
-HILL, STEEP, LINE = Polynomial(0, 12, -4), Polynomial(0, 2, 0, 1), Polynomial(-1, 2)
+HILL, STEEP, FALLS = Polynomial(0, 12, -4), Polynomial(0, 2, 0, 1), Polynomial(1, -2)
 FLAT = Polynomial(0, 0, 1)  # where it is 0 it is level, so each correction halves the angle only: ten are not nine
 
 
@@ -167,6 +167,24 @@ EXERCISES = (
     Exercise(
         "10.1",
         expect=[5.0, 16.0, None, 0.0],
+        slips={
+            1: {2.0: "A: 2 is the slope of x * x. At x = 1 that branch does not run."},
+            2: {
+                2.0: "B: 2 is one iteration. The loop goes on while y is below 10.",
+                4.0: "B: after two iterations y is 4, which is below 10.",
+                8.0: "B: after three iterations y is 8, which is below 10.",
+                32.0: "B: after four iterations y is 16, and the loop ends.",
+                10.0: "B: 10 is in the condition, which only decides how often the loop runs.",
+            },
+            3: {
+                7.0: "C: 7 is y itself. The branch that ran does not use x.",
+                1.0: "C: 1 is the slope of the other branch.",
+            },
+            4: {
+                -2.0: "D: -2 is the slope of x * x. At x = -1 tf.where takes the 0.0.",
+                1.0: "D: 1 is x * x at -1. tf.where takes the 0.0, and the slope is asked for.",
+            },
+        },
         hint=(
             "Which lines of each program run?",
             "A: at x = 1 the condition is False. B: how many times does the loop run, from 1 to 10 or more? C: the "
@@ -239,9 +257,23 @@ def two_slopes(f, value):
     Exercise(
         "10.3",
         expect={"A": 1, "B": 2, "C": 3, "D": 1},
-        mistakes=[
-            Mistake({"A": 2, "C": 6, "D": 2}, "At the second call only the recording runs: no Python, no print."),
-        ],
+        slips={
+            "A": {2: "A: 2 is once for each call. At the second call only the recording runs: no Python, no print."},
+            "B": {
+                1: "B: 1 is once for each trace. tf.print is in the recording, which runs at each call.",
+                0: "B: tf.print is in the recording, and the recording runs.",
+            },
+            "C": {
+                6: "C: 6 is three times for each call. At the second call no Python runs.",
+                1: "C: 1 would be a body that Python runs once. range is Python's own loop.",
+            },
+            "D": {
+                0: "D: Python runs the body once, so that it can be recorded.",
+                2: "D: 2 is once for each call. At the second call no Python runs.",
+                3: "D: 3 is once for each iteration. The iterations are those of the recording, without Python.",
+                6: "D: 6 is once for each iteration of each call. The iterations are those of the recording.",
+            },
+        },
         hint=(
             "Who prints each letter: Python, while tracing, or the recording, each time?",
             "A: print is Python's, and runs while f is traced. B: tf.print is in the recording, which runs at each "
@@ -257,22 +289,12 @@ def two_slopes(f, value):
         expect=_repeated,
         cases=[(F, 1.5, 3), (G, 0.5, 3), (GROWS, 1.0, 4), (TURNS, -2.0, 1)],
         mistakes=[
-            Mistake(
-                lambda f, value, times: times * f.derivative(value),
-                "That is the slope of one f, so many times. Each iteration should apply f to the result before it.",
-            ),
-            Mistake(
-                lambda f, value, times: 1.0,
-                "The slope is 1, as that of x itself. Which line gives the name y to a new value?",
-            ),
             Mistake(raises, "times is a tensor. Use tf.while_loop.", where=r"(?m)^ *for .*(in times\b|\.numpy\()"),
-            Mistake(
-                raises,
-                "The loop belongs in the recording: leave @tf.function where it is.",
-                error="traced one",
-            ),
         ],
         also=_looped,
+        changes={
+            "k, y = tf => tf": "The slope is 1, as that of x itself. Which line gives the name y to a new value?",
+        },
         hint=(
             "times is another number in another call. Is the loop an operation, and what does its body take and give?",
             "Use tf.while_loop with two variables, a counter and y, and apply f to y each time.",
@@ -283,6 +305,25 @@ def two_slopes(f, value):
     Exercise(
         "10.5",
         expect={"A": 1, "B": 2, "C": 3, "D": 2},
+        slips={
+            "A": {
+                2: "A: 2 is one for each value. Of a tensor, only shape and dtype count.",
+                3: "A: 3 is one for each call. Of a tensor, only shape and dtype count.",
+            },
+            "B": {
+                1: "B: 1 would be right for tensors. The value of a Python number is part of the recording.",
+                3: "B: 3 is one for each call. At the last one there is a recording of 1.0 already.",
+            },
+            "C": {
+                1: "C: the shapes (2,) and (1,) need a recording each.",
+                2: "C: 2 is the number of shapes. Integers need a recording of their own.",
+            },
+            "D": {
+                1: "D: 1 is that of the five tensors. 5 is a Python number.",
+                5: "D: the five tensors have one shape and one dtype.",
+                6: "D: 6 is one for each call. The five tensors have one shape and one dtype.",
+            },
+        },
         hint=(
             "For each call: is there a recording already for this kind of input?",
             "A: of a tensor only shape and dtype count, not its value. B: a Python number is part of the recording; "
@@ -297,7 +338,7 @@ def two_slopes(f, value):
     Exercise(
         "10.6",
         expect=_aimed,
-        cases=[(HILL, 7.0), (STEEP, 3.0), (LINE, 3.0), (FLAT, 0.0)],
+        cases=[(HILL, 7.0), (STEEP, 3.0), (FALLS, -3.0), (FLAT, 0.0)],
         hint=(
             "By how much does the miss grow if the angle grows by 1? So how far must the angle go back?",
             "Ask the tape for the gradient of miss with respect to angle, and subtract miss divided by it from the "

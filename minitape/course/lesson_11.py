@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.tensor.convert import convert_to_tensor
-from .exercise import Exercise, Mistake
+from .exercise import Exercise
 from .unknown import Polynomial
 
 if TYPE_CHECKING:
@@ -109,13 +109,21 @@ EXERCISES = (
     Exercise(
         "11.1",
         expect=[2.386294, -1.0],
-        mistakes=[Mistake([4.0, -4.0], "That is the first branch. Is the size of x at most m?")],
         slips={
             2: {
                 1.0: "The value is right. The derivative of log(x ** 2) is 2 / x.",
+                -4.0: "-4 is the derivative of x ** 2. The second branch runs.",
+                2.0: "That is 2 / 1. x is -2.",
+                -2.0: "-2 is x itself.",
+                0.25: "0.25 is 1 / x ** 2. What is inside of the logarithm grows with x, too: by 2 * x.",
                 -0.5: "The value is right. log(x ** 2) is twice the log of the size of x.",
             },
-            1: {1.386294: "The derivative is right. With m = 1, y is 1 + log(x ** 2)."},
+            1: {
+                1.693147: "That is 1 + log(2), without the square.",
+                5.0: "5 is 1 + x ** 2, without the logarithm.",
+                1.0: "1 is what is there beside the logarithm of x ** 2.",
+                1.386294: "The derivative is right. With m = 1, y is 1 + log(x ** 2).",
+            },
         },
         hint=(
             "Which branch runs?",
@@ -130,14 +138,15 @@ EXERCISES = (
         "11.2",
         expect=_distance,
         cases=[(1.0, 3.0, 4.0), (2.0, -1.0, 0.5), (-1.0, 0.0, 2.0)],
-        mistakes=[
-            Mistake(lambda upstream, x, y: _distance(1.0, x, y), "The upstream gradient is missing: multiply by it."),
-            Mistake(
-                lambda upstream, x, y: (upstream * x, upstream * y),
-                "That is upstream times x, and times y, and not divided by the distance z. (The derivative of x * x is "
-                "2 * x, and the root brings 1 / (2 * z).)",
+        changes={
+            "return upstream * x / z, upstream * y / z => return x / z, y / z": (
+                "The upstream gradient is missing: multiply by it."
             ),
-        ],
+            "return upstream * x / z, upstream * y / z => return upstream * x, upstream * y": (
+                "That is upstream times x, and times y, and not divided by the distance z. (The "
+                "derivative of x * x is 2 * x, and the root brings 1 / (2 * z).)"
+            ),
+        },
         hint=(
             "How does z change with x, and how much of that is wanted?",
             "Compute z first. The slope with respect to x is x / z. The upstream gradient comes times that.",
@@ -151,23 +160,20 @@ EXERCISES = (
         cases=CASES,
         also=_by_a_rule,
         from_tape="The number is right, and it is not what the tape gave. Let the rule grad halve it.",
-        mistakes=[
-            Mistake(
-                lambda f, rest, value: rest.derivative(0.5 * f._compute(value)) * f.derivative(value),
-                "That is the result if the forward value is halved. It passes as it is; the rule halves the gradient.",
+        changes={
+            (
+                "return 0.5 * upstream\n"
+                "\n        return tf.identity(x), grad => return upstream\n\n        return 0.5 * x, grad"
+            ): ("That is the result if the forward value is halved. It passes as it is; the rule halves the gradient."),
+            "0.5 * upstream => upstream": (
+                "That is the whole slope. Does grad give back half of what it gets, and is halve called after f?"
             ),
-            Mistake(
-                lambda f, rest, value: 2.0 * _halved(f, rest, value),
-                "That is the whole slope. Does grad give back half of what it gets, and is halve called after f?",
+            "0.5 * upstream => 0.5": (
+                "That is half of the slope of f, and that of rest is missing. Is rest called, and does "
+                "grad hand on half of upstream, which comes from there?"
             ),
-            Mistake(
-                lambda f, rest, value: 0.5 * f.derivative(value),
-                "That is half of the slope of f, and that of rest is missing. Is rest called, and does grad "
-                "hand on half "
-                "of upstream, which comes from there?",
-            ),
-            Mistake(lambda f, rest, value: 0.0, "The slope is 0. The rule must hand on a part of what it gets."),
-        ],
+            "0.5 * upstream => 0.0 * upstream": "The slope is 0. The rule must hand on a part of what it gets.",
+        },
         hint=(
             "Which value should halve give, and what should grad hand on?",
             "grad gets the upstream gradient, and gives back what goes to x: half of it.",
@@ -184,24 +190,21 @@ EXERCISES = (
         ],
         order=0,
         changes={
-            ("1.0 - 1.0 / (1.0 + tf.exp(x))", "tf.exp(x) / (1.0 + tf.exp(x))"): (
+            "1.0 - 1.0 / (1.0 + tf.exp(x)) => tf.exp(x) / (1.0 + tf.exp(x))": (
                 "At 1000 that is infinite over infinite, which is NaN. Divide both by exp(x), or write it as 1 minus "
                 "something that becomes 0."
             ),
-            ("upstream * (1.0 - 1.0 / (1.0 + tf.exp(x)))", "1.0 - 1.0 / (1.0 + tf.exp(x))"): (
+            "upstream * (1.0 - 1.0 / (1.0 + tf.exp(x))) => 1.0 - 1.0 / (1.0 + tf.exp(x))": (
                 "The slope is right. Multiply it by upstream, by what arrives."
             ),
-            ("1.0 - 1.0 / (1.0 + tf.exp(x))", "1.0 / (1.0 + tf.exp(x))"): (
+            "1.0 - 1.0 / (1.0 + tf.exp(x)) => 1.0 / (1.0 + tf.exp(x))": (
                 "That falls as x grows. The slope of log(1 + exp(x)) rises, from 0 to 1."
             ),
-            (
-                "1.0 - 1.0 / (1.0 + tf.exp(x))",
-                "1.0 / (1.0 + tf.exp(x)) - 1.0",
-            ): "The sign: the slope rises from 0 to 1.",
-            ("1.0 - 1.0 / (1.0 + tf.exp(x))", "1.0"): (
+            "1.0 - 1.0 / (1.0 + tf.exp(x)) => 1.0 / (1.0 + tf.exp(x)) - 1.0": "The sign: the slope rises from 0 to 1.",
+            "1.0 - 1.0 / (1.0 + tf.exp(x)) => 1.0": (
                 "So it is where x is large. At 0 the slope is a half, and far below 0 it is 0."
             ),
-            ("1.0 - 1.0 / (1.0 + tf.exp(x))", "tf.math.log(1.0 + tf.exp(x))"): (
+            "1.0 - 1.0 / (1.0 + tf.exp(x)) => tf.math.log(1.0 + tf.exp(x))": (
                 "That is upstream times the value of the function. The rule needs its slope."
             ),
         },
@@ -238,26 +241,14 @@ EXERCISES = (
         expect=_through_sign,
         cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (F, -1.5), (REST, 0.95), (F, 1.05), (REST, 3.0)],
         also=_of_many,
-        mistakes=[
-            Mistake(
-                lambda rest, value: rest.derivative(math.copysign(1.0, value)),
-                "All of it is handed on, for each x. What should go on where x lies outside of -1 to 1?",
+        changes={
+            "tf.where(tf.abs(x) < 1.0, upstream, 0.0) => upstream": (
+                "All of it is handed on, for each x. What should go on where x lies outside of -1 to 1?"
             ),
-            Mistake(
-                lambda rest, value: float(abs(value) < 1.0),
-                "Between -1 and 1 the slope is 1, whatever rest is. Where is upstream?",
-            ),
-            Mistake(
-                lambda rest, value: 0.0,
-                "The condition looks at the amount that arrives. It should look at x: where does x lie?",
-                where=r"abs\(upstream\)",
-            ),
-            Mistake(lambda rest, value: 0.0, "Nothing is handed on. Between -1 and 1, upstream should be."),
-            Mistake(
-                lambda rest, value: rest.derivative(math.copysign(1.0, value)) * (abs(value) >= 1.0),
-                "The two cases are swapped: hand on where x lies between -1 and 1.",
-            ),
-        ],
+            "1.0, upstream => 1.0, 1.0": "Between -1 and 1 the slope is 1, whatever rest is. Where is upstream?",
+            "upstream, 0.0 => 0.0, 0.0": "Nothing is handed on. Between -1 and 1, upstream should be.",
+            "upstream, 0.0 => 0.0, upstream": "The two cases are swapped: hand on where x lies between -1 and 1.",
+        },
         hint=(
             "What should be handed on where x lies between -1 and 1, and what elsewhere?",
             "tf.where takes a condition, what to give where it holds, and what to give elsewhere.",

@@ -181,21 +181,21 @@ EXERCISES = (
         ],
         rtol=1e-10,
         changes={
-            ("g * (1.0 - z * z)", "1.0 - z * z"): "What about g, the amount that has arrived? Multiply by it.",
-            ("z * z", "x * x"): "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?",
-            ("(1.0 - z * z)", "1.0 - z * z"): (
+            "g * (1.0 - z * z) => 1.0 - z * z": "What about g, the amount that has arrived? Multiply by it.",
+            "z * z => x * x": "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?",
+            "(1.0 - z * z) => 1.0 - z * z": (
                 "That is g - z * z. In brackets, g is multiplied by all of it: g * (1.0 - z * z)."
             ),
-            ("z * z", "z"): "That is g times 1 - tanh(x). The square is missing: z * z.",
-            ("z * z", "math.tanh(z) ** 2"): (
+            "z * z => z": "That is g times 1 - tanh(x). The square is missing: z * z.",
+            "z * z => math.tanh(z) ** 2": (
                 "That is 1 - tanh(z) ** 2. But z is tanh(x) already: no tanh of it is needed."
             ),
-            ("z * z", "math.tanh(x) ** 2"): (
+            "z * z => math.tanh(x) ** 2": (
                 "For single numbers it is right. But a row may hold an array. You need no tanh: z is tanh(x) already."
             ),
-            ("1.0 - z * z", "z"): "That is the rule of exp. The derivative of tanh is 1 - tanh(x) ** 2.",
-            (" * (1.0 - z * z)", ""): "That is g itself. Multiply it by the derivative of tanh.",
-            ("),)", "))"): "The amount is right. Give it back as a tuple: (amount,), with a comma.",
+            "1.0 - z * z => z": "That is the rule of exp. The derivative of tanh is 1 - tanh(x) ** 2.",
+            " * (1.0 - z * z) => ": "That is g itself. Multiply it by the derivative of tanh.",
+            "),) => ))": "The amount is right. Give it back as a tuple: (amount,), with a comma.",
         },
         hint=(
             "What is the derivative of tanh, and what has arrived?",
@@ -209,9 +209,8 @@ EXERCISES = (
         expect=_learn,
         cases=CASES,
         changes={
-            ("rate * ", ""): "That is the result of the learning rate 1. Which one is asked for?",
-            ("zip(now, gradients)", "zip(now, gradients[::-1])"): "Each number moves by the gradient of another one.",
-            ("zip(now, gradients)", "zip(start, gradients)"): (
+            "zip(now, gradients) => zip(now, gradients[::-1])": "Each number moves by the gradient of another one.",
+            "zip(now, gradients) => zip(start, gradients)": (
                 "Each step begins at the start again. It begins where the last one led: now."
             ),
         },
@@ -237,21 +236,21 @@ EXERCISES = (
             (_some(5, 2), _some(5, 2), _some(5, 2), _some(2)),
         ],
         changes={
-            ("g.sum(axis=0)", "g"): (
+            "g.sum(axis=0) => g": (
                 "The amount for b has the shape of g. A gradient has the shape of its source: b is a vector."
             ),
-            ("sum(axis=0)", "mean(axis=0)"): (
+            "sum(axis=0) => mean(axis=0)": (
                 "b gets the mean of the rows. It was added to each row, and what comes back is added, too."
             ),
-            ("axis=0", "axis=1"): ("b gets one number for each row. It has one for each column: axis=0."),
-            ("axis=0", ""): "b gets a single number, the sum of all of g. It has one number for each column: axis=0.",
-            (".sum(axis=0)", "[-1]"): "That is what one row hands back. b was added to all of them.",
-            (".sum(axis=0)", "[0]"): "That is what the first row hands back. b was added to all rows.",
-            ("(g, g.sum(axis=0))", "(g.sum(axis=0), g)"): "The two amounts are swapped: that for x comes first.",
-            ("(g, g.sum(axis=0))", "(0 * x + 1.0, 0 * b + len(x))"): (
+            "axis=0 => axis=1": ("b gets one number for each row. It has one for each column: axis=0."),
+            "axis=0 => ": "b gets a single number, the sum of all of g. It has one number for each column: axis=0.",
+            ".sum(axis=0) => [-1]": "That is what one row hands back. b was added to all of them.",
+            ".sum(axis=0) => [0]": "That is what the first row hands back. b was added to all rows.",
+            "(g, g.sum(axis=0)) => (g.sum(axis=0), g)": "The two amounts are swapped: that for x comes first.",
+            "(g, g.sum(axis=0)) => (0 * x + 1.0, 0 * b + len(x))": (
                 "What about g, the amount that has arrived? Each number of it is handed on."
             ),
-            ("return (g,", "return (g * b,"): (
+            "return (g, => return (g * b,": (
                 "The amount for b is right. x is not multiplied by b: it is added, and gets g as it is."
             ),
         },
@@ -270,12 +269,12 @@ EXERCISES = (
             (_some(4, 3), _some(4, 3), _some(4, 5), _some(5, 3)),
         ],
         changes={
-            ("(g @ w.T, x.T @ g)", "(x.T @ g, g @ w.T)"): ("The two amounts are swapped: that for x comes first."),
-            ("(g @ w.T, x.T @ g)", "(w.T, x.T)"): (
+            "(g @ w.T, x.T @ g) => (x.T @ g, g @ w.T)": ("The two amounts are swapped: that for x comes first."),
+            "(g @ w.T, x.T @ g) => (w.T, x.T)": (
                 "What about g, the amount that has arrived? It is one of the two matrices in each product."
             ),
-            ("x.T @ g", "g.T @ x"): "The amount for x is right. That for w has its rows and columns swapped.",
-            ("g @ w.T", "w @ g.T"): "The amount for w is right. That for x has its rows and columns swapped.",
+            "x.T @ g => g.T @ x": "The amount for x is right. That for w has its rows and columns swapped.",
+            "g @ w.T => w @ g.T": "The amount for w is right. That for x has its rows and columns swapped.",
         },
         mistakes=[
             Mistake(

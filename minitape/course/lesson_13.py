@@ -227,6 +227,9 @@ NUMBERS = Exercise(
         48: "48 is 32 + 16: w1, and one of b1 and w2. All four are learned.",
         4: "There are four variables. How many numbers does each of them hold?",
         64: "Almost. b2 is a number, too.",
+        33: "33 is 32 + 1. b1 and w2 have 16 entries each.",
+        17: "17 is 16 + 1. w1 has an entry for each pair of an input and a hidden number.",
+        200: "200 is the number of points, which are not learned.",
         49: "49 is 32 + 16 + 1. b1 and w2 have 16 entries each.",
     },
     hint=(
@@ -241,30 +244,26 @@ STANDARDIZE = Exercise(
     expect=_standardized,
     cases=[(SEEN, OTHERS), (SEEN, SEEN), (OTHERS, SEEN)],
     changes={
-        ("mean(axis=0)) / seen.std(axis=0)", "mean()) / seen.std()"): (
+        "mean(axis=0)) / seen.std(axis=0) => mean()) / seen.std()": (
             "That is one mean for millimetres and grams together. Each column has its own: axis=0."
         ),
-        ("(measures - seen.mean(axis=0)) / seen.", "(measures - measures.mean(axis=0)) / measures."): (
+        "(measures - seen.mean(axis=0)) / seen. => (measures - measures.mean(axis=0)) / measures.": (
             "The new birds have got a mean and a spread of their own. Use those of the birds that were seen, or the "
             "same bird gets other numbers in other company."
         ),
-        (" / seen.std(axis=0)", ""): (
+        " / seen.std(axis=0) => ": (
             "The mean is subtracted. Divide by the spread, too: grams are still in the hundreds."
         ),
-        (
-            "(measures -",
-            "(seen -",
-        ): "Those are the birds that were seen. Standardize the measures that are handed in.",
-        (".std(", ".var("): "That is divided by the variance, which is the square of the standard deviation.",
-        ("std(axis=0)", "std(axis=0, ddof=1)"): "Your spread divides by n - 1. array.std(axis=0) divides by n.",
-        (
-            "mean(axis=0)) / seen.std(axis=0)",
-            "min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0))",
-        ): "That brings the birds that were seen between 0 and 1. Let their mean become 0, their standard deviation 1.",
-        ("(measures - seen.mean(axis=0))", "measures - seen.mean(axis=0)"): (
+        "(measures - => (seen -": "Those are the birds that were seen. Standardize the measures that are handed in.",
+        ".std( => .var(": "That is divided by the variance, which is the square of the standard deviation.",
+        "std(axis=0) => std(axis=0, ddof=1)": "Your spread divides by n - 1. array.std(axis=0) divides by n.",
+        "mean(axis=0)) / seen.std(axis=0) => min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0))": (
+            "That brings the birds that were seen between 0 and 1. Let their mean become 0, their standard deviation 1."
+        ),
+        "(measures - seen.mean(axis=0)) => measures - seen.mean(axis=0)": (
             "That is measures - mean / spread: Python divides first. Put the difference in brackets."
         ),
-        ("(measures - seen.mean(axis=0))", "measures"): (
+        "(measures - seen.mean(axis=0)) => measures": (
             "The spread is right. Subtract the mean first: around which number do the values lie?"
         ),
     },

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..common.texts import say
 from .compare import in_order
-from .exercise import Exercise, Mistake, gives_none
+from .exercise import Exercise, Mistake
 from .unknown import Polynomial
 
 if TYPE_CHECKING:
@@ -88,14 +88,13 @@ EXERCISES = (
         "14.1",
         expect=["w2", "z"],
         view=in_order,
-        mistakes=[
-            Mistake(["w1", "w2"], "A broken path brings nothing. Is there a path from loss to w1 without a cross?"),
-            Mistake(["w1", "w2", "z"], "A broken path brings nothing. Go from z to w1: is there a cross?"),
-            Mistake(["w2"], "w2 is right. Which other nodes does the adjoint pass on its path to w2?"),
-            Mistake(["z"], "z is right. Which of its two inputs was not computed under no_grad?"),
-            Mistake(["features", "w2", "z"], "features was computed under no_grad. Does PyTorch send anything to it?"),
-            Mistake([], "Go back from loss. Are the first boxes dotted?"),
-        ],
+        reasons={
+            "w1": "A broken path brings nothing. Go from z to w1: is there a cross?",
+            "features": "features was computed under no_grad. Does PyTorch send anything to it?",
+            "hidden": "From z to hidden the only path goes through features. Is there a cross?",
+            "z": "z is not in the list. Which nodes does the adjoint pass on its path to w2?",
+            "w2": "w2 is not in the list. Which of the two inputs of z was not computed under no_grad?",
+        },
         hint=(
             "Which boxes have orange numbers?",
             "Go back from loss, against the arrows. Where do the lines with numbers end?",
@@ -107,13 +106,12 @@ EXERCISES = (
         "14.2",
         expect=["B", "D"],
         view=in_order,
-        mistakes=[
-            Mistake(["B"], "B is right. There is another one: a smooth curve may be as steep as you like."),
-            Mistake(["D"], "D is right. There is another one: the plainest of all."),
-            Mistake(["A", "B", "D"], "A: round is flat between its jumps, as the comparison is."),
-            Mistake(["B", "C", "D"], "C: where passes gradients to what it chooses from. Here those are 1.0 and 0.0."),
-            Mistake(["A", "C"], "Those are the two that have steps. Which have none?"),
-        ],
+        reasons={
+            "A": "A: round is flat between its jumps, as the comparison is.",
+            "C": "C: where passes gradients to what it chooses from. Here those are 1.0 and 0.0.",
+            "B": "One is missing: the plainest of all.",
+            "D": "One is missing: a smooth curve may be as steep as you like.",
+        },
         hint=(
             "Move p a little. Does answer move a little, too?",
             "Which of the four are flat, with jumps? The others have a slope.",
@@ -166,31 +164,19 @@ def slope(bend, w1, w2, x, t):
         loss = tf.reduce_mean((features @ w2 - t) ** 2)
     return tape.gradient(loss, w1)
 """,
-        mistakes=[
-            Mistake(
-                gives_none,
-                "Watching does not help: features is computed while the tape is off, so no path leads back from it.",
-                where=r"(?s)watch\(.*stop_recording|stop_recording.*watch\(",
-            ),
-            Mistake(
-                gives_none,
-                "tf.stop_gradient lets no gradient through. Around all of features it breaks the only path to w1.",
-                where=r"stop_gradient\(",
-            ),
-        ],
         changes={
-            ("tape.gradient(loss, w1)", "0.0 * w1"): (
+            "tape.gradient(loss, w1) => 0.0 * w1": (
                 "Zeros hide the cut. The loss does change when w1 changes: take the cut away."
             ),
             (
-                "tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)",
-                "tf.stop_gradient(tf.reduce_mean(hidden))) / tf.stop_gradient(tf.math.reduce_std(hidden))",
-            ): "A part comes through now. The mean and the spread move with w1, too: they must be recorded as well.",
-            ("reduce_std", "reduce_variance"): (
+                "tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden) => "
+                "tf.stop_gradient(tf.reduce_mean(hidden))) / tf.stop_gradient(tf.math.reduce_std(hidden))"
+            ): ("A part comes through now. The mean and the spread move with w1, too: they must be recorded as well."),
+            "reduce_std => reduce_variance": (
                 "The path is whole, but it is another loss: that of a division by the variance, which is the square of "
                 "the standard deviation."
             ),
-            ("(hidden - tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)", "hidden"): (
+            "(hidden - tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden) => hidden": (
                 "The path is whole, but it is another loss: features must be standardized, as before."
             ),
         },
@@ -205,12 +191,13 @@ def slope(bend, w1, w2, x, t):
         "14.5",
         expect=["C", "E"],
         view=in_order,
-        mistakes=[
-            Mistake(["C"], "C is right. There is another one: Python's own sum adds tensors, too."),
-            Mistake(["E"], "E is right. There is another one: which function makes one tensor of several?"),
-            Mistake(["B", "C", "E"], "B: torch.tensor takes the numbers alone, whatever it is given."),
-            Mistake(["C", "D", "E"], "D: detach gives the same number, cut off from w."),
-        ],
+        reasons={
+            "A": "A: item gives a plain number, which has no path to w.",
+            "B": "B: torch.tensor takes the numbers alone, whatever it is given.",
+            "D": "D: detach gives the same number, cut off from w.",
+            "C": "One is missing: which function makes one tensor of several?",
+            "E": "One is missing: Python's own sum adds tensors, too.",
+        },
         hint=(
             "Follow the path from loss back to w. Does each of the two lines hand on a tensor that autograd recorded?",
             "item and detach cut the path in line 12, torch.tensor cuts it in line 13.",

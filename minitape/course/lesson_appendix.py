@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +11,8 @@ from ..common.texts import say
 from .exercise import Exercise, Mistake, raises
 
 if TYPE_CHECKING:
+    from .call_log import Seen
     from .exercise import Answer
-
-
-def _refused(numbers: list[float]) -> list[float]:
-    """What a learner's function does that hands in places of the wrong form."""
-    raise ValueError(f"bad places for {numbers}")
 
 
 def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
@@ -30,6 +26,11 @@ def _of_variable(variable: Answer) -> dict[str, Answer]:
         raise ValueError(say("it is no variable, so it cannot change. Call tf.Variable"))
     numbers = "decimal" if variable.dtype.is_floating else variable.dtype.name
     return {"holds": variable.numpy().tolist(), "numbers": numbers, "shape": str(variable.shape)}
+
+
+def _no_tensor(answer: Callable[..., Answer], seen: list[Seen]) -> str:
+    """That the numbers do not come in a tensor."""
+    return "" if hasattr(answer([1.0, 2.0]), "numpy") else "The numbers are right, but they are in no tensor of tf."
 
 
 EXPLAINED = {
@@ -127,23 +128,20 @@ EXERCISES = (
     Exercise(
         "appendix.1",
         expect={"A": (4, 5), "B": "error", "C": (4, 5), "D": (3, 4, 5)},
-        mistakes=[
-            Mistake(
-                {"B": (4, 5)},
-                "B: put the last axes in line. Under the 5 is a 4, and these do not fit.",
-            ),
-            Mistake(
-                {"D": (4, 5)},
-                "D: the second shape has no third axis. It is repeated there, so the 3 stays.",
-            ),
-            Mistake(
-                {"B": (4, 4)},
-                "B: a length never shrinks. 5 and 4 are neither equal nor 1, so they do not fit.",
-            ),
-        ],
         slips={
-            "C": {"error": "C: a length of 1 is repeated. Here this happens on both sides."},
-            "D": {"error": "D: in line from the right, 5 meets 1, 4 meets 4, and 3 meets nothing. All three fit."},
+            "C": {
+                "error": "C: a length of 1 is repeated. Here this happens on both sides.",
+                (4, 1): "C: the 1 meets a 5, and is repeated.",
+                (1, 5): "C: the 1 meets a 4, and is repeated.",
+            },
+            "B": {
+                (4, 5): "B: put the last axes in line. Under the 5 is a 4, and these do not fit.",
+                (4, 4): "B: a length never shrinks. 5 and 4 are neither equal nor 1, so they do not fit.",
+            },
+            "D": {
+                "error": "D: in line from the right, 5 meets 1, 4 meets 4, and 3 meets nothing. All three fit.",
+                (4, 5): "D: the second shape has no third axis. It is repeated there, so the 3 stays.",
+            },
             "A": {"error": "A: a missing axis is no problem. From the right, 5 meets 5."},
         },
         hint=(
@@ -157,20 +155,13 @@ EXERCISES = (
         "appendix.2",
         expect=lambda numbers: [max(number, 0.0) for number in numbers],
         cases=[([1.0, -2.0, 3.0],), ([-0.5, 0.5, -2.0],), ([4.0, 0.0],)],
-        mistakes=[
-            Mistake(
-                lambda numbers: [abs(number) for number in numbers],
-                "The negative numbers changed their sign. Put 0 in place of each.",
+        changes={
+            "x * mask => tf.abs(x)": "The negative numbers changed their sign. Put 0 in place of each.",
+            "x * mask => mask": "That is the mask itself. Multiply x by it.",
+            "x * mask => tf.constant([number for number in numbers if number > 0])": (
+                "The negative numbers are gone. Keep their places, with a 0 there."
             ),
-            Mistake(
-                lambda numbers: [float(number > 0) for number in numbers],
-                "That is the mask itself. Multiply x by it.",
-            ),
-            Mistake(
-                lambda numbers: [number for number in numbers if number > 0],
-                "The negative numbers are gone. Keep their places, with a 0 there.",
-            ),
-        ],
+        },
         hint=(
             "What must a number be multiplied by to stay, and what to become 0?",
             "Make a mask that is 1 where x is positive and 0 elsewhere, and multiply x by it. Comparing gives True "
@@ -183,24 +174,24 @@ EXERCISES = (
         "appendix.3",
         expect=lambda numbers: [0.0, *numbers[1:-1], 0.0],
         cases=[([1.0, 2.0, 3.0],), ([5.0, 6.0],), ([1.0, -1.0, 2.0, -2.0],)],
+        also=_no_tensor,
         mistakes=[
             Mistake(
-                lambda numbers: numbers,
-                "These are the old numbers. Return what tf.tensor_scatter_nd_update returns.",
-            ),
-            Mistake(lambda numbers: [0.0, *numbers[1:]], "The first is replaced, the last is not. Give two places."),
-            Mistake(
-                lambda numbers: [*numbers[:-1], 0.0], "The last is replaced, the first is not: it has the place [0]."
-            ),
-            Mistake(
-                lambda numbers: np.array(numbers[1:-1]), "The ends are cut off. Keep their places, with a 0 there."
-            ),
-            Mistake(
-                _refused,
+                raises,
                 "Each place is a list of its own, the last is len(numbers) - 1, and each of them needs a number.",
                 error="InvalidArgumentError",
             ),
         ],
+        changes={
+            "return tf.tensor_scatter_nd_update(x, places, [0.0, 0.0]) => return x": (
+                "These are the old numbers. Return what tf.tensor_scatter_nd_update returns."
+            ),
+            "len(numbers) - 1 => 0": "The first is replaced, the last is not. Give two places.",
+            "[0] => [len(numbers) - 1]": "The last is replaced, the first is not: it has the place [0].",
+            "return tf.tensor_scatter_nd_update(x, places, [0.0, 0.0]) => return x[1:-1]": (
+                "The ends are cut off. Keep their places, with a 0 there."
+            ),
+        },
         hint=(
             "Which two places are replaced, and by what?",
             "Each place is a list of its own, the last one is len(numbers) - 1. The function gives back a new tensor.",
@@ -254,15 +245,17 @@ EXERCISES = (
         expect={"A": "works", "B": "ValueError", "C": "TypeError", "D": "TypeError"},
         slips={
             "A": {
+                "ValueError": "Look at A once more: v has two places, and gets two numbers.",
                 "TypeError": (
                     "Look at A once more: the whole numbers 3 and 4 can be stored as decimal numbers without loss."
-                )
+                ),
             },
             "B": {
                 "TypeError": "Look at B once more: the kind of number fits, the shape does not.",
                 "works": "Look at B once more: v was made with two numbers and keeps that shape.",
             },
             "C": {
+                "ValueError": "Look at C once more: the number and its place fit. The equals sign is the trouble.",
                 "works": "Look at C once more: the equals sign is not how a variable is changed.",
                 "AttributeError": "Look at C once more, and at the messages above: what is the error for z[0] = 10?",
             },
@@ -320,8 +313,10 @@ EXERCISES = (
         cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
         mistakes=[
             Mistake(raises, "Where the shapes do not fit: make a column of y, y[:, tf.newaxis], and then subtract."),
-            Mistake(lambda xs, ys: _pass(xs, [0.0] * len(ys)), "y is missing: subtract y * y."),
         ],
+        changes={
+            "y[:, tf.newaxis] * y[:, tf.newaxis] => 0.0 * y[:, tf.newaxis]": "y is missing: subtract y * y.",
+        },
         hint=(
             "The table has a row for each y. Which shapes of x * x and y * y broadcast to it?",
             "Make a column of y: the shape (rows, 1). Then (columns,) and (rows, 1) give (rows, columns).",

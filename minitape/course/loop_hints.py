@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import say
-from .hints import content_of
 from .unknown import Polynomial
 
 if TYPE_CHECKING:
@@ -29,6 +28,10 @@ NUMBERS_OF_STEPS = {
 }
 RATES = {
     "-n": "That is the result of steps the other way: is there a plus in place of a minus, or the reverse?",
+    **dict.fromkeys(
+        "1.0 0.5 0.4 0.3 0.25 0.2 0.1 0.05 0.025 0.02 0.01 0.001".split(),
+        "That is the result of the learning rate {rate}. Which one is asked for?",
+    ),
 }
 PARTS = {
     "n[:-1]": "That is the result without the last of {name}.",
@@ -63,7 +66,7 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
     for name in (*names, "times", "rate"):
         for formula in {"rate": RATES, "steps": NUMBERS_OF_STEPS, "times": NUMBERS_OF_STEPS}.get(name, PARTS):
             if did(_with_another(expect, name, formula)):
-                return say((NUMBERS_OF_STEPS | RATES | PARTS)[formula], name=repr(name))
+                return say((NUMBERS_OF_STEPS | RATES | PARTS)[formula], name=repr(name), rate=formula)
     for place, name in enumerate(names):
         if did(lambda *case, place=place: case[place]):
             return say("That is {name}, as it was handed in. What should change it?", name=repr(name))
@@ -88,34 +91,3 @@ def _with_another(expect: Callable[..., Answer], name: str, formula: str) -> Cal
 
 def _of_function(f: Polynomial, at: float, formula: str) -> Answer:
     return eval(formula, {"value": f._compute(at), "slope": lambda order: f.derivative(at, order)})
-
-
-def of_learning_rate(
-    expect: Callable[..., Answer],
-    runs: Runs,
-    at: list[np.ndarray],
-    same: Callable[[Answer, Answer], bool],
-) -> str:
-    """The learning rate of which the results of all runs are those, for a loop that calls the function once in each
-    step, in the first of its `runs` at these places.
-    """
-    with suppress(Exception), np.errstate(all="ignore"):  # no loop, or another one
-        case, result = runs[0]
-        given = inspect.signature(expect).bind(*case)
-        given.apply_defaults()
-        steps = "times" if "times" in given.arguments else "steps"
-        start, after = (_number(_with_another(expect, steps, n)(*case)) for n in "01")
-        if len(at) != given.arguments[steps] or not np.allclose(at[0], start):
-            return ""
-        end = at[1] if len(at) > 1 else _number(result)
-        share = float(np.vdot(end - start, after - start) / np.vdot(after - start, after - start))
-        rate = given.arguments.get("rate", 0.0)
-        others = (_with_another(expect, "rate", formula) for formula in (f"n*{share:.4g}", f"{share * rate:.4g}"))
-        if share > 0.0 and rate and any(all(same(found, other(*one)) for one, found in runs) for other in others):
-            words = "That is the result of the learning rate {found}, and not of {rate}."
-            return say(words, found=f"{share * rate:.3g}", rate=rate)
-    return ""
-
-
-def _number(result: Answer) -> np.ndarray:
-    return np.asarray(content_of(result), np.float64)

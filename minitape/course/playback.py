@@ -66,16 +66,16 @@ class Playback:
         return box
 
 
-def solution_of(name: str, answer: Function, piece: str = "", other: str = "") -> Function | None:
-    """The function that the lesson has as the solution of an exercise, with the names around the learner's, and with
-    another piece in the place of one; None where there is none.
-    """
-    program = _solutions(name.rpartition(".")[0]).get(name)
-    if program is None:
-        return None
+def program_of(name: str) -> str:
+    """The text of a lesson's solution of an exercise; "" where there is none."""
+    return _solutions(name.rpartition(".")[0]).get(name, "")
+
+
+def solution_of(program: str, answer: Function) -> Function | None:
+    """The function that the text of a solution makes, with the names around the learner's; None where it makes none."""
     names = dict(getattr(answer, "__globals__", {}))
     before = dict(names)
-    exec(program.replace(piece, other) if piece else program, names)
+    exec(program, names)
     made = [one for key, one in names.items() if callable(one) and before.get(key) is not one]
     return made[-1] if made else None
 

@@ -60,7 +60,7 @@ def test_each_exercise_knows_right_wrong_and_blank(exercise, monkeypatch):
     assert feedback(exercise.name, ...).startswith(f"Exercise {exercise.name}: not answered yet.")
     by_part = isinstance(exercise.expect, (dict, list)) and exercise.hints[1].count(": ") >= len(exercise.expect)
     assert (
-        len(exercise.mistakes) >= 3 or by_part or exercise.cases or exercise.of_wrong
+        len(exercise.mistakes) >= 3 or exercise.reasons or by_part or exercise.cases or exercise.of_wrong
     )  # what a function does is told by what it gives
     assert len({mistake.hint for mistake in exercise.mistakes}) == len(exercise.mistakes)
     # Values are handed in as the view would give them; the lesson's solution hands in the real object.

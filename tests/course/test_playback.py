@@ -9,7 +9,7 @@ import minitape as tf
 import minitape_widgets  # noqa: F401 - as lessons do
 from minitape.course.call_log import watching
 from minitape.course.checker import feedback
-from minitape.course.playback import Playback, playback_of, solution_of
+from minitape.course.playback import Playback, playback_of, program_of, solution_of
 
 PARTED = [  # an exercise, a right piece, a wrong one, the row that is named, and what it is in the solution
     ("01.2", "y = f(x)", "y = f(x) * 2.0",
@@ -69,7 +69,7 @@ def playback():
         return tape.gradient(y, x)
 
     tapes = []
-    for function in (wrong, solution_of("01.2", wrong)):
+    for function in (wrong, solution_of(program_of("01.2"), wrong)):
         with watching() as seen:
             function(tf.sin, 2.0)
         tapes.append(seen.tapes)

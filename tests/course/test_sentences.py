@@ -121,7 +121,7 @@ def check_against(said, exercise, flat):
         first = next(pair for pair in flat if not np.allclose(*pair, exercise.rtol, exercise.rtol))
         wrong = [str(k) for k, pair in enumerate(zip(*first, strict=True), 1) if not np.isclose(*pair, 1e-5, 1e-5)]
         assert found[1].split(", ") == wrong, said
-    if found := re.search(r"result of the learning rate ([\d.]+)", said):
+    if found := re.search(r"result of the learning rate ([\d.]+)\.", said):
         for case, (given, _) in zip(exercise.cases, flat, strict=True):
             names = inspect.signature(exercise.expect).bind(*case).arguments | {"rate": float(found[1])}
             assert np.allclose(given, np.ravel(exercise.expect(**names)), 1e-2), said

@@ -91,8 +91,8 @@ def standardize(seen, measures):
 WRONG = [
     ("02.1", {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Counting starts with 0"),
     ("02.1", {1: ["x", "x"], 2: [1, 0], 3: [2, 1]}, "1, 1: A number is asked for."),
-    ("10.3", {"A": 2, "B": 2, "C": 3, "D": 1}, "A: That is too large."),
-    ("10.1", [5.0, 16.0, 7.0, 0.0], "Hint: C: the branch that ran has no operation that uses x."),
+    ("10.3", {"A": 2, "B": 2, "C": 3, "D": 1}, "A: 2 is once for each call."),
+    ("10.1", [5.0, 16.0, 7.0, 0.0], "Hint: C: 7 is y itself."),
     ("02.2", {"x": 28.0, "u": 6.0, "v": 4.0, "y": 2.0}, "u is used twice"),  # two slips: one of them is listed
     ("05.1", {"A": "no error", "B": 12.0, "C": 16.0, "D": "error"}, "not yet"),
     ("05.1", {"A": "error", "B": 13.0, "C": 16.0, "D": 4.0}, "D: the first call used the tape up"),
@@ -122,7 +122,7 @@ WRONG_PROGRAMS = [
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
     ("01.4", NESTED.replace("return outer.gradient(first, x)", "return first**2"), "a power of the first derivative"),
     ("05.2", solved("05.2", "z = g(x)", "z = g(y)"), "Wrong in this case: place 2. The rest"),
-    ("05.4", solved("05.4", "return variables", "return starts"), "That is 'starts', as it was handed in"),
+    ("05.4", solved("05.4", "return variables", "return starts"), "The right result is in variables."),
     ("01.2", DERIVATIVE.replace("gradient(y, x)", "gradient(y, value)"), "such as a plain number"),
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
     ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "The tape does not watch x"),
@@ -136,7 +136,7 @@ WRONG_PROGRAMS = [
     ("01.4", NESTED.replace("first = ", "first = 2.0 * "), "2 times what it should be"),
     ("01.5", solved("01.5", "range(steps)", "range(steps + 1)"), "one step too many"),
     ("01.5", solved("01.5", "range(steps)", "range(steps - 1)"), "one step too few"),
-    ("01.5", SOLUTIONS["01.5"].replace("0.1 *", "0.2 *"), "the learning rate 0.2, and not of 0.1"),
+    ("01.5", SOLUTIONS["01.5"].replace("0.1 *", "0.2 *"), "the learning rate 0.2."),
     ("01.5", SOLUTIONS["01.5"].replace("gradient(y, x)", "gradient(y)"), "lacks what goes there for sources"),
     ("03.2", solved("03.2", "return w", "return w.numpy()"), "it is a plain number"),
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "stop_gradient"), "it belongs to tf"),
@@ -149,8 +149,8 @@ WRONG_PROGRAMS = [
     ("11.3", SOLUTIONS["11.3"].replace("return 0.5 * upstream", "0.5 * upstream"), "returns None for what came"),
     ("11.6", SOLUTIONS["11.6"].replace("return tf.where", "tf.where"), "returns None for what came"),
     ("10.2", SOLUTIONS["10.2"].replace("penalty * x", "penalti * x"), "does not know the name 'penalti'"),
-    ("09.5", SOLUTIONS["09.5"].replace("return w", "return loss"), "You gave back what the function itself gave"),
-    ("09.5", SOLUTIONS["09.5"].replace("0.25", "0.1"), "the learning rate 0.1, and not of 0.25"),
+    ("09.5", SOLUTIONS["09.5"].replace("return w", "return loss"), "The right result is in w."),
+    ("09.5", SOLUTIONS["09.5"].replace("0.25", "0.1"), "the learning rate 0.1."),
     ("12.6", SOLUTIONS["12.6"].replace("range(steps)", "range(steps - 1)"), "one step too few"),
 ]  # fmt: skip
 WRONG_PROGRAMS += programs(
@@ -220,14 +220,14 @@ EACH = "for penalty in (0.0, 5.0):\n"
 TOLD = [
     ("05.2", SOLUTIONS["05.2"].replace("[tape", "{0: tape").replace(", tape", ", 1: tape").replace("x)]", "x)}"),
      "yours is a dictionary with the keys"),
-    ("01.5", solved("01.5", "return x", "return y"), "what the function itself gave"),
+    ("01.5", solved("01.5", "return x", "return y"), "The right result is in x."),
     ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(y, x)[0]"), (
         "yours is a number, not an array of 3 numbers"
     )),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x) * x"), "largest difference: 9.0"),
-    ("07.2", solved("07.2", "y + slope", "y - slope"), "which tape must have recorded each of them?"),
+    ("07.2", solved("07.2", "y + slope", "y - slope"), "the result with a minus where a plus belongs"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "With x**2, 0.5 your function is right"),
-    ("05.4", solved("05.4", "rate * ", "0.1 * "), "the learning rate 0.1, and not of 0.2"),
+    ("05.4", solved("05.4", "rate * ", "0.1 * "), "rate is handed in, and your program does not use it."),
     ("09.5", solved("09.5", "return w", "return tape.gradient(loss, w)"), "not yet"),
     ("11.3", solved("11.3", "0.5 * upstream", "(upstream, upstream)"), "one amount for each input"),
     ("01.5", solved("01.5", "return x", "return [x]"), ", not a number"),
@@ -245,7 +245,7 @@ TOLD = [
     ("01.4", solved("01.4", "inner.gradient(y, x)", "tf.Variable(inner.gradient(y, x))"), "made a new variable"),
     ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "3.0, 1 your function is right"),
     ("01.5", solved("01.5", STEP, "x = x - 0.1 * y"), "your function is right"),
-    ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "In which direction is downhill"),
+    ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "the result without one of the terms"),
     ("01.5", solved("01.5", STEP, "x = -0.1 * tape.gradient(y, x)"), "In which direction is downhill"),
     ("01.5", solved("01.5", STEP, "x = x - 0,1 * tape.gradient(y, x)"), "yours is a tuple of 2"),
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(1.0)"), "gives a variable: 7.0"),
@@ -264,7 +264,7 @@ TOLD = [
     ("03.4", solved("03.4", "    return total", "    total"), "yours is None, not a variable"),
     ("03.6", solved("03.6", "append(average.numpy())", "append(number)"), "These are the numbers themselves."),
     ("07.6", solved("07.6", "f(x - move) <= f(x)", "move < 1"), "lowest(9 - 6x + x**2, 9.0, 1) gives 9.0"),
-    ("10.6", solved("10.6", "return angle", "return throw(angle)"), "That is 'target', as it was handed in"),
+    ("10.6", solved("10.6", "return angle", "return throw(angle)"), "The right result is in angle."),
     ("13.9", solved("13.9", "mean(axis=0)", "mean"), "A function is used as if it were a number"),
     ("03.2", solved("03.2", "range(steps)", "range(tf.constant(2.0))"), "counted with whole numbers"),
     ("05.2", solved("05.2", "persistent=True", "persistent=true"), "Did you mean 'True'?"),
@@ -281,10 +281,10 @@ COLLECTED = [
     ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer is True or False."),
     ("03.5", ["a:0", "c:0", "d:0"], "a is read before the tape is on."),
     ("08.1", ["not_watched", "stop_gradient", "state", "recording_paused"], "Only one part is not right: 3."),
-    ("08.5", [5], "Something is missing in the list."),
+    ("08.5", [5], "There is a second use of w, in line 6."),
     ("08.5", ["5", "6", "7"], "5 is in quotes: leave them out"),
     ("08.5", np.array([5, 6, 8]), "8 does not belong in the list."),
-    ("14.1", ["hidden", "w1"], "'hidden' does not belong in the list."),
+    ("14.1", ["hidden", "w1"], "From z to hidden the only path goes through features."),
 ]
 
 

@@ -1,0 +1,70 @@
+"""The solution of an exercise with one piece changed, as learners change it: a sign, a factor, an argument in the place
+of another. A wrong program that does as one of these is told what its result is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import permutations
+
+from ..common.texts import say
+
+VALUE = r"(?:\w[\w.]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|\([^()]*(?:\([^()]*\)[^()]*)*\))"  # a name, a call, brackets
+# A piece of the solution with what is there in its place, and what to say of the result. ~ is a blank: what has blanks
+# is a text to translate.
+VARIANTS = {
+    "~-~=>~+~": "That is the result with a plus where a minus belongs.",
+    r"~\+~=>~-~": "That is the result with a minus where a plus belongs.",
+    r"~\*~=>~/~": "That is the result with a division where a product belongs.",
+    "~/~=>~*~": "That is the result with a product where a division belongs.",
+    f"~/~{VALUE}=>": "That is the result without a division.",
+    rf"{VALUE}~\*~=>": "That is the result without one of the factors.",
+    rf"~[*@]~{VALUE}=>": "That is the result without one of the factors.",
+    rf"{VALUE}~[-+]~=>": "That is the result without one of the terms.",
+    rf"~[-+]~{VALUE}=>": "That is the result without one of the terms.",
+    rf"({VALUE})~-~({VALUE})=>\2~-~\1": "That is the result with the two sides of a minus swapped.",
+    rf"({VALUE})~/~({VALUE})=>\2~/~\1": "That is the result with the two sides of a division swapped.",
+    rf"({VALUE})~@~({VALUE})=>\2~@~\1": "That is the result with the two sides of a matrix product swapped.",
+    r"(?<=[(,~=])-(?=\w)=>": "That is the result without a minus sign.",
+    r"\btf\.\w+(?=\()=>": "That is the result without {piece}.",
+    r"~\*\*~[\d.]+=>": "That is the result without the power.",
+    r"mean(?=\()=>sum": "That is the result with a sum where a mean belongs.",
+    r"sum(?=\()=>mean": "That is the result with a mean where a sum belongs.",
+    "axis=0=>axis=1": "That is the result along the other axis.",
+    "~>~=>~<~": "That is the result with a comparison the other way round.",
+    r"\((\w+),~(\w+)\)=>(\2,~\1)": "That is the result with two things in a bracket swapped.",
+    r"(\n~+)(.+)\1(.+)=>\1\3\1\2": "That is the result with two lines in the other order.",
+}
+
+
+def variants_of(program: str) -> Iterator[tuple[str, str]]:
+    """The variants of a program, each with what to say of its result.
+
+    >>> for text, told in variants_of("lambda x, y: x - y"):
+    ...     print(text.partition(": ")[2], "|", told)
+    x + y | That is the result with a plus where a minus belongs.
+    y | That is the result without one of the terms.
+    x | That is the result without one of the terms.
+    y - x | That is the result with the two sides of a minus swapped.
+    y - y | That is the result with y where x belongs.
+    x - x | That is the result with x where y belongs.
+    """
+    head, body = program[: program.find(":")], program[program.find(":") :]
+    names = [node.arg for node in ast.walk(ast.parse(program)) if isinstance(node, ast.arg)]
+    others = {
+        rf"\b{name}\b(?!\()=>{other}": say(
+            "That is the result with {other} where {name} belongs.", other=other, name=name
+        )
+        for name, other in permutations(dict.fromkeys(names), 2)
+    }
+    for change in VARIANTS | others:
+        pattern, other = change.replace("~", " ").split("=>")
+        found = re.search(pattern, body)
+        while found:
+            yield (
+                head + body[: found.start()] + found.expand(other) + body[found.end() :],
+                say((VARIANTS | others)[change], piece=found[0]),
+            )
+            found = re.compile(pattern).search(body, found.end())
