@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from traceback import walk_stack
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ _PLAIN = (
     ".numpy(), float() or NumPy functions in between; of data make a tensor first, x = tf.constant(data), and watch it."
 )
 _ASK = "To see why, call minitape.explain.warn() before the step: each gradient that is None then gives its reason."
+_GONE = "If it is a gradient, call minitape.explain.warn() before it: each gradient that is None then gives its reason."
 
 
 def grouped(answers: list[Explanation]) -> list[tuple[Explanation, str]]:
@@ -78,14 +80,16 @@ def why_refused(error: Exception, tape: GradientTape, targets: list[End], source
 
 
 def why_none_at(error: BaseException, frames: list[FrameType]) -> None:
-    """Adds the reason to an error of Python's own that a None led to; ``frames`` are those it went through, innermost
-    first.
+    """Adds the reason to an error of Python's own that a None led to, or, where its tape is gone, how to ask for it;
+    ``frames`` are those it went through, innermost first.
     """
     asked = _tape_with_none(frames, None)
     if asked is not None:
         with asked_by(asked[2]):
             for line in _reasons(asked):
                 error.add_note(line)
+    elif state.memory.gave_none is not type(None):
+        error.add_note(fill(_GONE))
 
 
 def why_no_tensor(error: Exception, value: object) -> Exception:
@@ -111,13 +115,9 @@ def _reasons(asked: tuple[GradientTape, list[End], FrameType] | None) -> list[st
     return [fill("A gradient is None: {answer}", answer=f"{answer}{more}") for answer, more in grouped(answers)]
 
 
-def _outwards(frame: FrameType | None) -> list[FrameType]:
+def _outwards(frame: FrameType) -> list[FrameType]:
     """A frame and those around it."""
-    frames: list[FrameType] = []
-    while frame is not None and len(frames) < FRAMES:
-        frames.append(frame)
-        frame = frame.f_back
-    return frames
+    return [around for around, _ in walk_stack(frame)][:FRAMES]
 
 
 def _tape_with_none(
