@@ -10,7 +10,7 @@ HEAD = r"""% Needs \usepackage{tikz}\usetikzlibrary{svg.path}; as wide as a line
 \begin{tikzpicture}[yscale=-1,x=1pt,y=1pt,line width=1pt,every node/.style={anchor=base,inner sep=0pt},
   ink/.code={\definecolor{tape#1}{HTML}{#1}\tikzset{draw=tape#1}},
   inside/.code={\definecolor{tape#1}{HTML}{#1}\tikzset{fill=tape#1}}]
-\def\row#1{\hbox{\ooalign{$\bigcirc$\cr\hidewidth\raise.3ex\hbox{\fontsize{6}{6}\selectfont#1}\hidewidth}}}
+\def\row#1{\hbox{\ooalign{$\bigcirc$\cr\hidewidth\raise.15ex\hbox{\fontsize{8}{8}\selectfont#1}\hidewidth}}}
 \def\clap#1{\hbox to0pt{\hss#1\hss}}\let\lap\rlap\let\back\relax\fboxsep.5pt
 """
 # one after the other: a regular expression of SVG => what takes its place, there or in the next line
