@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..explain.caller import where
+from ..explain.reasons.question import Elements
 from ..explain.sentences import between, fill
 from ..explain.words import FROZEN, Explanation
 
@@ -31,7 +32,7 @@ class GradientNumbers(NamedTuple):
     update: float | None  # the length of the last step, in lengths of the weight before it
 
     @classmethod
-    def of(cls, gradient: np.ndarray | None, before: np.ndarray | None, after: np.ndarray | None) -> GradientNumbers:
+    def of(cls, gradient: Elements, before: Elements, after: Elements) -> GradientNumbers:
         """From the gradient, and the weight before and after a step."""
         norm = zeros = update = None
         if gradient is not None and gradient.size:

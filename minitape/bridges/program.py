@@ -65,7 +65,7 @@ def examine(
 ) -> Examined:
     """Runs a file as the main program in the block of a framework: as ``python FILE`` does, or as ``python -m`` does
     the ``module`` that it is. ``options`` choose the steps, as those of ``record`` do; ``found`` is given the first
-    page that has something wrong, as soon as it is known.
+    page that has something wrong, as soon as it is known while the program runs.
     """
     bridge = import_module(f"minitape.bridges.{framework}")
     record = import_module("minitape.bridges.jax.program").FirstGradients if framework == "jax" else bridge.record
@@ -80,13 +80,13 @@ def examine(
     with _as_main(main, folder, arguments), getattr(bridge, "holding", nullcontext)():
         with record(**options) as recording:
 
-            def look() -> None:
+            def look(tell: Any = found) -> None:
                 if pages and pages[0].problems:
                     return
                 try:
                     pages[:] = [recording.explain()]
                     if pages[0].problems:
-                        found(pages[0])
+                        tell(pages[0])
                 except Exception as error:  # a mistake of its own ends no training
                     warn_user(f"The gradients were not explained: {type(error).__name__}: {error}")
 
@@ -96,8 +96,7 @@ def examine(
                 exec(code, vars(main))
             except (Exception, SystemExit, KeyboardInterrupt) as ended:
                 error = None if isinstance(ended, SystemExit) and not ended.code else ended
-        if not pages:
-            look()
+        look(bool)  # this page is the caller's to tell
     return Examined(recording, pages[0] if pages else ModelPage(), error)
 
 

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from ..explain.reasons import zero_nan
-from ..explain.reasons.question import Exit, Finding, Given, Question, RecordedRow
+from ..explain.reasons.question import Exit, Found, Given, Question, RecordedRow
 
 
 class Number(int):
@@ -55,7 +55,7 @@ def exits_of(recording: Any) -> list[Exit]:
     return [Exit(one.row, one.how, one.site, one.before) for one in recording.left]
 
 
-def first_nan(q: Question, read: Callable[[Any, Any, Any], Question]) -> Finding | None:
+def first_nan(q: Question, read: Callable[[Any, Any, Any], Question]) -> Found:
     """Where NaN came up; of weights that took a step with NaN what began with it in an earlier backward pass."""
     found, recording = zero_nan.nan(q), q.adapter.recording
     earlier = takewhile(lambda sweep: sweep is not q.sweep, recording.sweeps)

@@ -29,11 +29,11 @@ def module_of(name: str) -> ModuleSpec:
     sys.path.insert(0, os.getcwd())  # as Python does
     try:
         spec = importlib.util.find_spec(name)
-        if spec is not None and spec.submodule_search_locations is not None:
+        if spec and spec.submodule_search_locations is not None:
             spec = importlib.util.find_spec(f"{name}.__main__")
     except (ImportError, ValueError):
         spec = None
-    if spec is None or not spec.has_location:
+    if not (spec and spec.has_location):
         raise misuse("there is no module {name} to run", name=name)
     return spec
 
@@ -50,7 +50,7 @@ def explain_program(
     to the file ``answers``.
     """
     spec = module_of(program) if as_module else None
-    path = Path(program if spec is None else str(spec.origin))
+    path = Path(str(spec.origin) if spec else program)
     if not path.is_file():
         raise misuse("there is no file {program}; a module is run with -m", program=program)
     try:
@@ -68,26 +68,29 @@ def explain_program(
     except ImportError as error:  # it says what to install
         raise click.ClickException(str(error)) from error
 
+    told: list[ModelPage] = []
+
     def tell(page: ModelPage) -> None:
+        told.append(page)
         click.echo(f"\n{page}\n", err=True)
 
     done = examine(path, arguments, which, tell, spec, **options)
-    if done.error is not None and not isinstance(done.error, SystemExit):
+    if isinstance(done.error, (Exception, KeyboardInterrupt)):
         inner = done.error.__traceback__
-        while inner is not None and inner.tb_frame.f_code.co_filename != str(path):
+        while inner and inner.tb_frame.f_code.co_filename != str(path):
             inner = inner.tb_next
         said = traceback.TracebackException.from_exception(done.error.with_traceback(inner))
         own = str(Path(__file__).parent.parent / "bridges")
         said.stack = traceback.StackSummary.from_list([f for f in said.stack if not f.filename.startswith(own)])
         click.echo("".join(said.format()), err=True, nl=False)
-    if not done.page.problems:
+    if not told:
         click.echo(f"\n{done.page}", err=True)
-        if "first" in options:
+        if "first" in options and not done.page.problems:
             click.echo(
                 say("Only the first steps were recorded, {n} at most; --steps N records N.", n=options["first"]),
                 err=True,
             )
-    if answers is not None:
+    if answers:
         with writing(answers):
             write(answers, json.dumps({"program": program, "answers": done.page.as_json()}, indent=1) + "\n")
-    return int(bool(done.page.problems) or done.error is not None)
+    return 1 if done.page.problems or done.error else 0

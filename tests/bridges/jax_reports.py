@@ -1,6 +1,16 @@
 """More programs, after reports in issue trackers; the marks are those of :mod:`torch_cases`."""
 
 CASES = """
+#@ neither_branch_goes_on_with_it branch
+w = jnp.array(600.0)
+def is_elastic(strain):
+    if strain < 0.02: #!
+        return jnp.array(1.0) #- return jax.nn.sigmoid(500.0 * (0.02 - strain))
+    return jnp.array(0.0) #- return jax.nn.sigmoid(500.0 * (0.02 - strain))
+def loss(w):
+    return sum(is_elastic(s) for s in jnp.array([5.0, 9.0, 14.0]) / w)
+args = w,
+grad = jax.grad(loss)(*args)
 #@ one_hot_of_argmax no_derivative
 w = jnp.array([0.3, 0.8, 0.1])
 def loss(w):

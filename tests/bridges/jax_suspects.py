@@ -17,6 +17,12 @@ def loss(w, x):
     residual = jnp.tanh(x @ w) + x[:, 0]  #! #- residual = (jnp.tanh(x @ w))[:, 0] + x[:, 0]
     return jnp.mean(residual ** 2)
 args = jax.random.normal(jax.random.key(0), (4, 1)), jax.random.normal(jax.random.key(1), (12, 4))
+#@ targets_from_outside broadcast
+y = jnp.arange(12.0)
+def loss(w, x):
+    error = y - x @ w  #! #- error = y[:, None] - x @ w
+    return jnp.mean(error ** 2)
+args = jax.random.normal(jax.random.key(0), (4, 1)), jax.random.normal(jax.random.key(1), (12, 4))
 #@ targets_that_count_as_constants broadcast
 def loss(w, states, rewards):
     after = jax.lax.stop_gradient(states[1:] @ w)
@@ -50,6 +56,14 @@ args = jax.random.normal(jax.random.key(0), (4, 3)), jax.random.normal(jax.rando
 def loss(w, x):
     return jnp.mean(jax.nn.softmax(x @ w))  #! #- return jnp.mean(jax.nn.softmax(x @ w)[:, 0])
 args = jax.random.normal(jax.random.key(0), (4, 3)), jax.random.normal(jax.random.key(1), (12, 4))
+#@ two_nets_that_vanish vanishing
+def net(x, w):
+    for _ in range(40):
+        x = jnp.tanh(w * x) * 0.5  #! #- x = x + jnp.tanh(w * x) * 0.05
+    return x
+def loss(x):
+    return jnp.sum(net(x, 1.0) + net(2.0 * x, 1.0))
+args = (jnp.array([0.5, -0.3, 0.1]),)
 #@ vanishing vanishing
 key = jax.random.key(0)
 params = [jax.random.normal(k, (8, 8)) * 0.3 for k in jax.random.split(key, 14)]

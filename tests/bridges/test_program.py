@@ -231,6 +231,38 @@ def test_what_a_function_of_jax_keeps_is_as_it_is_alone_and_is_found_where_it_wa
     assert "leaked_tracer: self.cell.hidden (train.py, line 16) keeps a value" in done.stderr
 
 
+STEPS_JAX = """
+import jax
+import jax.numpy as jnp
+
+def loss(x, w):
+    return jnp.sum((x * w - 1.0) ** 2)
+
+w = jnp.ones(3)
+for step in range(5):
+    gradient = jax.grad(loss, argnums=1)(jnp.arange(3.0), w)
+    w = w - 0.0 * gradient
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cause", "line"),
+    [
+        ("", "", "not_applied", 11),
+        ("argnums=1", "argnums=0", "argnums", 10),
+        ("- 0.0 *", "- 0.1 *", "", 0),
+        ("w = w - 0.0 * gradient", "n = w - 0.0 * gradient", "", 0),  # several gradients of the same array
+        ("x * w - 1.0", "float(w[0])", "left_jax", 6),
+    ],
+)
+def test_what_a_program_of_jax_makes_of_its_gradients(tmp_path, old, new, cause, line):
+    done = explained(tmp_path, STEPS_JAX.replace(old, new), arguments=(), framework="jax")
+    assert f"{cause}: " in done.stderr if cause else "Healthy" in done.stderr, done.stderr
+    assert f"train.py, line {line}" in done.stderr or not cause
+    said, _, page = done.stderr.partition("gradient for")  # what is raised comes first, then why
+    assert ("Traceback" in said) == (cause == "left_jax") and "Traceback" not in page
+
+
 def test_a_gate_that_begins_at_zero_and_is_trained_is_no_finding(tmp_path):
     done = explained(tmp_path, GATE_JAX, arguments=(), framework="jax")
     assert done.returncode == 0 and done.stderr.strip().startswith("Healthy: params['gate'], params['w'] (2 of 2)")

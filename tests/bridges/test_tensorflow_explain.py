@@ -306,3 +306,51 @@ def test_a_norm_of_zeros_is_written_as_a_root_and_a_root_of_zeros_as_it_is():
     norm, root = recording.explain(norm, w), recording.explain(root, w)
     assert "such as 1e-12 (to the sum of squares of a norm)" in norm.fix and norm.patch is None
     assert "add a small number there, such as 1e-12" in root.fix
+
+
+def test_a_tensor_whose_gradient_is_none_is_on_the_page():
+    x, model = tensorflow.constant([[1.0, 2.0]]), tensorflow.keras.layers.Dense(1)
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            score = model(x)
+        gradient = tape.gradient(score, x)
+    assert gradient is None and [(one.name, one.cause) for one in recording.problems] == [("x", "not_watched")]
+
+
+def test_what_alone_is_asked_for_is_not_frozen_on_purpose():
+    w, scale = tensorflow.Variable(2.0), tensorflow.Variable(3.0, trainable=False)
+    with bridge.record() as recording:
+        with tensorflow.GradientTape(persistent=True) as tape:
+            y = w * scale
+        both, alone = tape.gradient(y, [w, scale]), tape.gradient(y, scale)
+    assert both[1] is None and alone is None
+    assert [problem.cause for problem in recording.problems] == ["not_trainable"]
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            y = w * scale
+        tape.gradient(y, [w, scale])
+    assert not recording.problems
+
+
+def test_a_step_that_makes_a_tensor_of_a_variable_is_no_derivative_in_the_target():
+    w = tensorflow.Variable(1.0)
+    with bridge.record() as recording:
+        for _ in range(2):
+            with tensorflow.GradientTape() as tape:
+                loss = (w - 5.0) ** 2
+            gradient = tape.gradient(loss, w)
+            w = w - 0.1 * (gradient if gradient is not None else 0.0)
+    assert gradient is None and [problem.cause for problem in recording.problems] == ["rebound"]
+
+
+def test_of_two_cuts_the_one_that_is_no_target_is_to_blame():
+    w = tensorflow.Variable(1.0)
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            target = tensorflow.stop_gradient(3.0 * w)
+            value = tensorflow.stop_gradient(2.0 * w)
+            loss = (value - target) ** 2
+        tape.gradient(loss, w)
+    why = recording.explain(loss, w)
+    assert (why.cause, why.code, why.others) == ("stop_gradient", "value = tensorflow.stop_gradient(2.0 * w)", [])
+    assert why.patch == "value = 2.0 * w"

@@ -69,7 +69,7 @@ class JaxAdapter:
         norm(...)``.
         """
         one, at, name = q.rows[row], text.at(q.rows[row].site), words.operation(q, row)
-        calls = {text.last_name(call.func) for call in ([] if at is None else at.calls)} - {""}
+        calls = {text.last_name(call.func) for call in at.calls} - {""}
         alone = calls.pop() if len(calls) == 1 and one.op not in SIGNS else name
         written = next((scope for scope in one.scope if scope in calls | {alone}), alone)
         around = one.scope[: one.scope.index(written) + 1] if written in one.scope else ()

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...engine.recording.frames import own_file
 from ...explain.reasons import checks, text, words, zero_nan
-from ...explain.reasons.question import Finding, Question, way_to
+from ...explain.reasons.question import Finding, Found, Question, way_to
 from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
 from ...explain.words import Explanation
@@ -34,7 +34,7 @@ NUMBERS = "int float round item tolist range".split()
 # -- what JAX refuses ------------------------------------------------------------------------------
 
 
-def refused(q: Question) -> Finding | None:
+def refused(q: Question) -> Found:
     """The function could not be traced."""
     recording = q.adapter.recording
     error = recording.error
@@ -54,7 +54,7 @@ def refused(q: Question) -> Finding | None:
         return Finding("boolean_index", site, kind="size", what=asks(error, called))
     if any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACED):
         at = text.at(site)
-        math = [ast.unparse(call.func) for call in ([] if at is None else at.calls) if text.root_name(call) == "math"]
+        math = [ast.unparse(call.func) for call in at.calls if text.root_name(call) == "math"]
         return Finding("left_jax", site, what=f"{math[0]}()" if math else asks(error, called))
     for word, cause in (("while_loop", "while_loop"), ("callback", "callback"), ("scalar-output", "not_scalar")):
         if word in said:
@@ -70,14 +70,14 @@ def refused(q: Question) -> Finding | None:
     )
 
 
-def keeps(used: Site) -> Finding | None:
+def keeps(used: Site) -> Found:
     """The statement that keeps a tracer in an attribute, which the function reads when it is called again."""
     at = text.at(used)
-    near = [] if at is None else [at, *(s for name in at.reads for s in text.bound_by(name, at))]
+    near = [at, *(s for name in at.reads for s in text.bound_by(name, at))]
     read = {ast.unparse(node) for s in near for node in s.nodes if isinstance(node, ast.Attribute)}
     for s in text.statements(used[0]):
         kept = read & {ast.unparse(target) for target in s.targets}
-        if kept and s.functions == near[0].functions:
+        if kept and s.functions == at.functions:
             return Finding("leaked_tracer", s.site, kind="kept", what=kept.pop())
     return None
 
@@ -92,7 +92,7 @@ def asks(error: Exception, called: str) -> str:
     return f"{found[1] if found else called}()" if found or called else fill("This line")
 
 
-def result(q: Question) -> Finding | None:
+def result(q: Question) -> Found:
     """The result is not one number; or the way back ended in an error."""
     recording = q.adapter.recording
     if recording.error is None:
@@ -111,7 +111,7 @@ def result(q: Question) -> Finding | None:
     return None
 
 
-def way_back(q: Question) -> Finding | None:
+def way_back(q: Question) -> Found:
     """JAX's way back ended in an error."""
     error = q.adapter.recording.error
     if error is None:
@@ -142,7 +142,7 @@ def site_of_error(error: Exception) -> tuple[Site, str]:
 # -- the argument ----------------------------------------------------------------------------------
 
 
-def whole_numbers(q: Question) -> Finding | None:
+def whole_numbers(q: Question) -> Found:
     """An argument that is differentiated is no float."""
     recording = q.adapter.recording
     for row in recording.chosen if recording.error is not None else q.own:
@@ -157,7 +157,7 @@ def whole_numbers(q: Question) -> Finding | None:
     return None
 
 
-def no_argument(q: Question) -> Finding | None:
+def no_argument(q: Question) -> Found:
     """The array is an argument that is not differentiated, or none."""
     recording, origin = q.adapter.recording, q.adapter.origin
     if q.own and q.own[0] not in recording.chosen:
@@ -166,7 +166,13 @@ def no_argument(q: Question) -> Finding | None:
         chosen = {leaf.argument for leaf in recording.given if leaf.row in recording.chosen}
         asked = next(leaf.argument for leaf in recording.given if leaf.row == q.own[0])
         both = str((*sorted({asked, *chosen}),))
-        return Finding("argnums", origin.gradient_line, what=str(asked), other=both)
+        return Finding(
+            "argnums",
+            origin.gradient_line,
+            what=str(asked),
+            other=both,
+            fields={"instead": both if chosen - {0} else str(asked)},
+        )
     if q.own:
         return None
     root, site = recording.log.outside.get(id(q.source), (None, NOWHERE))
@@ -183,7 +189,7 @@ def stairs(q: Question, row: int) -> str:
     return next((name for name in q.rows[row].scope if name in STAIRS), "")
 
 
-def broken(q: Question) -> Finding | None:
+def broken(q: Question) -> Found:
     """What breaks the way; steps by the name of their function."""
     found = checks.broken(q)
     for one in [] if found is None else [found, *found.others]:
@@ -192,20 +198,22 @@ def broken(q: Question) -> Finding | None:
     return found
 
 
-def left(q: Question) -> Finding | None:
+def left(q: Question) -> Found:
     """A value that Python asked for while the function was traced."""
     exits = [exit for exit in q.exits if exit.row in q.after] if not q.used and q.ends else []
-    exits.sort(key=lambda exit: exit.how == "__bool__")
-    for exit in exits[:1]:
-        if exit.how == "__bool__":
-            return Finding("other_branch", exit.site, kind="python")
+    for exit in sorted(exits, key=lambda exit: exit.how == "__bool__"):
         at = text.at(exit.site)
-        number = next((name for name in NUMBERS if at is not None and at.call_of(name)), "")
+        if exit.how == "__bool__":
+            tested = {name for name in at.reads if name.isidentifier()} - text.program(at.file).imported.keys()
+            later = (s for s in text.statements(at.file) if s.functions == at.functions and s.order > at.order)
+            only = isinstance(at.node, ast.If) and not any(tested & s.reads for s in later)
+            return Finding("branch" if only else "other_branch", exit.site, kind="python")
+        number = next((name for name in NUMBERS if at.call_of(name)), "")
         return Finding("left_jax", exit.site, what=f"{number}()", kind="number" if number else "values")
     return None
 
 
-def unused(q: Question) -> Finding | None:
+def unused(q: Question) -> Found:
     """Another branch ran, another value was used in its place, or nothing was."""
     recording, origin = q.adapter.recording, q.adapter.origin
     if q.used:
@@ -219,7 +227,7 @@ def unused(q: Question) -> Finding | None:
         tree = origin.args[leaf.argument]
         site, name = origin.reads(lambda name, value: value is root or value is tree)
         own, at = q.name.partition("[")[0], text.at(used)
-        if not name or (at is not None and name in ast.unparse(at.node)):
+        if not name or name in ast.unparse(at.node):
             site = used
         return Finding("closure", site, kind="beside", what=name or fill(ARRAY), other=own)
     bent = [row for row in sorted(q.after) if q.rows[row].op in BENDS]
@@ -232,7 +240,7 @@ def unused(q: Question) -> Finding | None:
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def zero_rule(q: Question) -> Finding | None:
+def zero_rule(q: Question) -> Found:
     """A rule of the program's own, or a loop, passed nothing on."""
     if q.sweep is None or not q.used or q.used[0] not in q.adapter.recording.unreached:
         return None
@@ -249,7 +257,7 @@ def rule(q: Question, row: int, cause: str = "custom_rule", what: str = "") -> F
     return Finding(cause, returned(q.rows[row].extra.custom), row, what)
 
 
-def nan(q: Question) -> Finding | None:
+def nan(q: Question) -> Found:
     """Where NaN came up, also before a division has hidden an infinity."""
     found = zero_nan.nan(q)
     if found is None or found.row is None:
@@ -266,7 +274,7 @@ def nan(q: Question) -> Finding | None:
     return found
 
 
-def zero(q: Question) -> Finding | None:
+def zero(q: Question) -> Found:
     """What made zeros, with what JAX calls it."""
     found = zero_nan.zero(q)
     if found is None or found.row is None:

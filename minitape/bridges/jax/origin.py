@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...engine.recording.frames import own_file
 from ...explain.reasons import text
-from ...explain.reasons.text import FUNCTIONS, Statement, last_name, names_in, unparse
+from ...explain.reasons.text import FUNCTIONS, Statement, last_name, names_in, root_name, unparse
 from ...recording.sites import NOWHERE, Site
 
 GRADIENTS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
@@ -57,10 +57,8 @@ class JaxOrigin:
     @property
     def _called(self) -> set[str]:
         """What the program calls the function: its own name, and what it gives ``record``."""
-        return {
-            getattr(self.function, "__name__", "<lambda>"),
-            *(unparse(call.args[0]) for call in self._records() if call.args),
-        }
+        calls = (call for call in text.at(self.call).calls if last_name(call.func) == "record")
+        return {getattr(self.function, "__name__", "<lambda>"), *(unparse(part) for c in calls for part in c.args[:1])}
 
     @property
     def gradient_line(self) -> Site:
@@ -79,7 +77,7 @@ class JaxOrigin:
         arguments are not traced; empty where it does not.
         """
         where, found = text.at(self.call), ""
-        scopes = [None, *(_function(s) for s in (where, self.definition) if s is not None)]
+        scopes = [None, *(_function(s) for s in (where, self.definition) if s)]
         for file in dict.fromkeys((self.call[0], self.head[0])):
             functions = text.program(file).functions
             for statement, node in [(one, node) for one in text.statements(file) for node in _compilers(one)]:
@@ -100,14 +98,21 @@ class JaxOrigin:
     def leaf_line(self, leaf: JaxLeaf) -> Site:
         """The line that created a leaf of an argument; the line of the call if it is not found."""
         space, statements = getattr(self.function, "__globals__", {}), text.statements(self.head[0])
-        names = [name for name, value in space.items() if value is self.args[leaf.argument]]
-        found = (self._behind(ast.Name(name), statements[-1]) for name in names if statements)
-        return next(filter(None, found), self.call)
+        tree = self.args[leaf.argument]
+        names = (ast.Name(name) for name, value in space.items() if statements and value is tree)
+        given = [*self.expressions_of(leaf), *((name, statements[-1]) for name in names)]
+        return next(filter(None, (self._behind(*one) for one in given)), self.call)
 
-    def _records(self) -> list[ast.Call]:
-        """The calls of ``record`` in that statement."""
+    def expressions_of(self, leaf: JaxLeaf) -> list[tuple[ast.expr, Statement]]:
+        """What the statement that takes the gradient passes for an argument, in each call of as many."""
         where = text.at(self.call)
-        return [call for call in (where.calls if where is not None else []) if last_name(call.func) == "record"]
+        calls = [(c.args[last_name(c.func) == "record" :], where) for c in where.calls]
+        return [(args[leaf.argument], where) for args, where in calls if len(args) == len(self.args)]
+
+    def steps_of(self, leaf: JaxLeaf) -> list[Statement]:
+        """The statements that make of what is passed for an argument a new one of its name."""
+        names = {root_name(given) for given, _ in self.expressions_of(leaf)}
+        return [s for s in text.statements(self.call[0]) if names & {*s.binds} & s.reads]
 
     def _behind(self, node: ast.expr, where: Statement) -> Site | None:
         """The line that made an expression that is in ``where``; None where only that says it."""

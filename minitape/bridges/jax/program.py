@@ -122,9 +122,10 @@ class FirstGradients:
             with redirect_stdout(StringIO()):
                 recording = record(function, *args, argnums=argnums, has_aux=has_aux)
             of = plain(function)
-            self._latest[getattr(of, "__code__", of)] = recording
+            recording.follows(self._latest.get(key := getattr(of, "__code__", of), recording))
+            self._latest[key] = recording
             self.steps += 1
-            if self.recorded is not None:
+            if self.recorded is not None and recording.error is None:  # else the program's own call raises it, first
                 self.recorded()
         except Exception as error:
             warn_user(f"A gradient was not explained: {type(error).__name__}: {error}")

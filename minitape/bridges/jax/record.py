@@ -9,7 +9,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import jax
+import numpy as np
 
+from ...explain.reasons import text
 from ...recording.rows import RowExit
 from ...recording.sites import NOWHERE, Site, here
 from ..checkup import FrameworkRecording
@@ -48,6 +50,7 @@ class JaxRecording(FrameworkRecording):
         self.results: list[JaxVariable] = []  # the leaves of the result
         self.target: int | None = None  # the row of the first
         self.chosen: list[int] = []  # the rows of what is differentiated
+        self.unchanged: dict[int, int] = {}  # rows of what was made anew, so often, and is what it was
         self.unreached: set[int] = set()  # those of them that no adjoint came to: their gradient is zero
 
     def _why(self, target: Any, source: Any) -> Any:
@@ -70,8 +73,17 @@ class JaxRecording(FrameworkRecording):
         return {self.target: name} if self.target is not None and name.isidentifier() else {}
 
     def trained(self) -> dict:
-        """The leaves of the arguments that are differentiated, by name."""
-        return self.named([leaf.row for leaf in self.given if leaf.row in self.chosen])
+        """The leaves of the arguments that are differentiated, or changed by a gradient, by name."""
+        origin, gave = JaxOrigin(*self.asked), {*text.at(self.asked[2]).binds}
+        moved = {leaf.row for leaf in self.given for s in origin.steps_of(leaf) if gave.difference(s.binds) & s.reads}
+        return self.named([leaf.row for leaf in self.given if leaf.row in moved.union(self.chosen)])
+
+    def follows(self, before: JaxRecording) -> None:
+        """The same function was recorded before: which arguments a step has made anew, and not changed."""
+        for one, new in zip(before.given, self.given, strict=False):
+            known = new.row in self.chosen and not getattr(one.value, "is_deleted", bool)()
+            if known and one.value is not new.value and np.array_equal(one.value, new.value):
+                self.unchanged[new.row] = before.unchanged.get(one.row, 0) + 1
 
     def named(self, rows: list[int]) -> dict:
         """Leaves by name."""

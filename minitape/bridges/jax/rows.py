@@ -16,6 +16,7 @@ import numpy as np
 
 from ...engine.recording.frames import own_file
 from ...explain.reasons import text
+from ...explain.reasons.question import Elements
 from ...recording.sites import NOWHERE, Site
 from ..kept_values import SMALL, Bound, KeptValues
 from .origin import plain
@@ -52,7 +53,7 @@ class JaxValue(KeptValues):
 
     __slots__ = ()
 
-    def array(self) -> np.ndarray | None:
+    def array(self) -> Elements:
         """Its elements; of a random key its numbers."""
         return np.asarray(jax.random.key_data(self.given)) if is_key(self.given) else super().array()
 
@@ -62,7 +63,7 @@ class JaxVariable:
     row.
     """
 
-    __slots__ = "value row live site roots".split()
+    __slots__ = "value row live site roots spread".split()
 
     def __init__(
         self,
@@ -75,6 +76,7 @@ class JaxVariable:
         self.value, self.row, self.site = value, row, site
         # of what is no row: the arrays from outside that it was computed from
         self.roots = [value] if row is None and roots is None else roots or []
+        self.spread: Any = None  # of what is no row: what it was before broadcasting
         self.live = live  # computed from an argument that is a float: calls with it are opened
 
     @property
@@ -163,16 +165,13 @@ class JaxLog:
         known = self._constants.get(id(value.value))
         if known is not None:
             return known[1]
-        row = self.recording.leaf(
-            self.keep(value.value),
-            name=name,
-            kind="constant",
-            site=value.site,
-            differentiable=False,
-            extra=JaxExtra(roots=value.roots),
-            **form(value.value),
-        )
-        self.entries[row].label = name or "const"
+        before = None if value.spread is None else self.constant(value.spread)
+        given = form(value.value) | {"site": value.site, "differentiable": False, "extra": JaxExtra(roots=value.roots)}
+        if before is None:
+            row = self.recording.leaf(self.keep(value.value), name=name, kind="constant", **given)
+            self.entries[row].label = name or "const"
+        else:
+            row = self.recording.operation("broadcast_in_dim", [before], self.keep(value.value), **given)
         self._constants[id(value.value)] = value.value, row
         return row
 
@@ -195,7 +194,10 @@ class JaxLog:
         results = compute(*[given.value for given in inputs])
         if all(given.row is None for given in inputs) or not results:
             roots = list({id(root): root for given in inputs for root in given.roots}.values())
-            return [JaxVariable(result, site=site, roots=roots) for result in results]
+            made_of = [JaxVariable(result, site=site, roots=roots) for result in results]
+            if op == "broadcast_in_dim":
+                made_of[0].spread = inputs[0]
+            return made_of
         rows = [row for given in inputs if (row := self.constant(given)) is not None]
         on_way = any(self.entries[row].differentiable for row in rows)
         live = any(given.live for given in inputs)
@@ -317,8 +319,8 @@ def bound(file: str, first: int, left: int, last: int, right: int) -> str:
     only a part of it.
     """
     statement = text.at((file, first))
-    names = [] if statement is None else statement.targets
-    if statement is None or len(names) != 1 or not isinstance(names[0], ast.Name):
+    names = statement.targets
+    if len(names) != 1 or not isinstance(names[0], ast.Name):
         return ""
     whole = statement.value is not None and statement.expression((first, last, left, right)) is statement.value
     return names[0].id if whole else ""

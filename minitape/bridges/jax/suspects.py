@@ -20,6 +20,7 @@ from ...explain.reasons.words import left_by
 from ...recording.values import numbers_of
 from ..rows import exits_of
 from .adapter import rows_read
+from .origin import JaxOrigin
 
 NAMES = OperationNames(
     compare={"sub"},
@@ -46,7 +47,7 @@ def run_of(recording: Any) -> CheckedRun:
         left_by,
         recording.made_up,
         recording=recording,
-        checks=(cancels,),
+        checks=(not_applied, cancels),
         rows_of=recording.rows_of,
         operand=operand,
         logits=logits_of,
@@ -64,6 +65,15 @@ def logits_of(run: CheckedRun, row: RecordedRow) -> int | None:
     """The row that a function of jax.nn takes for logits; None where the operation does not begin one."""
     given, name = row.inputs[0], OF_LOGITS[row.op]
     return given if name in row.scope and name not in run.rows[given].scope else None
+
+
+def not_applied(run: CheckedRun) -> Iterator[Suspicion]:
+    """Steps made an argument anew that is what it was."""
+    recording = run.recording
+    still = {row: n for row, n in recording.unchanged.items() if n > 2}
+    steps = [s for leaf in recording.given if leaf.row in still for s in JaxOrigin(*recording.asked).steps_of(leaf)]
+    if steps:
+        yield Suspicion("not_applied", steps[-1].site, {"n": max(still.values())}, min(still), alone=still, kind="rate")
 
 
 def cancels(run: CheckedRun) -> Iterator[Suspicion]:

@@ -64,6 +64,10 @@ TEXT: Texts = SHARED | {
         "A Python condition{line} asks for a value. There is none while JAX traces the function.",
         "Choose with arrays: jnp.where(condition, a, b) or lax.cond.",
     ),
+    "branch python": (
+        "A Python condition{line} reads the value, and both branches go on without it. No gradient passes a choice.",
+        "Choose with arrays: jnp.where(condition, a, b), or smoothly with jax.nn.sigmoid.",
+    ),
     "boolean_index": (
         "A condition is used as an index{line}. How many elements it takes depends on values, and JAX must know "
         "shapes "

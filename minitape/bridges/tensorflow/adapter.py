@@ -11,14 +11,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from ...explain.families import CLASSES, LAYERS, ZEROS
 from ...explain.fixes.dialects import TENSORFLOW
 from ...explain.owners import living
 from ...explain.reasons import checks, text
-from ...explain.reasons.question import Given, Question, RecordedRow
+from ...explain.reasons.question import Elements, Given, Question, RecordedRow
 from ...explain.value_texts import FUNCTIONS
 from ...recording.rows import TapeSpan
 from ...recording.sites import NOWHERE, Site, last_return
@@ -128,7 +127,7 @@ class TensorFlowAdapter:
         """Whether the program has a variable."""
         return isinstance(variable_of(thing), tf.Variable) or getattr(thing, "dtype", None) == tf.resource
 
-    def numbers(self, thing: Any) -> np.ndarray | None:
+    def numbers(self, thing: Any) -> Elements:
         """Its elements."""
         return numbers_of(self.log.tensors.keep(tf.convert_to_tensor(thing)))
 

@@ -13,7 +13,7 @@ from ...explain.families import STEPS
 from ...explain.owners import living
 from ...explain.reasons import checks, text, words, zero_nan
 from ...explain.reasons.names import path_to
-from ...explain.reasons.question import Exit, Finding, Question, RecordedRow
+from ...explain.reasons.question import Exit, Finding, Found, Question
 from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
@@ -23,12 +23,10 @@ from ..rows import first_nan
 from .adapter import TIMES, read
 from .calls import open_row, steps_of, sweeps_for
 from .graphs import has_tapes
-from .model import variables_of
 from .numpy_calls import numpy_call, predictions
 from .operations import handle_of, is_custom, is_dataset, name_of, why_no_gradient
 from .words import OF_KERAS, TEXT
 
-COPIES = ("clone_model", "deepcopy", "from_config", "load_model")
 MAPS = ("map", "interleave", "flat_map", "filter", "scan")  # of a dataset
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
 
@@ -36,7 +34,7 @@ PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFun
 # -- the source ------------------------------------------------------------------------------------
 
 
-def plain_target(q: Question) -> Finding | None:
+def plain_target(q: Question) -> Found:
     """The target is no tensor, or a gradient that a tape gave back."""
     if not isinstance(handle_of(q.target), tf.Tensor) and not isinstance(q.target, int):
         return Finding("target_not_tensor", what=type(q.target).__name__)
@@ -50,7 +48,7 @@ def plain_target(q: Question) -> Finding | None:
     )
 
 
-def whole_numbers(q: Question) -> Finding | None:
+def whole_numbers(q: Question) -> Found:
     """The source is no float."""
     dtype = tf.as_dtype(q.source.dtype) if q.source.dtype is not None else tf.float32
     if dtype.is_floating or dtype.is_complex:
@@ -71,7 +69,7 @@ def use_of(q: Question) -> Site:
 
 def line_of(q: Question, fits: Callable[[text.Statement], Any]) -> Site | None:
     """The line that fits, among those that made the source; else the one of the text that does."""
-    made = [at for site in reversed(q.adapter.birth(q.source)[1]) if (at := text.at(site)) is not None]
+    made = [at for site in reversed(q.adapter.birth(q.source)[1]) if (at := text.at(site))]
     found = [s for s in made if fits(s)] or [s for s in text.statements(use_of(q)[0]) if fits(s)]
     return found[0].site if found and (made or len(found) == 1) else None
 
@@ -85,7 +83,7 @@ def _said(s: text.Statement) -> list:
     return [*(k.arg for call in s.calls for k in call.keywords), *(name.rpartition(".")[2] for name in s.binds)]
 
 
-def copied(q: Question) -> Finding | None:
+def copied(q: Question) -> Found:
     """The source was copied into a variable before the tape began, and that one was used."""
     for row, one in q.way:
         born = q.adapter.log.born_at(q.rows[row].thing())[1] if one.why == "variable_assign" else ()
@@ -94,7 +92,7 @@ def copied(q: Question) -> Finding | None:
     return None
 
 
-def not_tracked(q: Question) -> Finding | None:
+def not_tracked(q: Question) -> Found:
     """The tape that was asked does not watch the source."""
     adapter, tape = q.adapter, q.adapter.tape
     arrived_ = q.sweep is not None and any(row in q.sweep.adjoints for row in q.used)
@@ -117,7 +115,10 @@ def not_tracked(q: Question) -> Finding | None:
     variable = leaf is not None and leaf.kind == "variable"
     uses = q.first_uses()
     if leaf is not None and variable and not trainable:
-        return at_row(q, "not_trainable", leaf.row, site=frozen_at(q))
+        found = at_row(q, "not_trainable", leaf.row, site=frozen_at(q))
+        if q.sweep is not None and not any(there for _, there in q.sweep.gave):
+            found.intended = False  # the program asks for nothing else
+        return found
     if variable and uses and all(row.extra.why not in ("", "not_recorded") for row in uses):
         return None
     records = next((row.row for row in uses if adapter.state(row.row)[0] == "records"), uses[0].row if uses else None)
@@ -131,7 +132,7 @@ def not_tracked(q: Question) -> Finding | None:
         )
     if not variable:
         use, block = text.at(use_of(q)), text.at(adapter.block())
-        beside = use is not None and block is not None and block not in use.around and "." not in q.name
+        beside = use and block and block not in use.around and "." not in q.name
         way = next((row.extra.way for row in uses if row.row == records), ())
         span = adapter.block_way()
         return at_row(
@@ -142,7 +143,7 @@ def not_tracked(q: Question) -> Finding | None:
     return at_row(q, "not_accessed_watched", leaf.row, site=adapter.block())
 
 
-def _read_of(q: Question) -> Finding | None:
+def _read_of(q: Question) -> Found:
     """The source is one reading of a variable."""
     read_ = (
         q.sweep is not None and q.used and not q.adapter.is_variable(q.source) and q.rows[q.used[0]].kind == "variable"
@@ -157,7 +158,7 @@ def _read_of(q: Question) -> Finding | None:
     )
 
 
-def _time(q: Question, row: int) -> Finding | None:
+def _time(q: Question, row: int) -> Found:
     """What the tape was doing when an operation ran."""
     state, site = q.adapter.time(q.rows[row])
     return None if state == "records" else at_row(q, TIMES[state], row, "reset" * (state == "dropped"), site=site)
@@ -166,7 +167,7 @@ def _time(q: Question, row: int) -> Finding | None:
 # -- the way ---------------------------------------------------------------------------------------
 
 
-def broken(q: Question) -> Finding | None:
+def broken(q: Question) -> Found:
     """What breaks the way, in TensorFlow's words; inside of a function what does it there."""
     found = checks.broken(q) or no_rule(q)
     for one in [] if found is None else [found, *found.others]:
@@ -199,7 +200,7 @@ def _worded(q: Question, one: Finding) -> None:
             "reset"
             if what == "dropped"
             else "made"
-            if at is not None and at.function in ("__init__", "build")
+            if at.function in ("__init__", "build")
             else "other"
             if row.tracked
             else ""
@@ -210,7 +211,7 @@ def _worded(q: Question, one: Finding) -> None:
         keras = keras_call(use)  # which makes a dataset of what it is given
         one.cause, one.what = "left_through_numpy", keras and f"{keras}()"
         one.kind = OF_KERAS.get(keras, "dataset")
-        made = [s for name in use.reads for s in text.bound_by(name, use) if s.call_of(*MAPS)] if use else []
+        made = [s for name in use.reads for s in text.bound_by(name, use) if s.call_of(*MAPS)]
         one.site = made[-1].site if made and not keras else one.site
     elif is_custom(row.extra.op or ""):
         one.cause, one.kind, one.site = "custom_rule", "none", q.adapter.rule(row)
@@ -221,16 +222,16 @@ def _worded(q: Question, one: Finding) -> None:
         one.kind = ("steps" if row.op in STEPS else "") if one.cause == "nondifferentiable" else ""
 
 
-def no_rule(q: Question) -> Finding | None:
+def no_rule(q: Question) -> Found:
     """Everything is on the tape, and an operation has no derivative for its input."""
     if not q.used:
         return None
     if q.sweep is None:
         row = next((row for row, _ in q.way if why_no_gradient(q.rows[row].extra.op or "Identity")), None)
         python = [row for row, _ in q.way if q.rows[row].op in PYTHON]  # TensorFlow may have raised an error
-        exits = (e for at in python for e in q.exits if min(q.rows[at].inputs) < e.row < at)
-        if row is None and (exit := next(exits, None)) is not None:
-            return left_by(q, exit)
+        exits = [e for at in python for e in q.exits if min(q.rows[at].inputs) < e.row < at]
+        if row is None and exits:
+            return left_by(q, exits[0])
     else:
         row = None if any(row in q.sweep.adjoints for row in q.used) else zero_nan.stopped(q)
     if row is None:
@@ -239,7 +240,7 @@ def no_rule(q: Question) -> Finding | None:
     return watched or at_row(q, "nondifferentiable", row)
 
 
-def compiled(q: Question) -> Finding | None:
+def compiled(q: Question) -> Found:
     """The tape is inside of a tf.function: so is what happened."""
     log = q.adapter.log
     calls = [row for row in sorted(q.behind) if q.rows[row].extra.function is not None and not q.rows[row].tracked]
@@ -254,7 +255,7 @@ def _results(q: Question, row: int) -> list[int]:
     return [entries[other].output for other in q.own if other != row and entries[other].call == entries[row].call]
 
 
-def inside(q: Question, row: int) -> Finding | None:
+def inside(q: Question, row: int) -> Found:
     """What a tf.function does inside to the way of the source."""
     recording, after = q.adapter.recording, {*q.after, *q.used}
     entries, entry = recording.entries, recording.entries[row]
@@ -262,7 +263,7 @@ def inside(q: Question, row: int) -> Finding | None:
     if run is None or entry.output >= len(run.results):
         return None
     inner, target = run.recording, run.results[entry.output]
-    found: Finding | None = None
+    found: Found = None
     known = recording.log.tensors.variables
     asked = [entries[one].extra.asked for one in entry.inputs if one in after]
     things = [known.get(id(one), one) for one in asked]
@@ -279,7 +280,7 @@ def inside(q: Question, row: int) -> Finding | None:
 # -- through Python --------------------------------------------------------------------------------
 
 
-def left(q: Question) -> Finding | None:
+def left(q: Question) -> Found:
     """A value left, or NumPy read its memory, or Python chose by it."""
     if q.used or not q.ends:
         return None
@@ -292,24 +293,15 @@ def left(q: Question) -> Finding | None:
         *[e for e in q.exits if e.how == "__bool__"],
     ]
     back = [e for e in exits if e.row in q.after and (e.how == "__bool__" or checks.flows_back(q, e) or to_keras(e))]
-    return left_at(q, back[0]) if back else None
+    return left_by(q, back[0]) if back else None
 
 
 def to_keras(exit: Exit) -> bool:
     """Whether a loss that Keras was given returns what came of a value that left."""
     at = text.at(exit.site)
-    if at is None or not at.functions or at.functions[0] not in predictions(text.program(at.file), at):
+    if not at.functions or at.functions[0] not in predictions(text.program(at.file), at):
         return False
     return any(isinstance(s.node, ast.Return) and s.functions == at.functions for s in text.flow(at, []))
-
-
-def left_at(q: Question, exit: Exit) -> Finding:
-    """What breaks the way before a value leaves, or that it left."""
-    cut = checks.cut_before(q, exit)
-    if cut is None or exit.row in q.own or q.rows[cut.row or 0].dtype == "bool":
-        return left_by(q, exit)
-    _worded(q, cut)
-    return cut
 
 
 def left_by(q: Question, exit: Exit) -> Finding:
@@ -322,16 +314,16 @@ def left_by(q: Question, exit: Exit) -> Finding:
     return Finding("left_through_numpy", exit.site, exit.row, what, kind)
 
 
-def keras_call(at: text.Statement | None) -> str:
+def keras_call(at: text.Statement) -> str:
     """The function of Keras that a line calls, and that gives arrays of NumPy; empty where it calls none."""
-    names = (text.last_name(call.func) for call in (at.calls if at is not None else ()))
+    names = (text.last_name(call.func) for call in at.calls)
     return next((name for name in names if name in OF_KERAS), "")
 
 
 # -- another object --------------------------------------------------------------------------------
 
 
-def instead(q: Question) -> Finding | None:
+def instead(q: Question) -> Found:
     """Another object was used: bound again, made anew, copied, equal."""
     log, handle = q.adapter.log, handle_of(q.source)
     if q.used:
@@ -345,8 +337,7 @@ def instead(q: Question) -> Finding | None:
             found.row is not None
             and q.adapter.is_kept(q.rows[found.row].thing())
             and q.adapter.is_kept(handle)
-            and (at := text.at(found.site)) is not None
-            and at.call_of("Variable") is None
+            and text.at(found.site).call_of("Variable") is None
         ):
             found = None
         else:
@@ -358,18 +349,17 @@ def instead(q: Question) -> Finding | None:
         return made
     found = checks.equal_values(q) or _twin(q)
     if found is not None:
-        same = [
-            e.site
-            for e in q.exits
-            if (taken := q.rows[e.row].array) is not None and np.array_equal(taken, q.adapter.numbers(q.source))
-        ]
-        found.site = same[0] if same and not q.adapter.is_variable(q.source) else found.site
-        found.kind = found.kind or ("equal" if not q.adapter.is_variable(q.source) else "")
+        if not q.adapter.is_variable(q.source):
+            own = q.adapter.numbers(q.source)
+            found.site = next(
+                (e.site for e in q.exits if np.array_equal(np.asarray(q.rows[e.row].array), own)), found.site
+            )
+            found.kind = found.kind or "equal"
         return found
     return None
 
 
-def _twin(q: Question) -> Finding | None:
+def _twin(q: Question) -> Found:
     """A variable of the same name and shape, whose own is gone."""
     own, name = handle_of(q.source), name_of(q.source) or ""
     kept = not q.own and q.adapter.is_kept(own)
@@ -378,48 +368,22 @@ def _twin(q: Question) -> Finding | None:
         if as_large and (row.name or "").rpartition("/")[2] == name.rpartition("/")[2]:
             copy = "/" in name and row.name == name
             if copy or not q.adapter.is_kept(row.thing() if kept else own):
-                site, built = made_by(q, row)
-                kind = "cloned" if copy else "built" * built
-                return Finding("wrong_object", site, row.row, other=row.name or fill("a variable"), kind=kind)
+                way, kind = q.adapter.birth_of(row)[1] or [row.site], "cloned" * copy
+                return Finding("wrong_object", way[-1], row.row, other=row.name or fill("a variable"), kind=kind)
     return None
 
 
-def made_by(q: Question, row: RecordedRow) -> tuple[Site, bool]:
-    """The line that made a row's variable, or copied its model; and whether it called a function that builds it."""
-    way = q.adapter.birth_of(row)[1]
-    if not way:  # before the block: the text may have one line that copies a model
-        copies = [s for s in text.statements(row.site[0]) if s.call_of(*COPIES)]
-        return copies[0].site if len(copies) == 1 else row.site, False
-    outer = len(way) - 1
-    while outer and (at := text.at(way[outer])) is not None and _gives_back(at):
-        outer -= 1
-    return way[outer], outer < len(way) - 1
-
-
-def _gives_back(at: text.Statement) -> bool:
-    """Whether the function around a statement returns the object that it makes."""
-    if isinstance(at.node, ast.Return):
-        return text.last_name(getattr(at.node.value, "func", at.node))[:1].isupper()  # a class, of which it makes one
-    ends = (s.node for s in text.statements(at.file) if s.functions == at.functions)
-    return any(isinstance(end, ast.Return) and getattr(end.value, "id", "") in at.binds for end in ends)
-
-
-def unused(q: Question) -> Finding | None:
+def unused(q: Question) -> Found:
     """What came of it was dropped, or its layer was not called."""
     if q.used:
         return None
     made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
     if made:
         return at_row(q, "independent", max(made), "dropped")
-    calls = [row for row in sorted(q.behind) if q.rows[row].extra.function is not None]
-    for row in calls if not q.adapter.is_variable(q.source) else ():
-        found = inside(q, row)
-        if found is not None and found.cause != "connected":
-            return found
     return unused_layer(q) or Finding("independent")
 
 
-def unused_layer(q: Question) -> Finding | None:
+def unused_layer(q: Question) -> Found:
     """The layer of a variable was not called."""
     handle, layers = handle_of(q.source), list(living(tf.keras.layers.Layer))
     owners = [one for one in layers if any(handle_of(v) is handle for v in one._trainable_variables)]
@@ -439,17 +403,17 @@ def unused_layer(q: Question) -> Finding | None:
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def zero(q: Question) -> Finding | None:
+def zero(q: Question) -> Found:
     """What made zeros, with what TensorFlow knows of it; inside of a function what did there."""
     return _inner(q, zero_nan.zero(q))
 
 
-def nan(q: Question) -> Finding | None:
+def nan(q: Question) -> Found:
     """Where NaN came up, also inside of a function, or in an earlier pass."""
     return _inner(q, first_nan(q, read))
 
 
-def _inner(q: Question, found: Finding | None) -> Finding | None:
+def _inner(q: Question, found: Found) -> Found:
     if found is None or found.row is None:
         return found
     row = q.rows[found.row]
@@ -461,7 +425,7 @@ def _inner(q: Question, found: Finding | None) -> Finding | None:
     return found
 
 
-def no_tape(q: Question) -> Finding | None:
+def no_tape(q: Question) -> Found:
     """Nothing was recorded for the source: no tape was there."""
     log = q.adapter.log
     seen = (
@@ -474,7 +438,7 @@ def no_tape(q: Question) -> Finding | None:
     return None if seen else Finding("no_backward", kind="tape")
 
 
-def left_out(q: Question) -> Finding | None:
+def left_out(q: Question) -> Found:
     """Keras did not ask for the gradient of a variable that is not to be trained."""
     return Finding("not_trainable", frozen_at(q), kind="left out") if q.adapter.left_out else None
 
@@ -522,11 +486,7 @@ def question(recording: Any, target: Any, source: Any, name: str = "") -> Questi
 
 def name_in_program(q: Question) -> str:
     """What the program calls the source; no row is read for it."""
-    if path := path_to(q, handle := handle_of(q.source)):
-        return path
-    known = [pair for pair in q.adapter.names() if q.adapter.is_variable(q.source) and not pair[0].startswith("_")]
-    parts = (pair for name, value in known for pair in variables_of(value, name))
-    return next((path for path, part in parts if handle_of(part) is handle), "") or name_of(q.source) or fill(TENSOR)
+    return path_to(q, handle_of(q.source)) or name_of(q.source) or fill(TENSOR)
 
 
 def explained(q: Question, found: Finding) -> Explanation:

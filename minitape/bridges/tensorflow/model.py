@@ -9,6 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 from ...explain.caller import asking_frame
+from ...explain.reasons.question import Elements
+from ...explain.sentences import fill
+from ...explain.value_texts import TENSOR
 from ...picture.reading import spaces
 from ...recording.values import numbers_of
 from .calls import steps_of
@@ -67,11 +70,6 @@ def variables_of(holder: Any, path: str, deep: int = 0, seen: set[int] | None = 
             yield from variables_of(list(getattr(holder, "layers", ())), f"{path}.layers", deep + 1, seen)
             for layer in getattr(holder, "_layers", ()):  # also what it has private names for, as an attention has
                 yield from variables_of(layer, f"{path}.{layer.name}", deep + 1, seen)
-            made = getattr(holder, "_trainable_variables", [])
-            for variable in made:
-                if id(variable) not in seen:
-                    seen.add(id(variable))
-                    yield f"{path}.{variable.name}", variable
 
 
 def is_variable(value: Any) -> bool:
@@ -113,10 +111,12 @@ def trained(recording: Any) -> dict:
         if key not in seen and variable.trainable:
             name = name_of(variable) or "variable"
             found[name if name not in found else f"{name} ({len(found)})"] = variable
-    return found
+    names = {id(value): name for name, value in names_here()}
+    refused = (one() for sweep in recording.sweeps for one, there in sweep.gave if not there)
+    return found | {names.get(id(t), fill(TENSOR)): t for t in refused if t is not None and t.dtype.is_floating}
 
 
-def weights_of(recording: Any, source: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
+def weights_of(recording: Any, source: Any) -> tuple[Elements, Elements]:
     """A variable before and after its last step."""
     key = id(handle_of(source))
     if not any(key in step.handles for step in recording.log.optimizer_steps):

@@ -15,8 +15,6 @@ def numpy_call(site: Site) -> Site | None:
     computed; of a call of ``fit``, what it gives to a loss.
     """
     start = text.at(site)
-    if start is None:
-        return None
     program = text.program(start.file)
     modules = {name for name, module in program.imported.items() if module.partition(".")[0] in FOREIGN}
     losses = predictions(program, start) if start.call_of("fit", "train_on_batch") else {}

@@ -154,10 +154,6 @@ TEXT: Texts = {
         "{x} was not used. Another variable of the same shape, {other}{line}, was.",
         "Ask about the object that the program uses: the layer or variable was made anew.",
     ),
-    "wrong_object built": (
-        "{x} was not used. This line{line} builds another one each time it runs, and that one was used.",
-        "Build it once, before the computation, and call that one here.",
-    ),
     "wrong_object cloned": (
         "{x} was not used: a copy of its model{line} was. A copy has variables of its own.",
         "Ask for the gradient of the variables of the model that is called.",

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from ...explain.reasons import checks, text, words, zero_nan
-from ...explain.reasons.question import Exit, Finding, Question, RecordedRow
+from ...explain.reasons.question import Exit, Finding, Found, Question, RecordedRow
 from ...explain.reasons.zero_nan import at_row
 from ...explain.sentences import fill
 from ...explain.words import Explanation
@@ -54,7 +54,7 @@ def failed(q: Question) -> Finding | None:
 # -- the source ------------------------------------------------------------------------------------
 
 
-def plain_target(q: Question) -> Finding | None:
+def plain_target(q: Question) -> Found:
     """The target is a number, or there was no backward pass."""
     if isinstance(q.target, (torch.Tensor, Number)):
         return None
@@ -90,7 +90,7 @@ def not_required(q: Question) -> Finding | None:
 def made_at(q: Question, row: RecordedRow) -> Site:
     """The line that made a tensor; what ran before the block was not seen, and the text tells."""
     use, name = text.at(row.site), words.path_to(q, row.thing())
-    if use is None or not name or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
+    if not use or not name or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
         return row.site
     part, element = name.rpartition(".")[2], name.partition("[")[0] if name.endswith("]") else name
     earlier = [s for s in text.statements(use.file) if s is not use and s.order < use.order]
@@ -124,7 +124,7 @@ def in_torch(q: Question, one: Finding) -> None:
         one.what = fill(MADE_BY[one.cause]) if one.cause in MADE_BY else one.what
     if row.extra.why == "wrapped":
         one.kind = "wrapped"
-    if at is not None and one.cause in PAUSES and not at.within(*PAUSES):
+    if at and one.cause in PAUSES and not at.within(*PAUSES):
         if at.call_of("sample"):
             one.kind = "drawn"
         else:  # a function that the block, or a decorated function, calls
@@ -139,7 +139,7 @@ def left(exit: Exit) -> Finding:
     return Finding("left_torch", exit.site, exit.row, words.left_by(exit.how))
 
 
-def outside(q: Question) -> Finding | None:
+def outside(q: Question) -> Found:
     """What left and came back; else what chose."""
     made = None if q.ends else text.at(q.adapter.log.born.get(q.target, NOWHERE))  # a target that nothing computed
     exits = [e for e in q.exits if e.row in q.after] if (q.ends or made) and not q.used else []
@@ -164,11 +164,11 @@ def made_again(q: Question, left: Finding) -> list[Finding]:
     rows = [q.rows[e.row] for e in q.exits if e.site == left.site]
     taken = [row.array for row in rows if row.array is not None and not row.dtype.startswith(checks.WHOLE)]
     start, found = text.at(left.site), list[tuple[bool, Finding]]()
-    if start is None or left.cause == "branch":
+    if not start or left.cause == "branch":
         return []
     for row in q.leaves():
         at = text.at(row.site)
-        call = None if at is None or at is start else at.call_of("tensor", "from_numpy", "FloatTensor")
+        call = None if at is start else at.call_of("tensor", "from_numpy", "FloatTensor")
         if call is not None and at in text.flow(start, [row.site[0]]):
             has = row.array is not None and any(np.isin(row.array, one).any() for one in taken)
             found.append((not has, Finding("copied", row.site, row.row, text.last_name(call.func))))
@@ -178,7 +178,7 @@ def made_again(q: Question, left: Finding) -> list[Finding]:
 # -- another object --------------------------------------------------------------------------------
 
 
-def replaced(q: Question) -> Finding | None:
+def replaced(q: Question) -> Found:
     """Another parameter, or a copy, was used; or nothing that the block saw."""
     log, source = q.adapter.log, q.source
     if q.used:
@@ -191,14 +191,14 @@ def replaced(q: Question) -> Finding | None:
     return found or (Finding("unknown", kind="before") if unseen else None)
 
 
-def copied(q: Question) -> Finding | None:
+def copied(q: Question) -> Found:
     """A deep copy of the source was used."""
     made = (q.adapter.log.history.copied_at(q.rows[row].thing(), q.source) for row in sorted(q.behind))
     site = next((site for site in made if site is not NOWHERE), None)
     return None if site is None else Finding("rebound", site, kind="copied")
 
 
-def unused(q: Question) -> Finding | None:
+def unused(q: Question) -> Found:
     """What came of the source was dropped, or its layer was not called."""
     if q.used:
         return None
@@ -211,7 +211,7 @@ def unused(q: Question) -> Finding | None:
     return at_row(q, "unused", max(made), "dropped") if made else uncalled(q) or Finding("unused")
 
 
-def uncalled(q: Question) -> Finding | None:
+def uncalled(q: Question) -> Found:
     """Nothing was computed with the whole layer of the source: the line that gives it to the model."""
     log = q.adapter.log
     root, path = log.history.path_of(q.source)
@@ -243,7 +243,7 @@ def grad(q: Question) -> Finding | None:
     call = text.at(sweep.site)
     steps = (step for step in log.training.steps_of(source) if step.sweep >= when)
     without = any(step.samples.get(id(source)) is None for step in steps)
-    dropped = without or (call is not None and isinstance(call.node, ast.Expr))
+    dropped = without or isinstance(call.node, ast.Expr)
     if asked == "grad" and source.is_leaf and source.grad is None and dropped:
         return Finding("grad_returned", sweep.site)
     if not source.is_leaf and not source.retains_grad and asked != "grad":

@@ -185,8 +185,8 @@ def not_optimized(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
 def made_at(step: TrainingEvent) -> Site:
     """The line that makes the optimizer of a step, as far as the text tells."""
     at = text.at(step.site)
-    calls = [] if at is None else [call.func for call in at.calls if isinstance(call.func, ast.Attribute)]
-    made = text.bound_by(ast.unparse(calls[0].value), at) if at is not None and calls else []
+    calls = [call.func for call in at.calls if isinstance(call.func, ast.Attribute)]
+    made = text.bound_by(ast.unparse(calls[0].value), at) if calls else []
     return made[-1].site if made else step.site
 
 

@@ -29,8 +29,8 @@ def without_block(*names: str) -> Plan:
 def watch_added(spot: Spot) -> Fix | None:
     """``tape.watch(x)`` at the top of the block of the tape that is asked, where x exists before it."""
     block = at(spot.question.adapter.block())
-    node: Any = None if block is None else block.node
-    if block is None or not isinstance(node, ast.With) or block.file != spot.statement.file:
+    node: Any = block.node
+    if not isinstance(node, ast.With) or block.file != spot.statement.file:
         return None
     tapes = (i.optional_vars for i in node.items if "GradientTape" in unparse(i))
     tape = next((unparse(name) for name in tapes if name is not None), "")

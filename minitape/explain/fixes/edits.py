@@ -6,12 +6,12 @@ import ast
 import re
 from typing import Any
 
-from ..reasons.question import Question
 from ..reasons.text import last_name, names_in, parsed, unparse
 from .dialects import TAPE
 from .leaving import bare
 from .site import REBUILDS, SIMPLE, Change, Edit, Spot, is_call, is_index, is_module, operand, spelled
 
+GRADIENTS = ("grad", "value_and_grad", "filter_grad", "filter_value_and_grad")
 MAKERS = (
     "Variable constant convert_to_tensor tensor array asarray randn rand zeros ones full fill range arange linspace"
 ).split()
@@ -20,7 +20,7 @@ MAKERS = (
 def without(*names: str) -> Edit:
     """``x`` for ``x.name()``, ``name(x)`` and ``x.name``."""
 
-    def edit(spot: Spot, node: Any) -> Change | None:
+    def edit(spot: Spot, node: Any) -> Change:
         one, rows = spot.entry, spot.question.rows
         alike = [e for e in rows if one is not None and (e.op, e.site, e.inputs) == (one.op, one.site, one.inputs)]
         if alike[1:] or any(is_call(n, *REBUILDS) and n is not node for n in spot.statement.nodes):
@@ -37,7 +37,7 @@ def without(*names: str) -> Edit:
 def keyword(name: str, value: object, *functions: str) -> Edit:
     """``name=value`` in a call that says something else; with ``functions``, added to a call of those."""
 
-    def edit(spot: Spot, node: Any) -> Change | None:
+    def edit(spot: Spot, node: Any) -> Change:
         if not isinstance(node, ast.Call):
             return None
         said = next((k for k in node.keywords if k.arg == name), None)
@@ -52,7 +52,7 @@ def keyword(name: str, value: object, *functions: str) -> Edit:
 def alone(edit: Edit) -> Edit:
     """An edit that is not offered where another line of the block needs it, too."""
 
-    def once(spot: Spot, node: Any) -> Change | None:
+    def once(spot: Spot, node: Any) -> Change:
         near = (n for s in spot.statements if s.block == spot.statement.block for n in s.nodes)
         return edit(spot, node) if sum(edit(spot, n) is not None for n in near) == 1 else None
 
@@ -70,7 +70,7 @@ def argument(spot: Spot, node: Any, names: tuple[str, ...]) -> ast.expr | None:
 def on_operand(template: str, *names: str) -> Edit:
     """Another operand of an operation."""
 
-    def edit(spot: Spot, node: Any) -> Change | None:
+    def edit(spot: Spot, node: Any) -> Change:
         x = argument(spot, node, names)
         return None if x is None else (x, template.format(x=f"({unparse(x)})"))
 
@@ -80,15 +80,16 @@ def on_operand(template: str, *names: str) -> Edit:
 def masked_before(*names: str) -> Edit:
     """``where`` also around what an operation takes that a where hides: ``where(m, f(where(m, x, 1.0)), 0.0)``."""
 
-    def edit(spot: Spot, node: Any) -> Change | None:
+    def edit(spot: Spot, node: Any) -> Change:
         x = argument(spot, node, names)
         masks = [n for n in spot.statement.nodes if is_call(n, "where") and len(n.args) == 3]
-        mask = next((n for n in masks if node in ast.walk(n.args[1])), None)
+        mask = next((n for n in masks if node in ast.walk(n)), None)
         # the mask is of the shape of the norms, not of the vectors
         vectors = is_call(node, "norm") and (node.keywords or node.args[1:])
         if mask is None or x is None or vectors or is_call(x, "where"):
             return None
-        return x, f"{unparse(mask.func)}({unparse(mask.args[0])}, {unparse(x)}, 1.0)"
+        kept = f"{unparse(x)}, 1.0" if node in ast.walk(mask.args[1]) else f"1.0, {unparse(x)}"
+        return x, f"{unparse(mask.func)}({unparse(mask.args[0])}, {kept})"
 
     return edit
 
@@ -96,7 +97,7 @@ def masked_before(*names: str) -> Edit:
 def before(template: str) -> Edit:
     """A line before the use of the source by its name, with which the source has a gradient."""
 
-    def edit(spot: Spot, node: Any) -> Change | None:
+    def edit(spot: Spot, node: Any) -> Change:
         if node is not spot.statement.node or not isinstance(node, SIMPLE):
             return None
         read = {unparse(n) for n in spot.statement.nodes if isinstance(getattr(n, "ctx", None), ast.Load)}
@@ -114,27 +115,44 @@ def source_names(spot: Spot) -> list[str]:
     return [n for n in found if n and q.adapter.handle(here.get(n, q.source)) is q.adapter.handle(q.source)]
 
 
-def leaf(spot: Spot, node: Any) -> Change | None:
+def leaf(spot: Spot, node: Any) -> Change:
     """What is trained is computed first, and requires grad then; what the program goes on with keeps its gradient."""
     name = next((name for name in source_names(spot) if spot.statement.binds == [name]), None)
     if name is None or not isinstance(node, ast.Assign):
         return None
-    early = next((k for n in spot.statement.calls for k in n.keywords if k.arg == "requires_grad"), None)
-    if early is None and name not in spot.statement.reads:
+    cut = "" if "requires_grad" in unparse(node) else ".detach()"
+    if cut and name not in spot.statement.reads:
         return f"{unparse(node)}\n{name}.retain_grad()"
-    made = unparse(node.value)
-    if early is None:
-        return node.value, f"({made}).detach().requires_grad_()"
-    return node.value, "({}).requires_grad_()".format(re.sub(r",? ?requires_grad=True", "", made))
+    made = re.sub(r",? ?requires_grad=True", "", unparse(node.value))
+    return node.value, f"({made}){cut}.requires_grad_()"
 
 
-def reduced(spot: Spot, node: Any) -> Change | None:
+def reduced(spot: Spot, node: Any) -> Change:
     """The mean of all that a function of JAX returns."""
     mean = spelled(spot, "jnp.mean") if isinstance(node, ast.Return) and spot.dialect.name == "jax" else None
+    mapped = {unparse(n.args[0]) for s in spot.statements for n in s.calls if is_call(n, "vmap") and n.args}
+    if spot.statement.function in mapped:  # it is one number for each example
+        return None
     return (node.value, f"{mean}({unparse(node.value)})") if mean and node.value is not None else None
 
 
-def unfrozen(spot: Spot, node: Any) -> Change | None:
+def masked(spot: Spot, node: Any) -> Change:
+    """``jnp.where(m, x, 0.0)`` for ``x[m]`` that is summed, here or where it is read."""
+    known = isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Compare, ast.Name))
+    sums = [call for s in (spot.statement, *spot.readers()) for call in s.calls if is_call(call, "sum")]
+    fits = known and sums and not re.search("exp|log|cos", "".join(map(unparse, sums)))
+    return f"{spelled(spot, 'jnp.where')}({unparse(node.slice)}, {unparse(node.value)}, 0.0)" if fits else None
+
+
+def differentiated(spot: Spot, node: Any) -> Change:
+    """``argnums=`` in the call that asks for the gradient, as the question has it."""
+    if not is_call(node, *GRADIENTS):
+        return None
+    more = [k for k in node.keywords if k.arg != "argnums"]
+    return unparse(ast.Call(node.func, node.args[:1], [ast.keyword("argnums", parsed(spot.instead)), *more]))
+
+
+def unfrozen(spot: Spot, node: Any) -> Change:
     """``True`` where ``requires_grad`` is set to False, of one thing and not of all in a loop."""
     if spot.statement.loops:
         return None
@@ -144,15 +162,14 @@ def unfrozen(spot: Spot, node: Any) -> Change | None:
     return (node.value, "True") if frozen and unparse(node.value) == "False" else None
 
 
-def as_float(spot: Spot, node: Any) -> Change | None:
+def as_float(spot: Spot, node: Any) -> Change:
     """Floats for the whole numbers of the call that makes the source: ``2.0`` for ``2``, or another dtype."""
     own = node is spot.call or {spot.path.partition("[")[0], spot.question.name} & set(spot.statement.binds)
     if (
-        not is_call(node, *MAKERS)
+        not (is_call(node, *MAKERS) or (isinstance(node, ast.Constant) and node is spot.statement.value))
         or not (own or spot.dialect.name != "tf")
         or is_index(spot)
         or looked_up(spot) is not None
-        or _beside_integers(spot.question)
     ):
         return None
     text = unparse(node)
@@ -162,16 +179,6 @@ def as_float(spot: Spot, node: Any) -> Change | None:
     if new != text and spot.dialect.name == "torch" and "requires_grad" not in text:
         new = f"{new[:-1]}, requires_grad=True)"
     return None if new == text else new
-
-
-def _beside_integers(q: Question) -> bool:
-    """Whether the source is taken together with whole numbers of another line, which must be of its type."""
-    return any(
-        "int" in q.rows[row].dtype and q.rows[row].site != one.site
-        for one in q.rows
-        if q.after & {*one.inputs}
-        for row in {*one.inputs} - q.after
-    )
 
 
 def looked_up(spot: Spot) -> int | None:
@@ -201,7 +208,7 @@ def assigned(name: str, value: ast.expr, step: ast.operator | None = None) -> st
     return "" if step is not None else f"{name}.assign({unparse(value)})"
 
 
-def rebound(spot: Spot, node: Any) -> Change | None:
+def rebound(spot: Spot, node: Any) -> Change:
     """``x -= g`` for ``x = x - g``, or the variable's own assignment in TensorFlow."""
     if node is not spot.statement.node:
         return None
@@ -215,7 +222,7 @@ def rebound(spot: Spot, node: Any) -> Change | None:
     return None if sign is None else assigned(names[0], value) if tf else f"{names[0]} {sign}= {unparse(value.right)}"
 
 
-def not_in_place(spot: Spot, node: Any) -> Change | None:
+def not_in_place(spot: Spot, node: Any) -> Change:
     """A new tensor instead of a changed one: ``y = y + 1`` for ``y += 1``, a copy before an item is set."""
     target: ast.expr
     if isinstance(node, ast.AugAssign):
@@ -230,7 +237,7 @@ def not_in_place(spot: Spot, node: Any) -> Change | None:
     return new if isinstance(target, ast.Name) and target.id != spot.question.name and not again else None
 
 
-def rebuilt(spot: Spot, node: Any) -> Change | None:
+def rebuilt(spot: Spot, node: Any) -> Change:
     """The tensor itself, or ``torch.stack`` of several, for a new one that is made of their values."""
     stack, entry = spelled(spot, "torch.stack"), spot.entry
     if not is_call(node, "tensor", "as_tensor", "Variable", "FloatTensor", "Tensor") or not node.args or stack is None:
@@ -245,7 +252,7 @@ def rebuilt(spot: Spot, node: Any) -> Change | None:
     return f"{stack}({unparse(given)})" if parts or (made and isinstance(given, ast.Name)) else None
 
 
-def sampled(spot: Spot, node: Any) -> Change | None:
+def sampled(spot: Spot, node: Any) -> Change:
     """A draw through which a gradient passes, where no block of the program's own has switched autograd off."""
     paused = spot.statement.within("no_grad", "inference_mode")
     if not is_call(node, "sample") or not isinstance(node.func, ast.Attribute) or paused:

@@ -101,10 +101,11 @@ def _swapped(spot: Spot, node: ast.AST) -> ast.AST | None:
         name = _OF_ARRAYS.get(function.attr)
         shape = [parsed("[-1]")] if function.attr in ("flatten", "ravel") else arguments
         return ast.Call(parsed(f"tf.{name}"), [further(function.value), *shape], keywords) if name else None
-    if is_call(node, *REBUILDS) and node.args:
+    jax = spot.dialect.name == "jax"
+    if is_call(node, *REBUILDS) and node.args and not jax:
         return _made_anew(spot, node, arguments, keywords)
     name = last_name(function)
-    known = _module(spot, function) in ("numpy", "math") and name not in (*FLAT, *_NOT_ALIKE)
+    known = _module(spot, function) in ("numpy", "math") and name not in (*FLAT, *([] if jax else _NOT_ALIKE))
     path = spelled(spot, spot.dialect.function(unparse(function).partition(".")[2]) or "?") if known else None
     if path is None or "?" in path:
         return None

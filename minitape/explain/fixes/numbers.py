@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..reasons.text import last_name, parsed, rewritten, unparse
+from ..reasons.text import last_name, parsed, unparse
 from .dialects import TENSORFLOW
-from .site import SIMPLE, Change, Edit, Spot, is_call, is_index, operand, spelled
+from .site import Change, Edit, Spot, is_call, is_index, operand, spelled
 
 _DRAWS = set("rand randn randint normal uniform bernoulli sample rsample dropout".split())
 STEPS = "round floor ceil trunc sign rint fix floordiv".split()
@@ -39,10 +39,8 @@ def rounded(spot: Spot, node: Any) -> ast.expr | None:
     return ast.BinOp(pair[0], ast.Div(), pair[1]) if len(pair) == 2 else operand(spot, node)
 
 
-def straight_through(spot: Spot, node: Any) -> Change | None:
-    """A step, or a cast to whole numbers, whose gradient passes as if it were not there; what must not run a second
-    time has a name then.
-    """
+def straight_through(spot: Spot, node: Any) -> Change:
+    """A step, or a cast to whole numbers, whose gradient passes as if it were not there."""
     cast = spot.cause.startswith("integer") and is_integer(node) and isinstance(node.func, ast.Attribute)
     step = cast or is_call(node, *STEPS) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv))
     around = [n for n in spot.statement.nodes if step and n is not node and node in ast.walk(n)]
@@ -57,18 +55,7 @@ def straight_through(spot: Spot, node: Any) -> Change | None:
         if row is None or not all(op.lower() == "cast" for op in readers) or "int" in rows[row.inputs[0]].dtype:
             return None  # something reads the whole numbers themselves, or they were whole before
         hard = ast.Call(parsed("tf.cast"), [node, parsed("tf.float32")], [])
-    if not runs_again(x):
-        return through(spot, hard, x)
-    name, statement = parsed("smooth"), spot.statement.node
-    if any(isinstance(n, (ast.comprehension, ast.Lambda)) for n in around) or not isinstance(statement, SIMPLE):
-        return None
-
-    def named(hard: ast.AST) -> Any:
-        return rewritten(hard, lambda n: name if n is x else None)
-
-    text = through(spot, named(hard), name)
-    new = rewritten(statement, lambda n: parsed(text) if n is node and text else None)
-    return statement, f"smooth = {unparse(x)}\n{unparse(ast.fix_missing_locations(new))}"
+    return through(spot, hard, x)
 
 
 def is_integer(node: ast.AST) -> bool:
@@ -84,7 +71,7 @@ def at_zero(edit: Edit, given: int = 0) -> Edit:
     nowhere negative; not where exp, a product or a root left that zero: its own derivative is zero, or infinite, too.
     """
 
-    def at(spot: Spot, node: Any) -> Change | None:
+    def at(spot: Spot, node: Any) -> Change:
         rows = [spot.question.rows[row] for row in (spot.entry.inputs if spot.entry else [])]
         said = " ".join(text for row in rows for text in (row.op, *row.scope)).lower()
         left = re.search("exp|sigmoid|logistic|softmax|prod|sqrt|norm", said)
@@ -112,7 +99,7 @@ def not_compiled(edit: Edit) -> Edit:
     return lambda spot, node: None if spot.dialect is TENSORFLOW else edit(spot, node)
 
 
-def log_softmax(spot: Spot, node: Any) -> Change | None:
+def log_softmax(spot: Spot, node: Any) -> Change:
     """``log_softmax(x)`` for ``log(softmax(x))``."""
     inner = operand(spot, node) if is_call(node, "log") else None
     if not is_call(inner, "softmax") or not isinstance(inner.func, ast.Attribute):
@@ -120,7 +107,7 @@ def log_softmax(spot: Spot, node: Any) -> Change | None:
     return unparse(ast.Call(ast.Attribute(inner.func.value, "log_softmax", ast.Load()), inner.args, inner.keywords))
 
 
-def finite_mask(spot: Spot, node: Any) -> Change | None:
+def finite_mask(spot: Spot, node: Any) -> Change:
     """A large finite number for minus infinity."""
     text = unparse(node) if isinstance(node, ast.expr) else ""
     known = re.fullmatch(r"-float\(.(inf|infinity).\)|float\(.-(inf|infinity).\)|-[\w.]+\.inf", text)

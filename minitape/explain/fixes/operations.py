@@ -23,6 +23,7 @@ from .site import Spot, is_call, is_index, operand, spelled
 _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may name; None: it does not fit
     "it": lambda spot, node: unparse(node),
     "x": lambda spot, node: _text(rounded(spot, node)),
+    "high": lambda spot, node: _high(node, rounded(spot, node)),
     "softmax": lambda spot, node: _path(spot, spot.dialect.softmax),
     "sigmoid": lambda spot, node: _path(spot, spot.dialect.sigmoid),
     "through": lambda spot, node: through(spot, node, rounded(spot, node)),
@@ -78,6 +79,12 @@ def called(node: ast.AST) -> str:
 
 def _text(node: ast.AST | None) -> str | None:
     return None if node is None else unparse(node)
+
+
+def _high(node: ast.AST, x: ast.expr | None) -> str | None:
+    """What is high where something is chosen: of a smallest one the negative."""
+    text = _text(ast.UnaryOp(ast.USub(), x) if x and "min" in called(node) else x)
+    return text and text.removeprefix("--")
 
 
 def _path(spot: Spot, path: str) -> str:
@@ -144,12 +151,13 @@ TABLE = [
         "`{it}` jumps, with tensors as well: weigh all that it chooses or counts (`{softmax}`), or leave it out, and "
         "compute with the values.",
     ),
+    OperationFix("left_jax", r"\w+", "Write `{new}` for `{it}`."),
     OperationFix(_LEFT, r"\w+", "Write `{new}` for `{it}`, and stay with tensors all the way."),
     OperationFix(
         f"{_NONE} {_INTEGER}",
         "argmax|argmin|max|min|argsort|categorical|multinomial",
-        "It gives whole numbers, which jump. Weigh all that `{it}` chooses from, by `{softmax}` of `{x}`; or give "
-        "`{x}` itself to a cross entropy.",
+        "It gives whole numbers, which jump. Weigh all that `{it}` chooses from, by `{softmax}` of `{high}`; or give "
+        "`{high}` itself to a cross entropy.",
         lambda spot, node: _of_float(spot) and _places(spot, node),
     ),
     OperationFix(

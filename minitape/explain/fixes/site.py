@@ -10,12 +10,10 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any, NamedTuple, TypeGuard
 
-import numpy as np
-
 from ...recording.sites import lines_of
 from ...recording.values import numbers_of
 from ..reasons.names import path_to
-from ..reasons.question import Question, RecordedRow
+from ..reasons.question import Elements, Question, RecordedRow
 from ..reasons.text import ProgramText, Statement, last_name, parsed, program, unparse
 from .dialects import Dialect
 
@@ -76,12 +74,12 @@ class Spot:
         """Those of its file."""
         return [line.rstrip("\n") for line in lines_of(self.statement.file)]
 
-    def inputs(self) -> list[np.ndarray | None]:
+    def inputs(self) -> list[Elements]:
         """The elements of what the operation took; None where they are gone."""
         rows = self.entry.inputs if self.entry is not None else []
         return [numbers_of(self.question.rows[row].value) for row in rows]
 
-    def result(self) -> np.ndarray | None:
+    def result(self) -> Elements:
         """The elements of what the operation gave; None where they are gone."""
         return None if self.entry is None else numbers_of(self.entry.value)
 
@@ -94,8 +92,8 @@ class Spot:
         return [s for s in others if bound & {last_name(n) or unparse(n) for n in s.nodes if isinstance(n, ast.expr)}]
 
 
-Change = str | tuple[ast.AST, str]  # what is in a node's place, or in another's
-Edit = Callable[[Spot, Any], "Change | None"]  # of one piece of the statement's syntax
+Change = str | tuple[ast.AST, str] | None  # what is in a node's place, or in another's; None: nothing changes
+Edit = Callable[[Spot, Any], Change]  # of one piece of the statement's syntax
 Plan = Callable[[Spot], Fix | None]  # of the whole program
 
 

@@ -49,6 +49,9 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     "variable_assign": [edit.without("Variable")],
     # left
     "left_torch": [edit.rebuilt],
+    # another argument, a mask
+    "argnums": [edit.differentiated],
+    "boolean_index": [edit.masked],
     # no derivative, another object
     "nondifferentiable": _STEP,
     "no_derivative": _STEP,
@@ -146,7 +149,7 @@ def _outside(question: Question, found: Finding) -> bool:
 def _fix(question: Question, found: Finding, answer: Explanation) -> Fix | None:
     """What fixes one break; its sentence is in the answer then."""
     statement = at(found.site)
-    if statement is None or (answer.connected and answer.kind == "connected"):
+    if not statement or (answer.connected and answer.kind == "connected"):
         return None
     place = getattr(found.site, "place", None)
     call = None if place is None else statement.expression(place.span)

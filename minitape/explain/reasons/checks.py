@@ -12,14 +12,14 @@ from ...recording.sites import NOWHERE, Site
 from ..causes import KINDS, row_of
 from . import text
 from .names import bound_at
-from .question import Exit, Finding, Question, RecordedRow, breaks, way_to
+from .question import Exit, Finding, Found, Question, RecordedRow, breaks, is_target, way_to
 
 RUN_ONCE = ("__init__", "__post_init__", "build")
 CUTS = ("stop_gradient", "integer_dtype", "nondifferentiable", "no_gradient_registered")  # before a value leaves
 WHOLE = ("int", "uint", "bool")
 
 
-def whole_numbers(q: Question) -> Finding | None:
+def whole_numbers(q: Question) -> Found:
     """The source is no float."""
     rows = [q.rows[row] for row in q.own]
     dtype = str(getattr(q.source.dtype, "name", q.source.dtype)).removeprefix("torch.")
@@ -29,7 +29,7 @@ def whole_numbers(q: Question) -> Finding | None:
     return Finding("integer_dtype", (q.adapter.birth(q.source)[1] or [use])[-1], what=dtype, kind="source")
 
 
-def broken(q: Question) -> Finding | None:
+def broken(q: Question) -> Found:
     """What breaks the way with the fewest breaks, the one nearest to the source first."""
     found: list[Finding] = []
     for row, one in breaks(q.way):
@@ -61,7 +61,7 @@ def side_breaks(q: Question, said: list[Finding]) -> list[Finding]:
         site = q.rows[row].site if one.site is NOWHERE else one.site
         if earlier and KINDS.get(one.why) == "outside":
             continue
-        if (one.why, site) not in known and not _chooses(q, row, one.why) and not _on_purpose(q, row):
+        if (one.why, site) not in known and not _chooses(q, row, one.why) and not _on_purpose(q, row, site):
             known.add((one.why, site))
             said = [*said, Finding(one.why, site, row, one.what, beside=True)]
     return [one for one in said if one.beside]
@@ -72,8 +72,10 @@ def _chooses(q: Question, row: int, why: str) -> bool:
     return row_of(why).weight in (0.9, 0.98) and q.rows[row].op not in q.adapter.zeros["zero_derivative"]
 
 
-def _on_purpose(q: Question, row: int) -> bool:
-    """Whether a cut leaves the gradient right: ``z + (q - z).detach()``, ``x - x.max().detach()``."""
+def _on_purpose(q: Question, row: int, site: Site) -> bool:
+    """Whether a cut leaves the gradient right: ``z + (q - z).detach()``, ``x - x.max().detach()``; or a target."""
+    if is_target(site):
+        return True
     chain = [row]
     while len(given := q.rows[chain[-1]].inputs) == 1:
         chain.append(given[0])
@@ -85,7 +87,7 @@ def _on_purpose(q: Question, row: int) -> bool:
     return shifts and all(one.op in SUBTRACTS | ADDS for one in uses)
 
 
-def left(q: Question) -> Finding | None:
+def left(q: Question) -> Found:
     """A value that was computed from the source left, and came back, or decided what ran."""
     found = (
         sorted((exit for exit in q.exits if exit.row in q.after), key=lambda exit: _rank(q, exit)) if not q.used else []
@@ -100,7 +102,7 @@ def left(q: Question) -> Finding | None:
     return cut
 
 
-def cut_before(q: Question, exit: Exit) -> Finding | None:
+def cut_before(q: Question, exit: Exit) -> Found:
     """What breaks the way before a value leaves."""
     for row, one in breaks(way_to_exit(q, exit)):
         if one.why in CUTS:
@@ -128,14 +130,14 @@ def _later(q: Question, exit: Exit) -> list[RecordedRow]:
 def only_decides(q: Question, found: Finding) -> bool:
     """Whether a value that left came back nowhere, and decided no more than what ran."""
     exits = [exit for exit in q.exits if (exit.row, exit.site) == (found.row, found.site)]
-    return bool(exits) and text.at(exits[0].site) is not None and not flows_back(q, exits[0], branches=False)
+    return bool(exits) and bool(text.at(exits[0].site)) and not flows_back(q, exits[0], branches=False)
 
 
 def flows_back(q: Question, exit: Exit, branches: bool = True) -> bool:
     """Whether the text brings it there; where there is none, it may."""
     start = text.at(exit.site)
     sites = {site for row in _later(q, exit) for site in (row.site, *row.way)}
-    if start is None:
+    if not start:
         return True
     reached = text.flow(start, [site[0] for site in sites], branches)
     return any(
@@ -166,17 +168,17 @@ def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
     pairs = enumerate(zip(way, other, strict=False))
     where = next((k for k, (one, two) in pairs if one != two), len(way) - 1)
     for site in way[:where:-1]:
-        if (at := text.at(site)) is not None and any("." in name or "[" in name for name in at.binds):
+        if any("." in name or "[" in name for name in text.at(site).binds):
             return site
     return way[where] if way else NOWHERE
 
 
-def moved_name(q: Question) -> Finding | None:
+def moved_name(q: Question) -> Found:
     """A name that held a variable, or a watched tensor, was bound to what was computed of it: ``w = w - rate * g``."""
     row = q.rows[q.own[0]] if q.own else None
     for site in reversed(row.way if row is not None else ()):
         at = text.at(site)
-        if at is None or not at.binds or row is None:
+        if not at.binds or row is None:
             continue
         again = bool({*at.binds} & at.reads) or not all(name.isidentifier() for name in at.binds)
         around = {ast.unparse(n) for target in at.targets for n in ast.walk(target) if isinstance(n, ast.expr)}
@@ -190,7 +192,7 @@ def moved_name(q: Question) -> Finding | None:
 
 def names_of(q: Question, row: RecordedRow) -> set[str]:
     """What the statements that made a leaf bound."""
-    return {name for site in q.adapter.birth_of(row)[1] if (at := text.at(site)) is not None for name in at.binds}
+    return {name for site in q.adapter.birth_of(row)[1] for name in text.at(site).binds}
 
 
 def _of_line(q: Question, row: RecordedRow, at: text.Statement) -> Iterator[int]:
@@ -203,12 +205,12 @@ def _of_line(q: Question, row: RecordedRow, at: text.Statement) -> Iterator[int]
             yield from _of_line(q, one, at)
 
 
-def bound_again(q: Question) -> Finding | None:
+def bound_again(q: Question) -> Found:
     """The name of the source, or the statement that made it, made what the target was computed from, too."""
     if q.used:
         return None
     when, way = q.adapter.birth(q.adapter.handle(q.source))
-    mine = [(at, site) for site in reversed(way) if (at := text.at(site)) is not None and at.binds]
+    mine = [(at, site) for site in reversed(way) if (at := text.at(site)).binds]
     mine = mine[: next((k + 1 for k, (at, _) in enumerate(mine) if at.function not in RUN_ONCE), len(mine))]
     for row in q.leaves():
         other, theirs = q.adapter.birth_of(row)
@@ -217,7 +219,7 @@ def bound_again(q: Question) -> Finding | None:
         for at, place in mine:
             names = {*at.binds, bound_at(place)}
             keyed = any(isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Constant) for t in at.targets)
-            for s, site in ((s, site) for site in reversed(theirs) if (s := text.at(site)) is not None and s.binds):
+            for s, site in ((s, site) for site in reversed(theirs) if (s := text.at(site)).binds):
                 same = s is at and not keyed and isinstance(at.value, ast.Call)
                 same = same and q.adapter.is_variable(q.source) == (row.kind == "variable")
                 named = s is not at and any(s in text.bound_by(name, at) for name in names)
@@ -233,7 +235,7 @@ def related(q: Question) -> set[int]:
     return {row for row in mine if q.rows[row].kind == "variable" or q.rows[row].tracked}
 
 
-def made_of_it(q: Question) -> Finding | None:
+def made_of_it(q: Question) -> Found:
     """The source was computed from what the target was computed from, and was then not used."""
     named = related(q) if q.own and not q.used else set()
     if not named or not q.back(q.own).isdisjoint(q.ends):  # the two are swapped
@@ -242,7 +244,7 @@ def made_of_it(q: Question) -> Finding | None:
     return Finding("wrong_object", way[-1] if way else NOWHERE, q.own[0])
 
 
-def equal_values(q: Question) -> Finding | None:
+def equal_values(q: Question) -> Found:
     """Another object with the same values was used; of a single number that tells only where a tape watches it."""
     states = [
         array.ravel()

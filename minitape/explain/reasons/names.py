@@ -37,7 +37,7 @@ def called(q: Question) -> str:
 def bound_at(site: Site) -> str:
     """The name that a statement gives what is made at a place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``."""
     at, place = text.at(site), getattr(site, "place", None)
-    if at is None or at.value is None or not at.binds:
+    if at.value is None or not at.binds:
         return ""
     name, value = at.binds[0], at.value
 

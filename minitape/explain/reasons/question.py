@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,9 +14,14 @@ import numpy as np
 from ...recording.sites import NOWHERE, Site
 from ...recording.values import ValueSummary, numbers_of
 from ..causes import row_of
+from . import text
 
 # what a break costs that goes on with the one before, or is before the block; of what gives a place
 AGAIN, OF_PLACE = 0.001, 1.5
+TARGETS = re.compile("(?<![a-z])(targets?|teacher|labels?|next|old|ema|frozen|baseline|returns?)(?![a-z])", re.I).search
+
+
+Elements = np.ndarray | None  # of an array, where they are kept
 
 
 class Given(NamedTuple):
@@ -65,7 +71,7 @@ class RecordedRow:
         return [one.row for one in self.given]
 
     @property
-    def array(self) -> np.ndarray | None:
+    def array(self) -> Elements:
         """Its elements, where they are kept."""
         return numbers_of(self.value)
 
@@ -88,6 +94,9 @@ class Finding:
     intended: bool | None = None
     fields: dict[str, str] = field(default_factory=dict)  # of its sentence, as far as they are known
     beside: bool = False  # of one of ``others`` that it blocks another way
+
+
+Found = Finding | None  # what a check gives
 
 
 @dataclass(eq=False)
@@ -182,12 +191,20 @@ def weight(q: Question, row: int, one: Given, later: Given | None) -> float:
     block a little more than what is in it.
     """
     kind = row_of(one.why)
-    made_before = AGAIN * (0 < q.rows[row].when < q.since)
+    made_before = AGAIN * ((0 < q.rows[row].when < q.since) + is_target(q.rows[row].site))
     early = later is not None and (one.why, later.why) == ("computed_before_tape", "not_recorded")
     if early or (later is not None and one.why == later.why and kind.weight != 0.5):
         return AGAIN
     chooses = q.rows[row].dtype.startswith("int") and not any(q.rows[end].tracked for end in q.ends)
     return OF_PLACE if chooses else kind.weight + made_before
+
+
+def is_target(site: Site) -> bool:
+    """Whether a line cuts off what it calls a target, or by another word for what is learnt from."""
+    at = text.at(site)
+    cut = at.call_of("stop_gradient", "detach")
+    given = text.unparse([*cut.args, cut.func][0]) if cut is not None else " - "
+    return " - " not in given and any(map(TARGETS, (*at.binds, given)))
 
 
 def continues(before: Given, after: Given) -> bool:

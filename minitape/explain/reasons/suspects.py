@@ -28,7 +28,7 @@ from ..sentences import fill
 from ..suspect_texts import words
 from ..words import Explanation
 from . import text
-from .question import Exit, RecordedRow
+from .question import Elements, Exit, RecordedRow
 
 VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operation
 REPEATED = 5  # so often an operation is a loop, or a deep net
@@ -116,16 +116,16 @@ class CheckedRun:
         """The operations of these names that passed a gradient on, the last ones first."""
         return (self.rows[row] for row in sorted(self.on_path, reverse=True) if self.rows[row].op in names)
 
-    def numbers(self, row: int) -> np.ndarray | None:
+    def numbers(self, row: int) -> Elements:
         """The elements of a row, where they are known."""
         return None if self.made_up else self.rows[row].array
 
-    def adjoint(self, row: int) -> np.ndarray | None:
+    def adjoint(self, row: int) -> Elements:
         """What arrived at a row in the last backward pass that reached it."""
         sweep = self.on_path.get(row)
         return None if sweep is None else numbers_of(sweep.adjoints.get(row))
 
-    def sent(self, row: RecordedRow) -> np.ndarray | None:
+    def sent(self, row: RecordedRow) -> Elements:
         """What an operation sent on to its first input."""
         edges = self.on_path[row.row].edges.get(row.call, ())
         return next((numbers_of(product) for at, _, product, _ in edges if at in row.inputs[:1]), None)
@@ -259,7 +259,7 @@ def activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
 def _loss_at(site: Site) -> str:
     """The function that the program calls in a line, and that is a loss by its name."""
     at = text.at(site)
-    calls = [ast.unparse(call.func) for call in at.calls] if at is not None else []
+    calls = [ast.unparse(call.func) for call in at.calls]
     return next((name for name in calls if len(name) <= 60 and IS_LOSS(name.rpartition(".")[2])), fill("The loss"))
 
 
@@ -308,7 +308,7 @@ def in_part(run: CheckedRun) -> Iterator[Suspicion]:
     terms = {row.row: row for row in _terms(run)}
     for row in (row for row in terms.values() if not row.tracked):
         why = next((one.why for one in row.given if one.why), "flat")
-        computed = row.kind == "operation" or why in DERIVED
+        computed = (row.kind == "operation") != (why == "not_recorded") or why == "create_graph"
         cut = [one for one in row.inputs if run.rows[one].tracked] if computed else []
         why = why if cut else ""
         flat = why in FLAT or (why and KINDS.get(why) != "paused" and row.dtype in ("bool", "int32", "int64"))
@@ -331,9 +331,9 @@ def _left_and_added(run: CheckedRun, adds: list[RecordedRow]) -> Iterator[Suspic
         row, start = run.rows[exit.row], text.at(exit.site)
         known = row.kind == "operation" or (run.recording is None and row.kind == "variable")
         passes = row.tracked and known and exit.how not in ("__bool__", "bool")
-        if passes and exit.site not in seen and start is not None:
+        if passes and exit.site not in seen and start:
             seen.add(exit.site)
-            later = [at for row in adds if row.after(exit) and (at := text.at(row.site)) is not None]
+            later = [at for row in adds if row.after(exit) and (at := text.at(row.site))]
             if later and not text.flow(start, files).isdisjoint(later):
                 yield Suspicion("in_part", exit.site, {"what": run.left(exit.how)}, exit.row)
 
@@ -408,11 +408,15 @@ def along_depth(run: CheckedRun) -> Iterator[Suspicion]:
     for pairs in series.values():
         if len(pairs) < REPEATED:
             continue
-        (first, began), (last, ended) = pairs[0], pairs[-1]
-        smaller = [b < a for (_, a), (_, b) in pairwise(pairs)]
+        behind = run.behind(pairs[0][0])  # what is beside enters at each turn, or is of another loop
+        pairs = [pair for pair in pairs if pair[0] in behind]
+        (first, began), (_, ended) = pairs[0], pairs[-1]
+        if len(pairs) < REPEATED:
+            continue
+        some = pairs[:: len(pairs) // REPEATED]  # from turn to turn it may go up and down
+        smaller = [b < a for (_, a), (_, b) in pairwise(some)]
         ratio, share = ended / began, sum(smaller) / len(smaller)
-        changed = (ratio < VANISHED and share >= 0.8) or (ratio > EXPLODED and share <= 0.2 and ended > 1)
-        if changed and last in run.behind(first):  # else they are beside one another, as what enters at each turn
+        if (ratio < VANISHED and share >= 0.8) or (ratio > EXPLODED and share <= 0.2 and ended > 1):
             named = run.rows[first].op in run.names.activations
             found.append((abs(math.log(ratio)) * (1 + named), pairs))
     for _, pairs in [max(found)] if found else []:
@@ -446,7 +450,7 @@ def _least_before(run: CheckedRun, row: int) -> float:
     return min(size_of(run.adjoint(at)) for at in after)
 
 
-def _is_flat(run: CheckedRun, row: RecordedRow, came: np.ndarray | None) -> bool:
+def _is_flat(run: CheckedRun, row: RecordedRow, came: Elements) -> bool:
     """Whether an activation has hardly a slope where an adjoint came; else what came cancels there."""
     value = run.numbers(row.row)
     if value is None or came is None or value.shape != came.shape:
@@ -493,12 +497,12 @@ def steps_said(count: int) -> str:
     return fill("1 step") if count == 1 else fill("{n} steps", n=count)
 
 
-def largest(array: np.ndarray | None) -> float:
+def largest(array: Elements) -> float:
     """The largest absolute number; 0 where there is none."""
     return float(np.abs(array).max(initial=0.0)) if array is not None else 0.0
 
 
-def size_of(array: np.ndarray | None) -> float:
+def size_of(array: Elements) -> float:
     """The root of the mean of squares; 0 where there is none."""
     top = largest(array)
     return top if array is None or not 0 < top < math.inf else top * float(np.sqrt(np.mean((array / top) ** 2)))

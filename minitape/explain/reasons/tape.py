@@ -42,7 +42,7 @@ from ..sentences import fill
 from ..words import Explanation
 from . import checks, suspects, tape_words, text, words, zero_nan
 from .names import called
-from .question import Exit, Finding, Given, Question, RecordedRow, breaks
+from .question import Elements, Exit, Finding, Found, Given, Question, RecordedRow, breaks
 
 if TYPE_CHECKING:
     from ...engine.types import End
@@ -228,7 +228,7 @@ class TapeAdapter:
         """Whether the program has a variable."""
         return hasattr(thing, "_tape_rows") and not isinstance(thing, Tensor)
 
-    def numbers(self, thing: Any) -> np.ndarray | None:
+    def numbers(self, thing: Any) -> Elements:
         """The elements of a tensor or variable."""
         value = getattr(getattr(thing, "_state", thing), "_value", None)
         return None if isinstance(value, ArraySpec) else ValueSummary(value).array()  # that is traced
@@ -242,12 +242,8 @@ class TapeAdapter:
             node = self.rules.trace.of_tensor(thing)
             return 0 if origin is None else origin.when, way_of(node.birth() if is_leaf(node) else node.place())
         way = way_of(place_of_origin(origin))
-        made = text.at(way[-1]) if way else None
-        owner = (
-            self.owners.of(thing)
-            if made is None or not made.call_of("Variable", "add_weight", "deepcopy", "copy")
-            else None
-        )
+        made = text.at(way[-1] if way else NOWHERE).call_of("Variable", "add_weight", "deepcopy", "copy")
+        owner = self.owners.of(thing) if made is None else None
         frames = () if owner is None else creation_of(owner)
         return 0 if origin is None else origin.when, way_of(CodePlace(frames)) if frames else way
 
@@ -328,7 +324,7 @@ class TapeAdapter:
 # -- checks of a tape alone ------------------------------------------------------------------------
 
 
-def not_tracked(q: Question) -> Finding | None:
+def not_tracked(q: Question) -> Found:
     """The tape does not watch the source."""
     tape, rules = q.adapter.rules.tape, q.adapter.rules
     first = next((one for row, one in q.way if one.why or q.rows[row].extra.caller is None), None)
@@ -354,8 +350,8 @@ def not_tracked(q: Question) -> Finding | None:
         return Finding("not_trainable", (q.adapter.birth(q.source)[1] or [use])[-1])
     if not tape._watch_accessed_variables:
         block, at = text.at(q.adapter.block()), text.at(use)
-        inside = block is None or at is None or block in at.around
-        return Finding("not_accessed_watched", use if inside or block is None else block.site, at_use)
+        inside = not block or not at or block in at.around
+        return Finding("not_accessed_watched", use if inside else block.site, at_use)
     return None
 
 
@@ -366,7 +362,7 @@ def _late(q: Question) -> bool:
     return bool(since) and all(0 <= row.number < min(since) for row in q.first_uses())
 
 
-def _late_watch(q: Question) -> Finding | None:
+def _late_watch(q: Question) -> Found:
     rules = q.adapter.rules
     for what, row, subject, frames in rules.tape.notes:
         if what == "watch" and subject is not None and subject() is q.source and frames:
@@ -378,10 +374,10 @@ def _late_watch(q: Question) -> Finding | None:
 
 def _paused(site: Site) -> bool:
     at = text.at(site)
-    return at is not None and at.within("stop_recording", "init_scope") is not None
+    return at.within("stop_recording", "init_scope") is not None
 
 
-def broken(q: Question) -> Finding | None:
+def broken(q: Question) -> Found:
     """The first break on the way with the fewest, with what a tape calls it."""
     found = checks.broken(q)
     if found is None or found.row is None:
@@ -389,7 +385,7 @@ def broken(q: Question) -> Finding | None:
     given = next(one for row, one in q.way if row == found.row and one.why)
     node = q.rows[found.row].extra
     at = text.at(found.site)
-    if given.what in ("OnesLike", "ZerosLike") and at is not None and at.call_of("gradient"):
+    if given.what in ("OnesLike", "ZerosLike") and at.call_of("gradient"):
         return Finding("independent")
     unwatched = not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own)
     if found.cause == "outside_tape" and unwatched:
@@ -399,14 +395,14 @@ def broken(q: Question) -> Finding | None:
         if node.record is None and _paused(found.site):
             found.cause = "recording_paused"
         way, block = q.rows[found.row].way, text.at(q.adapter.block())
-        functions = [at.functions if at is not None else None for at in map(text.at, way)]
-        begin = functions.index(block.functions) if block is not None and block.functions in functions else 0
+        functions = [at.functions if at else None for at in map(text.at, way)]
+        begin = functions.index(block.functions) if block and block.functions in functions else 0
         # of the block the calls that led there are not known
         found.site = checks.apart(way[begin:], q.adapter.block_way()) or found.site
     return found
 
 
-def unused_layer(q: Question) -> Finding | None:
+def unused_layer(q: Question) -> Found:
     """The layer of a variable was not called."""
     rules, owner = q.adapter.rules, q.adapter.layer_of(q.source) if q.adapter.is_variable(q.source) else None
     if owner is None or q.source._tape_rows(rules.tape):
@@ -424,7 +420,7 @@ def unused_layer(q: Question) -> Finding | None:
     )
 
 
-def equal_values(q: Question) -> Finding | None:
+def equal_values(q: Question) -> Found:
     """Another object of the same kind with the same values was used; those of a layer are alike by chance."""
     variable = q.adapter.is_variable(q.source)
     found = None if variable and q.adapter.layer_of(q.source) is not None else checks.equal_values(q)
@@ -520,13 +516,13 @@ def _sum_of(targets: list[End]) -> str:
     )
 
 
-def lost(q: Question) -> Finding | None:
+def lost(q: Question) -> Found:
     """Where the NaN or infinity of a target came up, of a sweep that cannot run again."""
     end = next((end for end in q.ends if not zero_nan.finite(q, end)), None)
     return None if end is None else zero_nan.origin(q, end)
 
 
-def values(q: Question) -> Finding | None:
+def values(q: Question) -> Found:
     """What is zero or not finite of a gradient that is there, by its sweep or without one."""
     with np.errstate(all="ignore"):
         return lost(q) if q.sweep is None else zero_nan.nan(q) or zero_nan.zero(q)
@@ -563,7 +559,7 @@ def inside(q: Question, found: Finding, depth: int = 0) -> tuple[Question, Findi
     return q, found
 
 
-def cut_to_zero(q: Question) -> Finding | None:
+def cut_to_zero(q: Question) -> Found:
     """A gradient is there, and zero because all ways are cut: in the bodies of loops and branches."""
     inside_of = any(row.extra.caller is not None for row in q.rows)
     return broken(q) if breaks(q.way) and (inside_of or q.adapter.sweep is None) else None

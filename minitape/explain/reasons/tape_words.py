@@ -45,13 +45,13 @@ class BlamedPlace:
         self.q, self.found, self.at = q, found, text.at(found.site)
         self.place: CodePlace | None = getattr(found.site, "place", None)
         self.row: RecordedRow | None = None if found.row is None else q.rows[found.row]
-        self.call: Any = None if self.at is None or self.place is None else self.at.expression(self.place.span)
+        self.call: Any = None if self.place is None else self.at.expression(self.place.span)
         self.function = text.unparse(self.call.func) if isinstance(self.call, ast.Call) else ""
 
     def of_module(self) -> bool:
         """Whether what is called is a function of a module: ``tf.math.round``."""
         root = self.function.partition(".")[0]
-        known = self.at is not None and root in text.program(self.at.file).imported
+        known = root in text.program(self.at.file).imported
         held = dict(self.q.adapter.names()).get(root)
         return "." in self.function and (known or root == self.q.adapter.module or hasattr(held, "__loader__"))
 
@@ -112,10 +112,10 @@ def state(b: BlamedPlace) -> Fields:
     """A value that was stored in a variable: by which call, and what to write instead."""
     origin = None if b.row is None else b.row.extra.origin
     early = " before" * (origin is not None and not b.q.adapter.in_block(origin.when))
-    names = b.at.binds if b.at is not None else []
+    names = b.at.binds
     if b.found.what == "variable" or (origin is not None and origin.kind == "variable"):
         return {"kind": f"variable{early * bool(names)}", "code": names[0] if names else ""}
-    assigns = [] if b.at is None else [c for c in b.at.calls if text.last_name(c.func).startswith("assign")]
+    assigns = [c for c in b.at.calls if text.last_name(c.func).startswith("assign")]
     call: Any = b.call if b.call in assigns else assigns[0] if len(assigns) == 1 else None
     if call is None or b.of_module() or len(text.unparse(call.func)) > SHORT:
         return {"what": f"{b.function}(...)"} if 0 < len(b.function) <= SHORT else {}
@@ -135,46 +135,44 @@ def outside(b: BlamedPlace) -> Fields:
         return {"kind": b.found.what}
     kind, begins, block = "", adapter.rules.begins, text.at(adapter.block())
     if row.origin is not None and begins:
-        once = b.at is not None and b.at.function in checks.RUN_ONCE
-        lines = (
-            [] if b.place is None or block is None else [line for name, line in b.place.outer() if name == block.file]
-        )
-        behind = block is not None and any(line > block.last for line in lines)
+        once = b.at.function in checks.RUN_ONCE
+        lines = [] if b.place is None else [line for name, line in b.place.outer() if name == block.file]
+        behind = any(line > block.last for line in lines)
         late = adapter.in_block(row.origin.when)
         kind = ("after" if len(begins) == 1 and behind else "") if late else "setup" if once else "before"
     elif row.record is not None and row.record is not adapter.rules.record:
         kind = "another"
-    return {"what": b.operation(whole=True), "kind": kind, "function": b.at.function if b.at is not None else ""}
+    return {"what": b.operation(whole=True), "kind": kind, "function": b.at.function}
 
 
 def paused(b: BlamedPlace) -> Fields:
     """The block in which nothing is recorded."""
-    around = None if b.at is None else b.at.within("stop_recording", "init_scope")
+    around = b.at.within("stop_recording", "init_scope")
     scope = around is not None and "init_scope" in text.names_in(around.nodes)
     return {"function": "init_scope" if scope else "stop_recording"}
 
 
 def rebound(b: BlamedPlace) -> Fields:
     """What was bound again, and how it is written as a change of the variable."""
-    names = b.at.binds if b.at is not None else []
+    names = b.at.binds
     said = names[0] if b.found.what == "of the variable" and names else b.found.what
     said = bound_at(b.found.site) if names[1:] else said
     tensor = not b.q.adapter.is_variable(b.q.source)
-    made = b.at is not None and isinstance(b.at.value, ast.Call) and not {*names} & b.at.reads
+    made = isinstance(b.at.value, ast.Call) and not {*names} & b.at.reads
     name, instead = assignment(b)
     replaced = "replaced " if tensor and b.q.used and b.row is not None and b.row.row in b.q.own else ""
     if (b.row is not None and b.found.kind) or (made and not tensor and not instead):
         return {"kind": "new", "what": said}
     if instead:
         return {"kind": f"{replaced}assign", "what": name, "instead": instead}
-    held = b.at is not None and checks.held_variable(b.q, b.at)
+    held = checks.held_variable(b.q, b.at)
     return {"kind": replaced.strip() if held or not tensor else f"{replaced}tensor", "what": name or said}
 
 
 def assignment(b: BlamedPlace) -> tuple[str, str]:
     """What an assignment bound, and the assignment as a change of the variable; empty where it cannot be one."""
-    node = None if b.at is None else b.at.node
-    if b.at is None or not isinstance(node, (ast.Assign, ast.AugAssign)):
+    node = b.at.node
+    if not isinstance(node, (ast.Assign, ast.AugAssign)):
         return "", ""
     names, rows = b.at.binds, (b.q.rows[row].extra for row in b.q.back(b.q.own))
     known = any(row.variable is not None or is_state(row.origin) for row in rows)
@@ -203,7 +201,7 @@ def absent(b: BlamedPlace) -> Fields:
     if not q.adapter.is_variable(q.source) and any(row in q.back(q.own) for row in q.ends):
         return {"kind": "swapped"}
     at = text.at(end.site)
-    if at is not None and at.call_of("gradient", "jacobian", "batch_jacobian", "gradients"):
+    if at.call_of("gradient", "jacobian", "batch_jacobian", "gradients"):
         return {"kind": "derivative"}
     origin = end.extra.origin
     if origin is not None and origin.kind in ("constant", "made") and not origin.inputs:

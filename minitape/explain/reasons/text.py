@@ -33,6 +33,9 @@ class Statement:
     order: int
     block: int  # the same for statements that run one after the other
 
+    def __bool__(self) -> bool:
+        return bool(self.file)
+
     @property
     def line(self) -> int:
         """Its first line."""
@@ -216,15 +219,18 @@ def statements(file: str | None) -> list[Statement]:
     return program(file).statements
 
 
-def at(site: Site) -> Statement | None:
-    """The innermost statement at a place."""
-    return program(site[0]).lines.get((site[0], site[1]))
+NOTHING = Statement(ast.Pass(lineno=0, end_lineno=0), "", (), -1, -1)
+
+
+def at(site: Site) -> Statement:
+    """The innermost statement at a place; one that has nothing, and is false, where none is known."""
+    return program(site[0]).lines.get((site[0], site[1]), NOTHING)
 
 
 def named_call(site: Site) -> str:
     """The last name of what is called at a place whose columns are known."""
     statement, place = at(site), getattr(site, "place", None)
-    call = None if statement is None or place is None else statement.expression(place.span)
+    call = None if place is None else statement.expression(place.span)
     return last_name(call.func) if isinstance(call, ast.Call) else ""
 
 

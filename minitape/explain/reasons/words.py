@@ -7,6 +7,7 @@ import ast
 import numpy as np
 
 from ...common.texts import paragraph
+from ...recording.sites import NOWHERE
 from ..caller import in_brackets
 from ..fixes.table import offer
 from ..sentences import between, fill
@@ -54,8 +55,8 @@ def explanation(q: Question, found: Finding, texts: dict[str, tuple[str, str]] =
 
 def operation(q: Question, row: int) -> str:
     """What an operation is called; a comparison as the program writes it."""
-    at = text.at(q.rows[row].site) if q.rows[row].op in COMPARES else None
-    written = [ast.unparse(n) for n in ([] if at is None else at.nodes) if isinstance(n, ast.Compare)]
+    at = text.at(q.rows[row].site if q.rows[row].op in COMPARES else NOWHERE)
+    written = [ast.unparse(n) for n in at.nodes if isinstance(n, ast.Compare)]
     return written[0] if len(written) == 1 and len(written[0]) <= 60 else q.rows[row].op
 
 

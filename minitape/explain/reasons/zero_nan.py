@@ -16,7 +16,7 @@ from ...recording.values import numbers_of
 from ..families import MOVES, POINTS
 from ..sentences import fill
 from .names import path_to
-from .question import Finding, Question
+from .question import Elements, Finding, Found, Question
 
 CLIP = re.compile(r"\bclip\w*")  # a maximum and a minimum, of which the text or the scope tells
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
@@ -47,7 +47,7 @@ def finite(q: Question, row: int) -> bool:
     return value is None or value.facts()[1]
 
 
-def received(q: Question, row: int) -> np.ndarray | None:
+def received(q: Question, row: int) -> Elements:
     """The adjoint that arrived at a row, where its elements are kept."""
     return numbers_of(q.sweep.adjoints.get(row))
 
@@ -71,7 +71,7 @@ def stopped(q: Question) -> int | None:
 # -- NaN and infinities ----------------------------------------------------------------------------
 
 
-def nan(q: Question) -> Finding | None:
+def nan(q: Question) -> Found:
     """Where a NaN or infinity came up that arrived, or that the target has: in the data, a value, a derivative."""
     adjoints = [q.sweep.adjoints[row] for row in q.used if row in q.sweep.adjoints] if q.sweep is not None else []
     lost = next((end for end in q.ends if not finite(q, end)), None)
@@ -115,7 +115,7 @@ def origin(q: Question, row: int, kind: str = "") -> Finding:
     return Finding("nan_input", first.site, first.row, other=name, kind="trained" * first.tracked)
 
 
-def has_grown(q: Question, row: int, arrays: Iterable[np.ndarray | None]) -> bool:
+def has_grown(q: Question, row: int, arrays: Iterable[Elements]) -> bool:
     """Whether what a row was computed from, or got, is so large that a product has no place in its type."""
     dtype = q.rows[row].dtype.replace("bfloat16", "float32")
     if dtype not in ("float32", "float64"):
@@ -126,7 +126,7 @@ def has_grown(q: Question, row: int, arrays: Iterable[np.ndarray | None]) -> boo
 # -- zeros -----------------------------------------------------------------------------------------
 
 
-def zero(q: Question) -> Finding | None:
+def zero(q: Question) -> Found:
     """The operation that made zeros of what came to it, where zeros arrived."""
     sweep = q.sweep
     adjoints = [sweep.adjoints[row] for row in q.used if row in sweep.adjoints] if sweep is not None else []
@@ -248,7 +248,7 @@ def underflows(q: Question, row: int, others: Iterable[np.ndarray]) -> bool:
     return any(0 < most * factor < np.finfo(known).smallest_subnormal for factor in factors)
 
 
-def zero_before(q: Question, row: int) -> Finding | None:
+def zero_before(q: Question, row: int) -> Found:
     """The relu or the step that gave the zeros which are a factor: ``relu(x) ** 2``."""
     first = row
     while zeros := [at for at in q.rows[first].inputs if is_zero(q, at)]:
