@@ -207,9 +207,9 @@ def returns_in_loop(source: str) -> bool:
 def all_numbers(results: Sequence[Answer]) -> np.ndarray | None:
     """All numbers of some results in a row; None where there is anything else."""
     try:
-        if any(np.asarray(result).dtype.kind == "U" for result in results):  # texts of numbers are no numbers
-            return None
         parts = [part for result in results for part in (result if isinstance(result, (list, tuple)) else [result])]
+        if any(np.asarray(part).dtype.kind == "U" for part in parts):  # texts of numbers are no numbers
+            return None
         flat = np.concatenate([np.ravel(np.asarray(part, np.float64)) for part in parts])
     except (TypeError, ValueError):
         return None
