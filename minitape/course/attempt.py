@@ -238,9 +238,11 @@ def _of_its_names(attempt: Attempt) -> str:
 
 
 def _of_variants(attempt: Attempt) -> str:
-    """That the function does as the solution does with one piece changed; "" where that would take long."""
+    """That the function does as the solution does with one piece changed; "" where a None has other reasons, or where
+    that would take long.
+    """
     program = program_of(attempt.exercise.name)
-    if "while" in program or len(attempt.failed.seen.questions) > FEW:
+    if "while" in program or "None" in shown(attempt.failed.value) or len(attempt.failed.seen.questions) > FEW:
         return ""
     for changed, told in variants_of(program):
         with suppress(Exception):  # not each change leaves a program

@@ -74,7 +74,7 @@ def of_one_part(given: Answer, expected: Answer, same: Callable[[Answer, Answer]
     if not 0 < len(wrong) < len(wanted) or set(places) != set(wanted) or any("," in place for place in wanted):
         return ""
     part = places[wrong[0]]
-    for place, right in wanted.items() if len(wrong) == 1 and part is not None else ():
+    for place, right in wanted.items() if len(wrong) == 1 and kind(part) == kind(0) and part else ():
         if place != wrong[0] and same(part, right):
             return say(
                 "Place {place} has what belongs in place {other}. The rest is right.", place=wrong[0], other=place

@@ -275,7 +275,7 @@ TOLD = [
     ("08.3", solved("08.3", "tf.reduce_mean(results)", "tf.math.is_nan(results)"), "minitape has those of its lessons"),
     ("10.4", solved("10.4", "tf.while_loop(", "tf.while_lop("), "Did you mean 'while_loop'?"),
     ("01.5", solved("01.5", STEP, "x - 0.1 * tape.gradient(y, x)"), "computes something that nothing keeps."),
-    ("06.3", solved("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 3"), "distance is handed"),
+    ("06.3", solved("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 3"), "distance is han"),
     ("09.5", solved("09.5", "assign_sub", "assign"), "puts a new value in the place of what w held."),
     ("05.2", solved("05.2", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), "Place 2 has what belongs in place 1."),
     ("07.4", solved("07.4", "x - slope(x) / bend(x)", "f(x) - slope(x) / bend(x)"), "bend(x): x is"),
