@@ -19,7 +19,7 @@ def again(recording: Any, inputs: Sequence, saved: Sequence = ()) -> list[EagerT
     calls, constants = recording.table.needed(recording.fetches, list(values))
     values |= {row: new_tensor(value) for row, value in constants.items() if row not in values}
     for call in calls:
-        with TemporaryAttributes(state, site=recording.table.record.site_of(call.row)):
+        with TemporaryAttributes(state, fixed_site=recording.table.record.site_of(call.row)):
             given = tuple([values[row] for row in call.inputs])
             replay = getattr(call.primitive, "replay", None)
             out = apply(call.primitive, given, call.attrs) if replay is None else tuple(replay(given))

@@ -18,7 +18,7 @@ import numpy as np
 from ..engine.back.backward import gradients_of
 from ..engine.derivatives.custom import with_list
 from ..engine.recording.array_spec import array_spec
-from ..engine.recording.evidence import ASSIGNED, frames, origin_of_new
+from ..engine.recording.evidence import ASSIGNED, origin_of_new, place_of
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.convert import convert_to_tensor
@@ -113,7 +113,7 @@ class FunctionRecording:
         """The results as tensors, with a note for `explain`; the variables get their new states."""
         outputs = [*map(from_array, found[: len(self.results)])]
         if state.record is None or self.assigned:
-            when, _, place, values, _, depth = origin = origin_of_new("op", inputs, FUNCTION, frames(_getframe()))
+            when, _, place, values, _, depth = origin = origin_of_new("op", inputs, FUNCTION, place_of(_getframe()))
             for tensor in outputs:
                 tensor._origin = origin
             for (variable, _, at), value in zip(self.assigned, found[len(outputs) :], strict=False):

@@ -123,7 +123,7 @@ class FirstRun:
         leaked = [(t, t._value) for t in (*self._alive(), *outside) if type(t._value) is Leaked]
         for tensor, value in leaked:
             tensor._value = value.restored()
-        with ThreadContext(record=self.record, tapes=[], site=None):
+        with ThreadContext(record=self.record, tapes=[], fixed_site=None):
             try:
                 yield
             finally:
@@ -190,7 +190,7 @@ class FirstRun:
         leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
         site = self.record.current_site() if site is None else site
         row = self._write_leaf(tensor, leaf, site, self.record)  # it stays what it is outside
-        self.record.leaf_of[id(tensor)] = row
+        self.record.leaf_rows[id(tensor)] = row
         inner = tensor._record is not None and tensor._record.trace is not None
         self.feeds[row] = Feed(row, None, (lambda: tensor) if inner else leaf.held, inner)
         return row

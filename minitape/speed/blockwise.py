@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.recording.rows import NONE, Call
+from ..engine.recording.rows import NO_ATTRS, Call
 from ..engine.table.code import define
 from .blocks import LARGE, buffer, slices
 from .fuse import TOTALS, float_type, is_total, single_number, total
@@ -63,7 +63,7 @@ def blockwise(
         number = None if row in rows else number_in(table, row)
         return alias(row) if number is None else alias(number)
 
-    steps = [Call(c.row, c.primitive, (*map(of_block, c.inputs),), NONE, 1) for c in calls if c.row not in sums]
+    steps = [Call(c.row, c.primitive, (*map(of_block, c.inputs),), NO_ATTRS, 1) for c in calls if c.row not in sums]
     read = dict.fromkeys(row for step in steps for row in step.inputs if row not in rows)
     fixed = {r: real(np.ravel(table.folded[r])[0]) for r in read if r in table.folded and number_in(table, r) == r}
     large = [row for row in read if row not in fixed and table.shape_dtypes[row][0] == shape]

@@ -12,7 +12,7 @@ from ..engine.recording.state import state
 from ..engine.table.code import compile_text, names_in
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, as_calls
-from ..engine.tensor.functions import SIGNS, real, recorded_rules
+from ..engine.tensor.functions import SIGNS, number_tensor, recorded_rules
 from ..engine.tensor.tensor import EagerTensor
 from .operators import ForwardFunction
 
@@ -24,12 +24,12 @@ def sweep_rows(record: Any, starts: dict, sources: set[int], reachable: Any, hig
     the table.
     """
     outer: Any = state.record
-    if outer is not record or record.fixed is None or record.called or record.trace is not None:
+    if outer is not record or record.fixed_site is None or record.has_calls or record.trace is not None:
         return False
     if record.base or record.next > CHUNK // 32:  # it might be packed before the end
         return False
     rows, matters = record.rows, reachable or b"\1" * (high + 1)
-    adjoints = {row: record.row_or_new_leaf(g, None, record.fixed) for row, g in starts.items()}
+    adjoints = {row: record.row_or_new_leaf(g, None, record.fixed_site) for row, g in starts.items()}
     arrived = adjoints.get
     before = WARNINGS[OFF]
     try:
@@ -78,7 +78,7 @@ def _line(p: Any) -> Any:
     def of_one(record: Any, a: int) -> int:
         rows, row = record.rows, record.next
         x = rows[WIDTH * a + 5]
-        rows += code, a, a, None, record.fixed, sign(x) if sign else forward[type(x)](x)
+        rows += code, a, a, None, record.fixed_site, sign(x) if sign else forward[type(x)](x)
         record.next = row + 1
         if a in record.untracked:
             record.untracked.add(row)
@@ -87,7 +87,7 @@ def _line(p: Any) -> Any:
     def of_two(record: Any, a: int, b: int) -> int:
         rows, untracked = record.rows, record.untracked
         x, y, row = rows[WIDTH * a + 5], rows[WIDTH * b + 5], record.next
-        rows += code, a, b, None, record.fixed, sign(x, y) if sign else forward[type(x)](x, y)
+        rows += code, a, b, None, record.fixed_site, sign(x, y) if sign else forward[type(x)](x, y)
         record.next = row + 1
         if a in untracked and b in untracked:
             untracked.add(row)
@@ -101,8 +101,8 @@ def _number(record: Any, number: float, like: int) -> Any:
     kind = type(record.rows[WIDTH * like + 5])
     tensor = record.numbers.get((number, kind)) if number else None
     if tensor is None:
-        tensor = real(number, kind, record, record.fixed)
-    return tensor._row if tensor._record is record else record.row_or_new_leaf(tensor, None, record.fixed)
+        tensor = number_tensor(number, kind, record, record.fixed_site)
+    return tensor._row if tensor._record is record else record.row_or_new_leaf(tensor, None, record.fixed_site)
 
 
 def _tensor(record: Any, row: int) -> EagerTensor:

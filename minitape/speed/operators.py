@@ -15,14 +15,14 @@ from weakref import ref
 
 import numpy as np
 
-from ..engine.recording.evidence import DEPTH, clock, frames
+from ..engine.recording.evidence import DEPTH, clock, place_of
 from ..engine.recording.frames import _OWN
 from ..engine.recording.state import state
 from ..engine.table.code import define
 from ..engine.table.fp import ignore_fp_errors, run_number
 from ..engine.table.primitives import Primitive
 from ..engine.table.primitives.elementwise import LARGE, form_of
-from ..engine.tensor.functions import SIGNS, number, real
+from ..engine.tensor.functions import SIGNS, number_operand, number_tensor
 from ..engine.tensor.tensor import EagerTensor
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ def {name}({signature}):
     made._value, made._record = value, None
     if record is None:
         depth = 0
-{inputs}        made._origin = clock(), "op", frames(frame), values, primitive, depth
+{inputs}        made._origin = clock(), "op", place_of(frame), values, primitive, depth
     else:
         made._origin = None
-        record.write(primitive, ({operands}), NONE, (made,), frame)
+        record.write(primitive, ({operands}), NO_ATTRS, (made,), frame)
     return made
 """
 _ROW = """
@@ -77,7 +77,7 @@ _KNOWN = """
             if type(b) is float or type(b) is int:
                 other = record.numbers.get(b)
                 if other is None and ({one}):
-                    other = real(b, {first}.dtype.type, record, site)
+                    other = number_tensor(b, {first}.dtype.type, record, site)
             else:
                 other = b._read() if hasattr(b, "_read") else None
             {y} = other._value if type(other) is EagerTensor else None
@@ -113,7 +113,7 @@ _SECOND = """
     elif type(b) is float or type(b) is int:
         other, {y} = None, b
         if record is not None:
-            other = number(a, b, frame)
+            other = number_operand(a, b, frame)
             if type(other) is not EagerTensor:
                 return general({arguments})
             {y} = other._value
@@ -212,7 +212,7 @@ def function_of(
     if inside:
         texts |= {
             "begin": f"record, {first} = a._record, a._value",
-            "site": "record.fixed if record is state.record else None",
+            "site": "record.fixed_site if record is state.record else None",
             "frame": ", frame",
             "caller": ", _getframe(1)",
         }
@@ -233,9 +233,9 @@ def function_of(
         "primitive": primitive,
         "forward": ForwardFunction(primitive.code),
         "compute": compute,
-        "NONE": {},
-        "number": number,
-        "real": real,
+        "NO_ATTRS": {},
+        "number_operand": number_operand,
+        "number_tensor": number_tensor,
         "is_regular_pair": is_regular_pair,
         "site_or_none": site_or_none,
         "enter": enter,
@@ -243,7 +243,7 @@ def function_of(
         "run_number": run_number,
         "state": state,
         "_getframe": _getframe,
-        "frames": frames,
+        "place_of": place_of,
         "clock": clock,
         "ref": ref,
         "DEPTH": DEPTH,
@@ -274,7 +274,7 @@ def site_or_none(record: Record, frame: FrameType) -> int | None:
     """
     if state.record is not record or not record.open:
         return None
-    if record.fixed is None and (state.site or _OWN[frame.f_code.co_filename]):
+    if record.fixed_site is None and (state.fixed_site or _OWN[frame.f_code.co_filename]):
         return None
     return record.current_site(frame)
 

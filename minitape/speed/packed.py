@@ -40,7 +40,7 @@ def Record(plain: Any) -> Any:
             if not cells:
                 return True
             values: Any = cells[5::WIDTH]  # a list, or an array of numbers
-            calls = {at: call for at, call in enumerate(cells[3::WIDTH], self.base) if call} if self.called else {}
+            calls = {at: call for at, call in enumerate(cells[3::WIDTH], self.base) if call} if self.has_calls else {}
             del cells[5::WIDTH]
             del cells[3 :: WIDTH - 1]
             block = np.frombuffer(bytearray(struct.pack(f"{len(cells)}i", *cells)), np.int32).reshape(-1, WIDTH - 2)

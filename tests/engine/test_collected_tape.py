@@ -17,7 +17,7 @@ def test_recording_of_a_collected_tape_is_released():
     cycle.append(cycle)
     del tape, cycle
     gc.collect()
-    assert not record.leaf_of and not record.numbers and y.numpy() == 4.0
+    assert not record.leaf_rows and not record.numbers and y.numpy() == 4.0
 
 
 def test_recording_that_keeps_a_scalar_of_an_earlier_one_is_released(monkeypatch):

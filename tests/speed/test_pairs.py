@@ -93,7 +93,7 @@ def recorded(function, tensors, watched, reads=False):
         for row in range(len(record)):
             inputs = [record.stored(i) for i in operation_of(record, row)[1]]
             rows.append(bits([record.cell(row)[0], record.stored(row), inputs, int(row in record.untracked)]))
-    return found, sorted(rows, key=repr), record.called
+    return found, sorted(rows, key=repr), record.has_calls
 
 
 @pytest.mark.long(sample=4)
@@ -148,7 +148,7 @@ CELLS = st.tuples(
 @given(rows=st.lists(CELLS, max_size=40), packs=st.sets(st.integers(0, 39)), span=st.tuples(*[st.integers(0, 40)] * 2))
 def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
     plain, packed = (form() for form in fast.pairs["Record"])
-    plain.called = packed.called = True
+    plain.has_calls = packed.has_calls = True
     for row, (op, value, site) in enumerate(rows):
         call = Call(row, TABLE["reduce_sum"], (0,), {}, 1) if op == CALL else None
         for store in (plain, packed):

@@ -187,7 +187,7 @@ def traced(subject):
 
 
 def check_clean():
-    assert state.record is None and state.site is None
+    assert state.record is None and state.fixed_site is None
     assert state.tapes == [] and state.scope == () and state.readers == ()
     assert caller._asking.frame is None
     assert np.geterr() == WARNED

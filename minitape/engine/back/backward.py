@@ -97,7 +97,7 @@ def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], reco
     )
     if not all_is_asked:
         reachable = reachable_rows(tape, wanted)
-    elif record.called or record.large or (recorded and len(record.members) > 1):  # a share for a constant is dear
+    elif record.has_calls or record.large or (recorded and len(record.members) > 1):  # a share for a constant is dear
         reachable = bytearray(b"\1") * len(record)
         for row in record.untracked:  # noted when they were written
             reachable[row] = 0

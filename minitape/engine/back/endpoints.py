@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..types import Adjoint, End, Object, Result, Structure
     from .tape import GradientTape
 
-ALONE = {EagerTensor, ResourceVariable}  # sources that are no structure
+END_TYPES = {EagerTensor, ResourceVariable}  # sources that are no structure
 ONE: dict[Object, Adjoint] = {kind: kind(1) for kind in (np.float32, np.float64)}
 
 
@@ -82,7 +82,7 @@ def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
     if type(value) is EagerTensor:
         if (record := tape._record) is None or (row := record.find(value)) is None:
             return ()
-        leaf = record.leaf_of.get(id(value), row)  # also where it was used before the tape that made it came here
+        leaf = record.leaf_rows.get(id(value), row)  # also where it was used before the tape that made it came here
         return (row,) if leaf == row or record.leaves[leaf].tensor is not value else (leaf, row)
     if not hasattr(value, "_tape_rows"):
         raise no_tensor(value)
@@ -99,7 +99,7 @@ def ends_of(structure: Structure) -> tuple[list[End], list[End]]:
     """The values in a structure of targets or sources, and those that carry their gradients: mostly one list."""
     values = nest.flatten(structure)
     for value in values:
-        if type(value) not in ALONE and hasattr(value, "_gradient_leaf"):
+        if type(value) not in END_TYPES and hasattr(value, "_gradient_leaf"):
             return values, [leaf_of(v) for v in values]
     return values, values
 
@@ -169,10 +169,10 @@ def unconnected_zeros(source: End) -> Tensor:
     return zeros_of(source)
 
 
-def results_of(gradients: list[Result], flat: list[End], given: list[End], zero: bool) -> list[Result]:
+def results_of(gradients: list[Result], ends: list[End], values: list[End], zero: bool) -> list[Result]:
     """The gradients as the user gets them: with zeros for None where that is asked, composite as their sources are."""
-    found = [unconnected_zeros(s) if g is None and zero else g for g, s in zip(gradients, flat, strict=True)]
-    return [g if f is s or g is None else s._like_gradient(g) for g, f, s in zip(found, flat, given, strict=True)]
+    found = [unconnected_zeros(s) if g is None and zero else g for g, s in zip(gradients, ends, strict=True)]
+    return [g if e is v or g is None else v._like_gradient(g) for g, e, v in zip(found, ends, values, strict=True)]
 
 
 def zeros_of(source: End) -> Tensor:

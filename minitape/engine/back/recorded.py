@@ -19,18 +19,18 @@ def record_sweep(
     tape: GradientTape, record: Record, starts: dict[int, Adjoint], wanted: set[int], *how: Object
 ) -> Function:
     """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
-    outer, site = state.record, state.site
+    outer, site = state.record, state.fixed_site
     assert outer is not None
-    fixed, writer = outer.fixed, outer.writers[-1][1] if outer.writers else None
+    fixed, writer = outer.fixed_site, outer.writers[-1][1] if outer.writers else None
     try:
         if site is None:
             frame = user_frame(_getframe(1))
-            state.site = None if frame is None else (frame.f_code, frame.f_lasti)
-        number = tape.number if tape._record is outer else None
+            state.fixed_site = None if frame is None else (frame.f_code, frame.f_lasti)
+        number = tape.member if tape._record is outer else None
         outer.writers = appended(outer.writers, (len(outer), number, [*starts], [*wanted], [*tape.spans]))
-        if outer.open and state.site is not None:
-            outer.fixed = outer.current_site()
+        if outer.open and state.fixed_site is not None:
+            outer.fixed_site = outer.current_site()
         return run_sweep(record, starts, wanted, *how)
     finally:
-        state.site, outer.fixed = site, fixed
+        state.fixed_site, outer.fixed_site = site, fixed
         outer.writers = appended(outer.writers, (len(outer), writer, (), (), ()))

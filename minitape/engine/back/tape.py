@@ -18,7 +18,7 @@ from weakref import ref
 from ..hooks import hooks
 from ..recording.arrays import free, release
 from ..recording.block import InterruptSafeExit, leave_ended
-from ..recording.evidence import clock, frames, note_gradients, weak
+from ..recording.evidence import NOTES, clock, note_gradients, place_of, weak
 from ..recording.frames import _OWN, user_frame
 from ..recording.logs import warn_not_watchable
 from ..recording.record import Record
@@ -30,7 +30,7 @@ from ..values import nest
 from . import refusals, tape_methods
 from .backward import gradients_of
 from .endpoints import (
-    ALONE,
+    END_TYPES,
     NONE,
     GradientQuestion,
     Unconnected,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ..types import AnySource, GradientSource, Key, Leaving, Structure
 
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
-ASKED = 64  # gradients of one tape that a picture can show
+QUESTIONS = 64  # gradients of one tape that a picture can show
 
 
 class GradientTape:
@@ -69,7 +69,8 @@ class GradientTape:
 
     _record: Record | None = None  # its recording; whether it records now, _recording says
     _start = 0  # the first row of the open span
-    number: int | None = None  # its place among the recording's members
+    member: int | None = None  # its place among the recording's members
+    _gives_gradients = True  # False for an accumulator's, beside which alone no other tape watches
     _held: Callable[[], object] | None = None  # of its block, see InterruptSafeExit
     last: GradientQuestion | None = None  # the last one that was answered
     questions: Sequence[GradientQuestion] = ()  # each of them, where the tape gives several gradients
@@ -84,8 +85,6 @@ class GradientTape:
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, ResourceVariable] = {}  # watched variables by id
-
-    _backward = True  # whether it is for gradients; an accumulator's is not
 
     # -- recording ---------------------------------------------------------------------------------
 
@@ -106,9 +105,9 @@ class GradientTape:
             self._record = record
         elif now_open is not None and record is not now_open:
             raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
-        if self.number is None:
+        if self.member is None:
             record.members.append((ref(self), self.spans, self.watched))
-            self.number = len(record.members) - 1
+            self.member = len(record.members) - 1
         self._start = now = record.next
         self.notes.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
         self._recording = True  # from here on the block is left, wherever Ctrl-C comes
@@ -181,7 +180,7 @@ class GradientTape:
         here = ((frame.f_code, frame.f_lasti),)
         record = self._record
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
-            if len(self.notes) < tape_methods.NOTES:
+            if len(self.notes) < NOTES:
                 row = 0 if record is None else record.next
                 self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else weak(t), here))
             if type(t) is not EagerTensor:
@@ -208,7 +207,7 @@ class GradientTape:
         """
         if self._record is None or self._used:
             raise refusals.watches_nothing(self)
-        return self._record is state.record and (self._recording or any(t._backward for t in state.tapes))
+        return self._record is state.record and (self._recording or any(t._gives_gradients for t in state.tapes))
 
     def _watch_row(self, row: int) -> None:
         """Watches a row from now on; ``late`` if that row is not the leaf that was written just now."""
@@ -285,32 +284,32 @@ class GradientTape:
         if state.tapes:
             leave_ended()
         if self._used or self._recording or self._record is None:
-            self._begin()
+            self._begin_gradient()
         zero = unconnected_gradients is not NONE and wants_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else targets_of(target)
-        if type(sources) in ALONE:
-            given = flat = [sources]
+        if type(sources) in END_TYPES:
+            values = ends = [sources]
         else:
-            given, flat = ends_of(sources)
+            values, ends = ends_of(sources)
         adjoints = [None] * len(targets)
         if output_gradients is not None:
             adjoints = output_adjoints(output_gradients, len(targets))
         try:
-            gradients = gradients_of(self, targets, flat, adjoints)
+            gradients = gradients_of(self, targets, ends, adjoints)
         except LookupError as error:
-            raise hooks.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
-        place = frames(_getframe(1))
-        note_gradients(gradients, targets, flat, place, bool(state.tapes))
+            raise hooks.why_refused(error, self, targets, ends)  # noqa: B904 - the same error, with a note
+        place = place_of(_getframe(1))
+        note_gradients(gradients, targets, ends, place, bool(state.tapes))
         nones = [*map(is_, gradients, repeat(None))]
-        self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
+        self.last = new_tuple(GradientQuestion, (targets, ends, adjoints, nones, "gradient", ()))
         if True in nones and _WARNS:  # one warning, with its reason, for each
-            hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
-        if (zero and True in nones) or flat is not given:
-            gradients = results_of(gradients, flat, given, zero)
-        self._end((place[:2],) if place else ())
-        return gradients[0] if type(sources) in ALONE else pack_like(sources, given, gradients)
+            hooks.warn_of(self, targets, [s for s, g in zip(ends, gradients, strict=True) if g is None])
+        if (zero and True in nones) or ends is not values:
+            gradients = results_of(gradients, ends, values, zero)
+        self._end_gradient((place[:2],) if place else ())
+        return gradients[0] if type(sources) in END_TYPES else pack_like(sources, values, gradients)
 
-    def _begin(self) -> None:
+    def _begin_gradient(self) -> None:
         if self._used or self._record is None:  # also of a tape that never recorded, as in TensorFlow
             raise refusals.used_up(self)
         if self._recording:
@@ -319,7 +318,7 @@ class GradientTape:
             else:
                 self._leave()
 
-    def _end(self, stack: Stack) -> None:
+    def _end_gradient(self, stack: Stack) -> None:
         """After a gradient: a tape that is not persistent is used up, and its large arrays are released once no other
         tape can ask.
         """
@@ -330,7 +329,7 @@ class GradientTape:
         if True in question.nones:  # an error that comes of it is to say why
             state.memory.gave_none = ref(self)
         if self._persistent:
-            if len(self.questions) < ASKED:  # for pictures
+            if len(self.questions) < QUESTIONS:  # for pictures
                 self.questions = appended(self.questions, question)
         else:
             self._used = True

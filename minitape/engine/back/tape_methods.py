@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, overload
 
 from ..hooks import hooks
-from ..recording.evidence import stack
+from ..recording.evidence import NOTES, stack
 from ..recording.pause import Pause
 from .endpoints import NONE, Unconnected
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ..tensor.variable import ResourceVariable
     from ..types import AnySource, End, GradientSource, Reason, Result, Structure
     from .tape import GradientTape
-
-NOTES = 1000  # what one tape remembers of watch calls and the like
 
 
 def reset(self: GradientTape) -> None:

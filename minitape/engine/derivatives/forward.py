@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class ForwardTape(GradientTape):
     """The tape of an accumulator: it records what the accumulator will follow."""
 
-    _backward = False
+    _gives_gradients = False
 
     def __init__(self, owner: ForwardAccumulator) -> None:
         super().__init__(persistent=True, watch_accessed_variables=False)

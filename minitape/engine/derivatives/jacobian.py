@@ -85,7 +85,7 @@ def _begin(tape: GradientTape, name: str, parallel: int | None, use_pfor: bool) 
         )
     if parallel is not None and parallel < 1 + use_pfor:
         raise ValueError(f"parallel_iterations={parallel!r}: expected None or an integer from {1 + use_pfor} on.")
-    tape._begin()
+    tape._begin_gradient()
 
 
 def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
@@ -195,7 +195,7 @@ def _end(
     """
     results = [None if r is None or math.prod(tuple(r.shape)) > MOST else r for r in results]
     tape.last = GradientQuestion([target], sources, [None], [g is None for g in found], call, results)
-    tape._end(stack(most=1))
+    tape._end_gradient(stack(most=1))
 
 
 def _kind(target: End) -> type:

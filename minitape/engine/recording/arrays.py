@@ -72,7 +72,7 @@ def release(record: Record) -> None:
     skeletons of the last few short ones stay, for `explain`: which operation a tensor came from that outlived its
     tape.
     """
-    record.numbers = record.variables = record.leaf_of = _GONE
+    record.numbers = record.variables = record.leaf_rows = _GONE
     record.events, record.frame = (), None
     gone: list[Record] = []
     if record.next > SKELETON:
@@ -83,7 +83,7 @@ def release(record: Record) -> None:
         elif record.large:
             for row, value in large_arrays(record).items():
                 record.store(row, _spec_of(value))
-        for call in filter(None, record.column(3)) if record.called else ():
+        for call in filter(None, record.column(3)) if record.has_calls else ():
             call.attrs = _GONE
         memory = state.memory
         memory.retained.append(record)

@@ -35,6 +35,7 @@ EXITS = 256  # values that left, remembered per thread
 SITES = 512  # places at which values left before: of each the last one is remembered as well
 _ENOUGH = 2 * EXITS + SITES
 STACK = 3  # user frames noted of constants and variables
+NOTES = 1000  # what one tape remembers of watch calls and the like
 
 Stack = tuple[tuple[CodeType, int], ...]
 # code and offset of a statement, then those of the call around it, where there is one
@@ -46,7 +47,7 @@ clock = count(1).__next__
 ref = weakref.ref
 
 
-def frames(frame: FrameType) -> Place:
+def place_of(frame: FrameType) -> Place:
     """The user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
     while _OWN[(code := frame.f_code).co_filename]:
         around = frame.f_back
@@ -209,7 +210,7 @@ def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
     own, record, left = tensor._record, state.record, memory.exits or exits()
     origin, out = tensor._origin, ref(array) if type(array) is np.ndarray else array
     known = (ref(tensor), origin, None, -1) if own is None else (ref(tensor), origin, ref(own), tensor._row)
-    when, place = clock(), frames(_getframe(2))
+    when, place = clock(), place_of(_getframe(2))
     if record is None:
         note = new_tuple(ValueLeft, (when, how, known, place, None, 0, out))
     else:

@@ -64,12 +64,12 @@ class Record(RowTable):
         self.rows, self.base, self.small, self.segments, self.leaves = [], 0, SMALL, [], {}
         self.next, self.full = 0, CHUNK  # the number of the next row, and that from which on rows are packed
         self.kinds: set[type] = set()  # of values
-        self.fixed: int | None = None  # the site of all rows while a sweep is recorded
+        self.fixed_site: int | None = None  # state.fixed_site, once its code is in segments
         self.frame: FrameType | None = None  # the user's that wrote the last row; None: it is to be looked for
-        self.large = self.called = False  # whether there are large arrays, and calls
+        self.large = self.has_calls = False  # whether there are large arrays, and calls
         self.thread = get_ident()
         self.token = object()  # another one whenever the active tapes change: variables are to be watched anew
-        self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> its row here, also while it knows another one
+        self.leaf_rows: dict[int, int] = {}  # id of a leaf tensor -> its row here, also while it knows another one
         # Python numbers that were operands, alone and with a dtype -> their tensors
         self.numbers: dict[float | tuple[float, type], Tensor] = {}
         # id of a variable -> it and the rows of its states
@@ -108,7 +108,7 @@ class Record(RowTable):
         yet; with ``variable``, the state of a variable.
         """
         old = tensor._record
-        if (old is self or id(tensor) in self.leaf_of) and (row := self.find(tensor)) is not None:
+        if (old is self or id(tensor) in self.leaf_rows) and (row := self.find(tensor)) is not None:
             return row
         if self.trace is not None:
             return self.trace.enter_from_outside(tensor, site)
@@ -125,7 +125,7 @@ class Record(RowTable):
         row = self.next
         self.rows += (LEAF, 0, 0, None, site, value)
         self.next = row + 1
-        self.leaves[row], self.leaf_of[id(tensor)] = leaf, row
+        self.leaves[row], self.leaf_rows[id(tensor)] = leaf, row
         self.untracked.add(row)
         # threads change at calls, of which there is none here: only one of two takes the tensor
         if tensor._record is old and not keeps:
@@ -136,7 +136,7 @@ class Record(RowTable):
         """The row of a tensor, or None when this recording never met it."""
         if tensor._record is self:
             return tensor._row
-        row = self.leaf_of.get(id(tensor))
+        row = self.leaf_rows.get(id(tensor))
         return row if row is not None and self.leaves[row].tensor is tensor else None
 
     # -- operations --------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class Record(RowTable):
         frame: FrameType | None = None,
     ) -> None:
         """Writes a row for each output of an operation, computed by a statement in ``frame`` or around it."""
-        site = self.fixed
+        site = self.fixed_site
         if site is None:
             site = frame.f_lasti if frame and frame is self.frame else self.current_site(frame)
         cells, constants = self.rows, self.untracked
@@ -165,7 +165,7 @@ class Record(RowTable):
         if code and not attrs and tensors[0]._value.dtype in FLOATS:
             a, b = rows[0], rows[-1]
         else:
-            code, a, b, self.called = CALL, 0, 0, True
+            code, a, b, self.has_calls = CALL, 0, 0, True
             call = new_call(Call)  # without its constructor: this runs often
             call.row, call.primitive, call.inputs, call.attrs, call.outputs = row, primitive, rows, attrs, len(tensors)
             if primitive.mandatory:
@@ -194,11 +194,11 @@ class Record(RowTable):
         """The bytecode offset of the user's statement that runs now, in ``frame`` or around it; notes which code it is
         in. While a sweep is recorded, or a function replayed, its statement is the site of all its rows.
         """
-        if self.fixed is not None:
-            return self.fixed
+        if self.fixed_site is not None:
+            return self.fixed_site
         fixed = None
-        if (pinned := state.site) is not None:
-            code, offset = pinned
+        if state.fixed_site is not None:
+            code, offset = state.fixed_site
             fixed, self.frame = offset, None
         else:
             writer = self.frame  # where the function that wrote the last row goes on, its segment is still open

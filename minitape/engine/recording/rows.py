@@ -38,7 +38,7 @@ class Call:
         self.row, self.primitive, self.inputs, self.attrs, self.outputs = row, primitive, inputs, attrs, outputs
 
 
-NONE: Attributes = {}  # the attributes of elementwise operations
+NO_ATTRS: Attributes = {}  # the attributes of elementwise operations
 
 
 class Leaf(NamedTuple):
@@ -79,4 +79,4 @@ class Event(NamedTuple):
 def call_of(row: int, op: int, a: int, b: int) -> Call:
     """A row of an elementwise operation as a call."""
     primitive = BY_CODE[op - FIRST_CODE]
-    return Call(row, primitive, (a, b)[: len(primitive.texts) - 1], NONE, 1)
+    return Call(row, primitive, (a, b)[: len(primitive.texts) - 1], NO_ATTRS, 1)

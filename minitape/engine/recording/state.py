@@ -30,8 +30,8 @@ class State(threading.local):
     """The state of this thread: six fields."""
 
     record: Record | None = None  # to which operations append
-    # to which all rows belong while a sweep is recorded or a function replayed
-    site: tuple[CodeType, int] | None = None
+    # the statement to which all rows belong while a sweep is recorded or a function replayed: its code and offset
+    fixed_site: tuple[CodeType, int] | None = None
     _scope: tuple[str, ...] = ()
 
     def __init__(self) -> None:

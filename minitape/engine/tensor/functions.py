@@ -62,25 +62,25 @@ def recorded_rules(code: int) -> list[Rule | None]:
     ]
 
 
-def number(x: Tensor, y: float, frame: FrameType | None = None, site: int | None = None) -> Value:
-    """A Python number as an operand of a float tensor, at the ``site`` or in the ``frame`` of a statement; a recording
-    meets the same number as the same tensor.
+def number_operand(x: Tensor, y: float, frame: FrameType | None = None) -> Value:
+    """The tensor of a Python number that is the other operand of a float tensor, in the ``frame`` of a statement; the
+    number itself beside a tensor of another dtype.
     """
     record, kind = state.record, x._value.dtype.type if type(x) is EagerTensor else None
     if kind not in REALS:
         if not x.dtype.differentiable:
             return y
         kind = x.dtype._numpy
-    if site is None and record is not None:
-        if y != 0 and (found := record.numbers.get((y, kind))) is not None:
-            return found
-        site = record.current_site(frame)
-    return real(y, kind, record, site)
+    if record is None:
+        return number_tensor(y, kind)
+    if y != 0 and (found := record.numbers.get((y, kind))) is not None:
+        return found
+    return number_tensor(y, kind, record, record.current_site(frame))
 
 
-def real(number: float, kind: type, record: Record | None, site: int | None) -> EagerTensor:
-    """A Python number as a tensor of a kind of floats, which becomes a leaf of a recording at a site: met again, the
-    number is the same tensor.
+def number_tensor(number: float, kind: type, record: Record | None = None, site: int = 0) -> EagerTensor:
+    """A tensor of a Python number, of a kind of floats. It becomes a leaf of the recording, which gives the same tensor
+    for the same number from then on.
     """
     try:
         value = _convert(number, kind) if number != 0 else kind(number)  # 0.0 and -0.0 are one key
@@ -88,7 +88,7 @@ def real(number: float, kind: type, record: Record | None, site: int | None) -> 
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
     made = EagerTensor()
     made._value, made._record, made._origin = value, None, None
-    if record is not None and site is not None:
+    if record is not None:
         made._record, made._row = record, record.append(LEAF, 0, 0, None, site, value)
         record.leaves[made._row] = number_leaf(number)
         record.untracked.add(made._row)

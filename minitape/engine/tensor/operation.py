@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from ..recording.evidence import frames, origin_of_new
+from ..recording.evidence import origin_of_new, place_of
 from ..recording.state import state
 from ..table.accelerator import fast
 from ..table.fp import ignore_fp_errors
@@ -62,7 +62,7 @@ def finish(
     if record is not None:
         record.write(primitive, inputs, attrs, tensors, frame)
         return
-    origin = origin_of_new("op", inputs, primitive, frames(frame or _getframe(1)))  # a note for `explain`
+    origin = origin_of_new("op", inputs, primitive, place_of(frame or _getframe(1)))  # a note for `explain`
     for tensor in tensors:
         tensor._origin = origin
 

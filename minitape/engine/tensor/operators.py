@@ -15,7 +15,7 @@ from ..table.accelerator import fast
 from ..table.primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
 from ..values.errors import InvalidArgumentError
 from .convert import convert_operand, convert_to_tensor
-from .functions import number
+from .functions import number_operand
 from .operation import apply, binary
 from .other_operators import RUN
 from .tensor import EagerTensor, Tensor, new_tensor
@@ -43,7 +43,7 @@ def _operand(a: Tensor, b: Value, strict: bool = True) -> Result:
     """
     kind = type(b)
     if kind is float or kind is int:
-        b = number(a, b)
+        b = number_operand(a, b)
     if isinstance(b, Tensor):
         return b if type(b) is EagerTensor else NotImplemented
     found: Tensor = b._read() if hasattr(b, "_read") else convert_operand(b, a.dtype, strict)
@@ -69,7 +69,7 @@ def _pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
 
     def reflected(a: Tensor, b: Value) -> Result:
         if type(b) is float or type(b) is int:
-            b = number(a, b)
+            b = number_operand(a, b)
         return run(primitive, b if isinstance(b, Tensor) else convert_to_tensor(b, a.dtype), a)
 
     return direct, reflected

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..hooks import hooks
 from ..recording.block import no_tapes
-from ..recording.evidence import ASSIGNED, frames, origin_of_new
+from ..recording.evidence import ASSIGNED, origin_of_new, place_of
 from ..recording.logs import warn_not_watchable
 from ..recording.rows import REALS
 from ..recording.state import first_run, state
@@ -287,7 +287,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         record = state.record
         if record is not None:
             record.note(how, (self, self._version, record.find(inputs[0])))
-        self._hold(tensor, origin_of_new(how, inputs, weakref.ref(self), frames(_getframe(3)), ASSIGNED))
+        self._hold(tensor, origin_of_new(how, inputs, weakref.ref(self), place_of(_getframe(3)), ASSIGNED))
 
     def _take(self, tensor: Tensor, origin: Note) -> None:
         """The state that a traced function gives."""
