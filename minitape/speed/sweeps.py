@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from ..engine.back.reach import ENDS_HERE
+from ..engine.back.marks import ENDS_HERE
 from ..engine.back.sweep import Sweep
-from ..engine.back.values import Tensors, add_adjoints, column, match_input, operations, unbroadcast
+from ..engine.back.values import TensorValues, add_adjoints, match_input, operations, unbroadcast, values_of_rows
 from ..engine.recording.rows import CALL, REALS, WIDTH
 from ..engine.table.code import compile_text, define
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
@@ -92,10 +92,9 @@ def _array_sweep(
     matters = b"\1" * (high + 1) if reachable is None else reachable
     arrived, general = adjoints.get, None
     foreign = ENDS_HERE in matters
-    values: Any = column(record)
-    held = value_of = values.__getitem__
-    if recorded:
-        value_of = Tensors(record, values).__getitem__
+    values: Any = values_of_rows(record)
+    stored = values.__getitem__
+    value_of = TensorValues(record, values).__getitem__ if recorded else stored
     before = WARNINGS[OFF]
     try:
         for row, op, a, b, call in _cells(record, low, high):
@@ -107,7 +106,10 @@ def _array_sweep(
                     del adjoints[row]
                 if recorded:
                     primitive = BY_CODE[op - FIRST_CODE]
-                    z, read = value_of(row) if primitive.keeps_output else None, value_of if primitive.keeps else held
+                    z, read = (
+                        value_of(row) if primitive.keeps_output else None,
+                        value_of if primitive.keeps else stored,
+                    )
                     STEPS[EagerTensor, op, matters[a], matters[b]](g, z, read(a), read(b), a, b, adjoints)
                 else:
                     z = values[row]
@@ -115,7 +117,7 @@ def _array_sweep(
                     STEPS[kind, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
                 continue
             if call.outputs == 1 and not (primitive := call.primitive).code and type(primitive.rules) is tuple:
-                hand_on(call, g, matters, value_of, held, adjoints)
+                hand_on(call, g, matters, value_of, stored, adjoints)
             else:
                 if general is None:
                     general = Sweep(record, adjoints, sources, reachable, recorded=recorded)
@@ -142,13 +144,18 @@ def _cells(record: Any, low: int, high: int) -> Iterable[Cells]:
 
 
 def hand_on(
-    call: Call, g: Adjoint, matters: bytes | bytearray, value_of: Function, held: Function, adjoints: dict[int, Adjoint]
+    call: Call,
+    g: Adjoint,
+    matters: bytes | bytearray,
+    value_of: Function,
+    stored: Function,
+    adjoints: dict[int, Adjoint],
 ) -> None:
     """Hands on the adjoint of a call with one output and a rule for each input."""
     primitive: Object = call.primitive
     rows = call.inputs
-    z = value_of(call.row) if primitive.keeps_output else held(call.row)
-    inputs = [*map(held if primitive.keeps == () else value_of, rows)]
+    z = value_of(call.row) if primitive.keeps_output else stored(call.row)
+    inputs = [*map(stored if primitive.keeps == () else value_of, rows)]
     for to, like, rule in zip(rows, inputs, primitive.rules):  # noqa: B905 - slow
         if rule is None or not matters[to]:
             continue
@@ -158,7 +165,7 @@ def hand_on(
             if share.shape != like.shape or share.dtype is not like.dtype:
                 share = match_input(share, like)
         elif kind is EagerTensor:
-            if share._value.shape != (shape := held(to).shape):
+            if share._value.shape != (shape := stored(to).shape):
                 share = unbroadcast(share, shape)
         elif share is None:
             continue

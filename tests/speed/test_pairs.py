@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import minitape as tf
 from minitape.engine.back import backward
-from minitape.engine.back.values import column, operations
+from minitape.engine.back.values import operations, values_of_rows
 from minitape.engine.recording.array_spec import ArraySpec
 from minitape.engine.recording.arrays import large_arrays
 from minitape.engine.recording.rows import CALL, LEAF, Call
@@ -165,7 +165,7 @@ def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
         assert len(a) == len(b) and all(v is w or bits(v) == bits(w) for v, w in zip(a, b, strict=True))
     if low < high <= len(rows):
         assert [*operations(plain, low, high - 1)] == [*operations(packed, low, high - 1)]
-    values = column(packed)
+    values = values_of_rows(packed)
     assert bits([values[row] for row in range(len(rows))]) == bits(plain.column(5))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from numpy import ndarray
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ..types import Adjoint, End, Function, Result
     from .tape import GradientTape
 
-NOTHING: Any = {}.get  # what a sweep returns that starts nowhere: no row has an adjoint
-_WATCHED = itemgetter(2)  # of a member of a recording
+NO_ADJOINT: Function = {}.get  # what a sweep returns that starts nowhere: no row has one
+_WATCHED = attrgetter("watched")  # of a member of a recording
 
 
 def gradients_of(
@@ -44,14 +44,14 @@ def gradients_of(
         else:
             continue
         if given is None and not recorded and type(target) is EagerTensor and type(target._value) in ONE:  # mostly
-            one = ONE[type(target._value)]
+            first = ONE[type(target._value)]
         elif target.dtype.kind == "s":
             continue
         else:  # integers, too: the rule of what made them says whether anything passes
-            one = first_adjoint(target, given, recorded)
-        starts[row] = starts[row] + one if row in starts else one
-    ends: list[Sequence[int]] = []
-    wanted: set[int] = set()
+            first = first_adjoint(target, given, recorded)
+        starts[row] = starts[row] + first if row in starts else first
+    rows_by_source: list[Sequence[int]] = []
+    source_rows: set[int] = set()
     for source in sources:
         if type(source) is EagerTensor and source._record is record:
             rows = (source._row,) if source._value.dtype.kind in CONTINUOUS else ()
@@ -59,57 +59,57 @@ def gradients_of(
             rows = known[1] if source._state._value.dtype.kind in CONTINUOUS else ()
         elif not (rows := rows_of(tape, source)) or not source.dtype.differentiable:
             rows = ()
-        ends.append(rows)
-        wanted.update(rows)
-    adjoint = sweep(tape, starts, wanted, recorded) if starts else NOTHING
+        rows_by_source.append(rows)
+        source_rows.update(rows)
+    adjoint_of = sweep_to_sources(tape, starts, source_rows, recorded) if starts else NO_ADJOINT
     gradients: list[Result] = []
-    for source, rows in zip(sources, ends):  # noqa: B905 - slow
-        g = adjoint(rows[0]) if len(rows) == 1 else None
+    for source, rows in zip(sources, rows_by_source):  # noqa: B905 - slow
+        g = adjoint_of(rows[0]) if len(rows) == 1 else None
         if type(g) in REALS or (type(g) is ndarray and g.shape):  # mostly: what from_array does, without its call
             made = EagerTensor()
             made._value, made._record, made._origin = g, None, None
             gradients.append(made)
             continue
         if g is None:
-            parts = [g for row in rows if (g := adjoint(row)) is not None]
+            parts = [g for row in rows if (g := adjoint_of(row)) is not None]
             g = sum(parts[1:], parts[0]) if parts else as_target(source, targets, output_gradients)
         gradients.append(g if g is None or isinstance(g, Tensor) else from_array(g))
     return gradients
 
 
-def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], recorded: bool) -> Function:
-    """Sweeps back from ``starts`` (adjoints by row) to the rows ``wanted``, and returns a function that gives the
+def sweep_to_sources(tape: GradientTape, starts: dict[int, Adjoint], sources: set[int], recorded: bool) -> Function:
+    """Sweeps back from ``starts`` (adjoints by row) to the rows of the sources, and returns a function that gives the
     adjoint of a row. ``recorded``: the sweep itself is written down, for an outer tape or a function that is traced.
     """
     record, spans, watched = tape._record, tape.spans, tape.watched
     assert record is not None
     if record.mandatory:
-        wanted = wanted | _mandatory_inputs(record)
-    if not wanted:
-        return NOTHING
+        sources = sources | _mandatory_inputs(record)
+    if not sources:
+        return NO_ADJOINT
     reachable: bytearray | None
     all_is_asked = (  # all that any tape watches, and all that depends on it is on this tape
-        watched.keys() == wanted
+        watched.keys() == sources
         and not (tape.late or tape._recording or record.trace)
         and len(spans) == 1
         and max(starts) < spans[0][1]
-        and (len(record.members) == 1 or all(map(wanted.issuperset, map(_WATCHED, record.members))))
+        and (len(record.members) == 1 or all(map(sources.issuperset, map(_WATCHED, record.members))))
     )
     if not all_is_asked:
-        reachable = reachable_rows(tape, wanted)
+        reachable = reachable_rows(tape, sources)
     elif record.has_calls or record.large or (recorded and len(record.members) > 1):  # a share for a constant is dear
         reachable = bytearray(b"\1") * len(record)
         for row in record.untracked:  # noted when they were written
             reachable[row] = 0
     else:
         reachable = None  # numbers and small arrays: shares for constants cost less than to find them
-    if reachable is not None and 0 in map(reachable.__getitem__, (*wanted, *starts)):
-        wanted = {row for row in wanted if reachable[row]}
+    if reachable is not None and 0 in map(reachable.__getitem__, (*sources, *starts)):
+        sources = {row for row in sources if reachable[row]}
         starts = {row: given for row, given in starts.items() if reachable[row]}
-        if not starts or not wanted:
-            return NOTHING
-    given = record, starts, wanted, reachable, recorded
-    return record_sweep(tape, *given) if recorded else run_sweep(*given)
+        if not starts or not sources:
+            return NO_ADJOINT
+    question = record, starts, sources, reachable, recorded
+    return record_sweep(tape, *question) if recorded else run_sweep(*question)
 
 
 def _mandatory_inputs(record: Record) -> set[int]:

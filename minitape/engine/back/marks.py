@@ -12,11 +12,14 @@ from ..table.primitives.elementwise import STOP_CODE
 if TYPE_CHECKING:
     from ..recording.record import Record
 
+# A mark of 0 says that a row does not matter, 1 that it does. Two marks say that a row matters, and why it hands
+# nothing on to its inputs (bit 1 is free, for minitape.speed.long):
+ENDS_HERE = 0b101  # a source whose own operation is not on the tape
+DEAD_END = 0b1000  # a result of a dtype through which no gradient flows: nothing computed from it matters
+
 
 def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
-    """Marks each row in [low, high) that has a marked input (and passes the gate): with 1, or with 8 where its dtype
-    is one through which no gradient flows on.
-    """
+    """Marks each row in [low, high) that has a marked input (and passes the gate): with 1, or as a dead end."""
     for first in range(low, high, CHUNK):
         rows = range(first, min(first + CHUNK, high))
         ops, left, right, calls, _, values = record.columns(first, rows.stop)
@@ -30,7 +33,7 @@ def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytea
             elif call.primitive.code != STOP_CODE:
                 for i in call.inputs:
                     if marks[i] & 1:
-                        marks[row] = 1 if value.dtype.kind in CONTINUOUS else 8
+                        marks[row] = 1 if value.dtype.kind in CONTINUOUS else DEAD_END
                         break
 
 

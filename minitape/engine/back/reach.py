@@ -6,14 +6,10 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ..recording.rows import LEAF
-from .marks import propagate
+from .marks import DEAD_END, ENDS_HERE, propagate
 
 if TYPE_CHECKING:
     from .tape import GradientTape
-
-# the mark of a source whose own operation is not on the tape: reachable (bit 0), but it hands nothing on (bit 2);
-# bit 3 is of a row through which nothing flows on, see propagate; bit 1 is free, for minitape.speed.long
-ENDS_HERE = 0b101
 
 
 def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
@@ -37,7 +33,7 @@ def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
                 if foreign is not None and record.cell(row)[0] != LEAF:
                     foreign.add(row)
         propagate(record, on, first, min(last, n))
-    return on.replace(b"\x08", b"\1")
+    return on.replace(bytes([DEAD_END]), b"\1")
 
 
 def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:

@@ -6,6 +6,8 @@ from sys import _getframe
 from typing import TYPE_CHECKING
 
 from ..recording.frames import user_frame
+from ..recording.record import Writer
+from ..recording.rows import new_tuple
 from ..recording.state import appended, state
 from .sweep import run_sweep
 
@@ -16,21 +18,22 @@ if TYPE_CHECKING:
 
 
 def record_sweep(
-    tape: GradientTape, record: Record, starts: dict[int, Adjoint], wanted: set[int], *how: Object
+    tape: GradientTape, record: Record, starts: dict[int, Adjoint], sources: set[int], *how: Object
 ) -> Function:
     """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
     outer, site = state.record, state.fixed_site
     assert outer is not None
-    fixed, writer = outer.fixed_site, outer.writers[-1][1] if outer.writers else None
+    fixed, before = outer.fixed_site, outer.writers[-1].member if outer.writers else None
     try:
         if site is None:
             frame = user_frame(_getframe(1))
             state.fixed_site = None if frame is None else (frame.f_code, frame.f_lasti)
-        number = tape.member if tape._record is outer else None
-        outer.writers = appended(outer.writers, (len(outer), number, [*starts], [*wanted], [*tape.spans]))
+        member = tape.member if tape._record is outer else None
+        writer = new_tuple(Writer, (len(outer), member, [*starts], [*sources], [*tape.spans]))
+        outer.writers = appended(outer.writers, writer)
         if outer.open and state.fixed_site is not None:
             outer.fixed_site = outer.current_site()
-        return run_sweep(record, starts, wanted, *how)
+        return run_sweep(record, starts, sources, *how)
     finally:
         state.fixed_site, outer.fixed_site = site, fixed
-        outer.writers = appended(outer.writers, (len(outer), writer, (), (), ()))
+        outer.writers = appended(outer.writers, new_tuple(Writer, (len(outer), before, (), (), ())))

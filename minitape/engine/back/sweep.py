@@ -18,14 +18,14 @@ from ..table.primitives.choice import complex_rules
 from ..table.primitives.elementwise import form_of
 from ..tensor.functions import recorded_rules
 from ..tensor.tensor import new_tensor
-from .reach import ENDS_HERE
-from .values import Tensors, add_adjoints, column, match_input, operations
+from .marks import ENDS_HERE
+from .values import TensorValues, add_adjoints, match_input, operations, values_of_rows
 
 if TYPE_CHECKING:
     from ..recording.record import Record
     from ..recording.rows import Call
     from ..table.primitives import Primitive, Rules
-    from ..types import Adjoint, ArrayValues, Function
+    from ..types import Adjoint, Function
     from .values import Cells
 
 
@@ -36,8 +36,6 @@ class Sweep:
     ``row`` (None: everywhere), ``sources`` are the rows whose ``adjoint(row)`` is wanted at the end. ``recorded`` makes
     the sweep itself a sequence of recorded operations.
     """
-
-    values: ArrayValues  # of each row: as NumPy holds it, or as the tensor that an outer tape knows
 
     def __init__(
         self,
@@ -54,7 +52,8 @@ class Sweep:
         self.edges: list[tuple[int, Adjoint, Adjoint]] = []
         self.high = max(starts, default=-1)
         self.low = min(sources, default=self.high + 1)
-        self.values = Tensors(record, column(record)) if recorded else column(record)
+        values = values_of_rows(record)
+        self.values = TensorValues(record, values) if recorded else values
 
     def run(self) -> None:
         """Runs the sweep to its end."""
@@ -90,27 +89,27 @@ class Sweep:
         z: Adjoint = [values[row] for row in rows]
         if call.outputs == 1:
             (g,), (z,) = g, z
-        wanted = [i for i, row in enumerate(inputs) if row >= self.low and (reachable is None or reachable[row])]
+        positions = [i for i, row in enumerate(inputs) if row >= self.low and (reachable is None or reachable[row])]
         self.edges = []
-        for i, share in self.shares(call, g, [z, *[values[row] for row in inputs]], wanted).items():
+        for i, share in self.shares(call, g, [z, *[values[row] for row in inputs]], positions).items():
             self.edges.append((inputs[i], share, self.add(inputs[i], share)))
         return True
 
-    def shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], wanted: list[int]) -> dict[int, Adjoint]:
-        """The shares of an adjoint that go to the ``wanted`` inputs of its call, by their number. ``values`` are the
-        output and then the inputs: a rule gets g, z, x, y.
+    def shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], positions: list[int]) -> dict[int, Adjoint]:
+        """The shares of an adjoint that go to the inputs at these positions, by position. ``values`` are the output and
+        then the inputs: a rule gets g, z, x, y.
         """
         primitive = call.primitive
         rules = self.rules(primitive, values[0])
         if rules is None:
-            if primitive.missing == "unregistered" and wanted:
+            if primitive.missing == "unregistered" and positions:
                 raise LookupError(f"gradient registry has no entry for: {primitive.op}")
             return {}
         if callable(rules):
             found = rules(g, *values, **call.attrs)
-            shares = {i: found[i] for i in wanted}
+            shares = {i: found[i] for i in positions}
         else:
-            shares = {i: rule(g, *values, **call.attrs) for i in wanted if (rule := rules[i]) is not None}
+            shares = {i: rule(g, *values, **call.attrs) for i in positions if (rule := rules[i]) is not None}
         return {
             # what a function of the user gave (it is mandatory) keeps its shape and dtype, as in TensorFlow
             i: share if primitive.mandatory else match_input(share, values[i + 1])
@@ -149,7 +148,7 @@ def run_sweep(
     reachable: bytearray | None,
     recorded: bool,
 ) -> Function:
-    """Runs a sweep. Returns what gives the adjoint of a row."""
+    """Runs a sweep, and returns the function that gives the adjoint of a row."""
     found = Sweep(record, starts, sources, reachable, recorded=recorded)
     found.run()
     return found.adjoint

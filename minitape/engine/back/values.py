@@ -19,14 +19,14 @@ from ..tensor.tensor import EagerTensor
 if TYPE_CHECKING:
     from ..recording.record import Record
     from ..tensor.tensor import Tensor
-    from ..types import Adjoint, ArrayValues, Sizes
+    from ..types import Adjoint, RowValues, Sizes
 
 
 Cells: TypeAlias = tuple[int, int, int, int, Any]  # of a row: its number, op, a, b and call
 
 
-def column(record: Record) -> ArrayValues:
-    """The values of the rows; of a long recording few are read."""
+def values_of_rows(record: Record) -> RowValues:
+    """The values of the rows: a list, or, where rows are packed, the recording, as few are read then."""
     return record if record.base else record.column(5)
 
 
@@ -38,18 +38,18 @@ def operations(record: Record, low: int, high: int) -> Iterator[Cells]:
         yield from compress(zip(range(end - 1, first - 1, -1), ops, left, right, calls, strict=True), ops)
 
 
-class Tensors(dict[int, "Tensor"]):
+class TensorValues(dict[int, "Tensor"]):
     """The values of rows as tensors of an outer tape, each created at its first use."""
 
-    def __init__(self, record: Record, column: ArrayValues) -> None:
-        self.record, self.column = record, column
+    def __init__(self, record: Record, arrays: RowValues) -> None:
+        self.record, self.arrays = record, arrays
 
     def __missing__(self, row: int) -> Tensor:
         """The tensor of a leaf, or one with the same value in the same place."""
         leaf = self.record.leaves.get(row)
         tensor = leaf.held() if leaf is not None and leaf.held is not None else None
         if tensor is None:
-            value = self.column[row]
+            value = self.arrays[row]
             tensor = made = EagerTensor()
             made._value = value if type(value) is not ArraySpec else value.zeros
             made._record, made._row, made._origin = self.record, row, None

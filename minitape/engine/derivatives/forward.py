@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from ..back.backward import gradients_of
 from ..back.endpoints import NONE, Unconnected, unconnected_zeros, wants_zeros, zeros_of
-from ..back.reach import ENDS_HERE, reachable_rows
+from ..back.marks import ENDS_HERE
+from ..back.reach import reachable_rows
 from ..back.sweep import Sweep
 from ..back.tape import GradientTape
 from ..recording.block import InterruptSafeExit, block

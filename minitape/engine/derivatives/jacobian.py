@@ -128,21 +128,21 @@ class StackedSweep(Sweep):
         super().__init__(record, starts, sources, reachable)
         self.count = len(next(iter(starts.values())))
 
-    def shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], wanted: list[int]) -> dict[int, Adjoint]:
+    def shares(self, call: Call, g: Adjoint, values: Sequence[Adjoint], positions: list[int]) -> dict[int, Adjoint]:
         """See :meth:`Sweep.shares`."""
         primitive, inputs, count = call.primitive, values[1:], self.count
         if primitive.code:
             rules: Object = self.rules(primitive, g)
-            found = {i: rules[i](g, *values) for i in wanted if rules[i] is not None}
+            found = {i: rules[i](g, *values) for i in positions if rules[i] is not None}
             return {i: _sum_broadcast(share, inputs[i], count) for i, share in found.items()}
         if primitive.name in STACKED and len({x.ndim for x in inputs}) == 1:
             rank = inputs[0].ndim
             attrs = {name: _MOVED[name](value, rank) if name in _MOVED else value for name, value in call.attrs.items()}
             moved = Call(call.row, primitive, call.inputs, attrs, call.outputs)
             wide = [v if type(v) is list else _spread(v, count) for v in values]
-            return super().shares(moved, g, wide, wanted)
+            return super().shares(moved, g, wide, positions)
         each = [
-            super(StackedSweep, self).shares(call, one, values, wanted)
+            super(StackedSweep, self).shares(call, one, values, positions)
             for one in (g if call.outputs == 1 else zip(*g, strict=True))
         ]
         return {i: np.stack([shares[i] for shares in each]) for i in each[0]}

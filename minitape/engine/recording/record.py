@@ -18,7 +18,7 @@ from _thread import get_ident
 from collections.abc import Callable, Sequence
 from sys import _getframe
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 from ..table.accelerator import fast
@@ -42,6 +42,24 @@ CONTINUOUS = "fc"  # the kinds of dtypes through which gradients flow
 EVENTS = 10_000  # events kept by one recording
 
 
+class Member(NamedTuple):
+    """A tape of a recording: what it wrote down until it was reset. It stays where the tape is gone."""
+
+    tape: ref[GradientTape]
+    spans: list[tuple[int, int]]
+    watched: dict[int, int]
+
+
+class Writer(NamedTuple):
+    """The gradient that wrote the rows from ``first`` on: of which member, from which targets to which sources."""
+
+    first: int
+    member: int | None
+    targets: Sequence[int]
+    sources: Sequence[int]
+    spans: Sequence[tuple[int, int]]  # of the member
+
+
 @fast.record
 class Record(RowTable):
     """The table: operations append to it, a sweep reads it backwards."""
@@ -54,8 +72,7 @@ class Record(RowTable):
     # what few recordings have is made when the first of it comes, see appended()
     mandatory: Sequence[Call] = ()  # calls of primitives that are mandatory
     events: Sequence[Event] = ()
-    # (first row, which of the members wrote from there on, its gradient's targets and sources, the member's spans)
-    writers: Sequence[tuple[int, int | None, Sequence[int], Sequence[int], Sequence[tuple[int, int]]]] = ()
+    writers: Sequence[Writer] = ()
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
     watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
 
@@ -76,8 +93,7 @@ class Record(RowTable):
         self.variables: dict[int, tuple[ResourceVariable, list[int]]] = {}
         # rows on no tape: leaves that are not watched, and what is computed from them alone
         self.untracked: set[int] = set()
-        # tapes, and their spans and what they watch, as they were when the block was entered first
-        self.members: list[tuple[ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []
+        self.members: list[Member] = []  # its tapes, also those that are gone
         if state._scope:
             self.scopes = ((0, state._scope),)
 
@@ -153,16 +169,16 @@ class Record(RowTable):
         site = self.fixed_site
         if site is None:
             site = frame.f_lasti if frame and frame is self.frame else self.current_site(frame)
-        cells, constants = self.rows, self.untracked
+        cells, untracked = self.rows, self.untracked
         rows: tuple[int, ...] = ()
-        untracked = True  # whether nothing is watched that a gradient flows through
+        constant = True  # whether no input is watched, or depends on what is, through which a gradient flows
         for t in inputs:
             row = t._row if t._record is self else self.row_or_new_leaf(t, None, site)
             rows += (row,)
-            if untracked and row not in constants and t._value.dtype.kind in CONTINUOUS:
-                untracked = primitive.code == STOP_CODE
+            if constant and row not in untracked and t._value.dtype.kind in CONTINUOUS:
+                constant = primitive.code == STOP_CODE
         code, call, row = primitive.code, None, self.next
-        if code and not attrs and tensors[0]._value.dtype in FLOATS:
+        if code and tensors[0]._value.dtype in FLOATS:  # of another dtype it is a call: sweeps ask no dtype of the rest
             a, b = rows[0], rows[-1]
         else:
             code, a, b, self.has_calls = CALL, 0, 0, True
@@ -170,20 +186,20 @@ class Record(RowTable):
             call.row, call.primitive, call.inputs, call.attrs, call.outputs = row, primitive, rows, attrs, len(tensors)
             if primitive.mandatory:
                 self.mandatory = appended(self.mandatory, call)
-        if self.large and not untracked and state.tapes:
+        if self.large and not constant and state.tapes:
             hold_inputs(self, primitive, rows, inputs)
         for tensor in tensors:
             value = tensor._value
             if value.size > self.small:
-                value = held_value(self, primitive, value, not untracked and bool(state.tapes))
+                value = held_value(self, primitive, value, not constant and bool(state.tapes))
             if self.next >= self.full:  # pack() empties this very list
                 self.pack()
             self.kinds.add(type(value))
             cells += (code, a, b, call, site, value)
             tensor._record, tensor._row = self, row
             self.next = row + 1
-            if untracked:
-                constants.add(row)
+            if constant:
+                untracked.add(row)
             row += 1
         if self.trace is not None:
             self.trace.made += map(ref, tensors)
@@ -228,7 +244,7 @@ class Record(RowTable):
 
     def tapes_now(self) -> list[GradientTape | None]:
         """The tapes of this recording that are still there, and None for those that are gone."""
-        return [member[0]() for member in self.members]
+        return [member.tape() for member in self.members]
 
     def tell(self, *watchers: Callable[[], object]) -> None:
         """These callables are told now, and whenever a block or a gradient has ended."""
