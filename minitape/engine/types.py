@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     Result: TypeAlias = Any
     # what becomes a tensor: one, a variable, array, number, text, lists of them, what converts itself
     Value: TypeAlias = Any
-    End: TypeAlias = Any  # a target or a source: a tensor, a variable, or a composite tensor of the packages above
+    # a target or a source: a tensor, a variable, or a composite tensor of the packages above; of a known shape, which
+    # the union of the three does not say
+    End: TypeAlias = Any
     Assigned: TypeAlias = Any  # the variable, or None where it is asked not to be read: editors would ask of each which
     # nested lists, tuples, dictionaries, named tuples, ... of tensors or other leaves, or one leaf
     Structure: TypeAlias = Any
@@ -43,9 +45,7 @@ if TYPE_CHECKING:
     Object: TypeAlias = Any  # an object of other code, of which attributes are read that it may not have
     Columns: TypeAlias = list[list]  # of a recording: op, a, b, call, site, value
     NumPyType: TypeAlias = type[Any]  # of scalars; ``object`` for text
-    Leaving: TypeAlias = (
-        Any  # an ``InterruptSafeExit``: a property, in which type checkers do not see the end of a block
-    )
+    Leaving: TypeAlias = Callable[..., bool | None]  # an ``InterruptSafeExit``: an ``__exit__`` that is a property
     Name: TypeAlias = str | None  # of an operation in a graph of TensorFlow 1; elsewhere functions do without
     Sizes: TypeAlias = tuple[int, ...]  # of axes, or their numbers
     # what NumPy takes as an index, and tensors and variables

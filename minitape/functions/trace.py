@@ -155,7 +155,7 @@ class FirstRun:
     def tape(self) -> GradientTape:
         """A tape that watches everything."""
         tape = GradientTape(persistent=True)
-        tape._record, tape.late, tape.spans = self.record, True, [(0, len(self.record))]
+        tape._record, tape.irregular, tape.spans = self.record, True, [(0, len(self.record))]
         self.record.tapes += 1
         rows = self.feeds.keys() | {row for _, states in self.record.variables.values() for row in states}
         tape.watched = {row: row + 1 for row in rows if self.record.shape_dtype(row)[1].kind in CONTINUOUS}

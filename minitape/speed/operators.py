@@ -16,7 +16,7 @@ from weakref import ref
 import numpy as np
 
 from ..engine.recording.evidence import DEPTH, clock, place_of
-from ..engine.recording.frames import _OWN
+from ..engine.recording.frames import OWN_FILES
 from ..engine.recording.state import state
 from ..engine.table.code import define
 from ..engine.table.fp import ignore_fp_errors, run_number
@@ -274,7 +274,7 @@ def site_or_none(record: Record, frame: FrameType) -> int | None:
     """
     if state.record is not record or not record.open:
         return None
-    if record.fixed_site is None and (state.fixed_site or _OWN[frame.f_code.co_filename]):
+    if record.fixed_site is None and (state.fixed_site or OWN_FILES[frame.f_code.co_filename]):
         return None
     return record.current_site(frame)
 

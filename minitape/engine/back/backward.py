@@ -90,15 +90,14 @@ def sweep_to_sources(tape: GradientTape, starts: dict[int, Adjoint], sources: se
     reachable: bytearray | None
     all_is_asked = (  # all that any tape watches, and all that depends on it is on this tape
         watched.keys() == sources
-        and not (tape.late or tape._recording or record.trace)
-        and len(spans) == 1
+        and not (tape.irregular or tape._recording or record.trace)
         and max(starts) < spans[0][1]
         and (len(record.members) == 1 or all(map(sources.issuperset, map(_WATCHED, record.members))))
     )
     if not all_is_asked:
         reachable = reachable_rows(tape, sources)
     elif record.has_calls or record.large or (recorded and len(record.members) > 1):  # a share for a constant is dear
-        reachable = bytearray(b"\1") * len(record)
+        reachable = bytearray(b"\1") * record.next
         for row in record.untracked:  # noted when they were written
             reachable[row] = 0
     else:

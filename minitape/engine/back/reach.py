@@ -18,7 +18,7 @@ def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
     """
     record = tape._record
     assert record is not None
-    n = len(record)
+    n = record.next
     on = bytearray(n)
     spans = [*tape.spans, (tape._start, n)] if tape._recording else tape.spans
     watches = deque(sorted((since, row) for row, since in tape.watched.items()))
@@ -40,12 +40,12 @@ def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
     """For each row, a mark that is not 0 when it is on the tape and depends on one of the source rows."""
     record, foreign, on = tape._record, set[int](), None
     assert record is not None
-    start, end = 0, len(record)
-    if sources <= tape.watched.keys() and len(tape.spans) == 1 and not (tape.late or tape._recording or record.trace):
-        start, end = tape.spans[0]  # watched before their first use: all that depends on them is on the tape
+    start, end = 0, record.next
+    if sources <= tape.watched.keys() and not (tape.irregular or tape._recording or record.trace):
+        ((start, end),) = tape.spans  # watched before their first use: all that depends on them is on the tape
     else:
         on = on_tape(tape, foreign)
-    reachable = bytearray(len(record))
+    reachable = bytearray(record.next)
     for row in sources:
         reachable[row] = on is None or on[row]
     if on is not None:

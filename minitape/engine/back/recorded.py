@@ -6,7 +6,7 @@ from sys import _getframe
 from typing import TYPE_CHECKING
 
 from ..recording.frames import user_frame
-from ..recording.record import Writer
+from ..recording.record import GradientRows
 from ..recording.rows import new_tuple
 from ..recording.state import appended, state
 from .sweep import run_sweep
@@ -29,11 +29,11 @@ def record_sweep(
             frame = user_frame(_getframe(1))
             state.fixed_site = None if frame is None else (frame.f_code, frame.f_lasti)
         member = tape.member if tape._record is outer else None
-        writer = new_tuple(Writer, (len(outer), member, [*starts], [*sources], [*tape.spans]))
+        writer = new_tuple(GradientRows, (outer.next, member, [*starts], [*sources], [*tape.spans]))
         outer.writers = appended(outer.writers, writer)
         if outer.open and state.fixed_site is not None:
             outer.fixed_site = outer.current_site()
         return run_sweep(record, starts, sources, *how)
     finally:
         state.fixed_site, outer.fixed_site = site, fixed
-        outer.writers = appended(outer.writers, new_tuple(Writer, (len(outer), before, (), (), ())))
+        outer.writers = appended(outer.writers, new_tuple(GradientRows, (outer.next, before, (), (), ())))

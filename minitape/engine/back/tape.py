@@ -19,7 +19,7 @@ from ..hooks import hooks
 from ..recording.arrays import free, release
 from ..recording.block import InterruptSafeExit, leave_ended
 from ..recording.evidence import NOTES, clock, note_gradients, place_of, weak
-from ..recording.frames import _OWN, user_frame
+from ..recording.frames import OWN_FILES, user_frame
 from ..recording.logs import warn_not_watchable
 from ..recording.record import Member, Record
 from ..recording.rows import FLOATS, new_tuple
@@ -78,9 +78,9 @@ class GradientTape:
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
-        # whether it records now, gave its one gradient, is in a block of stop_recording(), and whether something was
-        # watched after its first use, or outside of the block
-        self._recording = self._used = self._paused = self.late = False
+        # whether it records now, gave its one gradient, is in a block of stop_recording(), and whether it has several
+        # spans, or watches something since later than its first use
+        self._recording = self._used = self._paused = self.irregular = False
         self.notes: list[TapeNote] = []  # (what, at which row, a weak reference, the user's frames)
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
@@ -96,7 +96,7 @@ class GradientTape:
         if state.tapes:
             leave_ended()  # tapes that a recursion without end left open
         frame = _getframe(1)
-        if _OWN[frame.f_code.co_filename]:
+        if OWN_FILES[frame.f_code.co_filename]:
             frame = user_frame(frame) or frame
         record, now_open = self._record, state.record
         if record is None:
@@ -136,6 +136,8 @@ class GradientTape:
             record.open, record.frame, state.record = False, None, None
         record.token = object()
         if self._recording:
+            if self.spans:
+                self.irregular = True
             self.spans.append((self._start, record.next))
             self._recording = False
             if record.watchers:
@@ -159,7 +161,7 @@ class GradientTape:
         return self  # a recording is of one tape, and released with it
 
     def _forget(self) -> None:
-        self.spans, self.watched, self.variables, self._used, self.late = [], {}, {}, False, False
+        self.spans, self.watched, self.variables, self._used, self.irregular = [], {}, {}, False, False
 
     def watch(self, tensor: Structure) -> None:
         """Watches a tensor, a variable or a structure of them: from now on operations on it are recorded.
@@ -175,7 +177,7 @@ class GradientTape:
         [2.0, None]
         """
         frame = _getframe(1)
-        if _OWN[frame.f_code.co_filename]:
+        if OWN_FILES[frame.f_code.co_filename]:
             frame = user_frame(frame) or frame
         here = ((frame.f_code, frame.f_lasti),)
         record = self._record
@@ -210,14 +212,14 @@ class GradientTape:
         return self._record is state.record and (self._recording or any(t._gives_gradients for t in state.tapes))
 
     def _watch_row(self, row: int) -> None:
-        """Watches a row from now on; ``late`` if that row is not the leaf that was written just now."""
+        """Watches a row from now on; the tape is irregular if that is not the leaf that was written just now."""
         if row in self.watched:
             return
         record: Record = self._record  # type: ignore[assignment]  # in which it has this row
         self.watched[row] = now = record.next
         record.untracked.discard(row)
         if row != now - 1 or not self._recording or row not in record.leaves:
-            self.late = True
+            self.irregular = True
 
     _rows_of = rows_of
     reset, stop_recording = tape_methods.reset, tape_methods.stop_recording

@@ -32,7 +32,7 @@ def reset(self: GradientTape) -> None:
     if not self._recording:
         raise ValueError("Tape is not recording.")
     assert self._record is not None
-    self._start = now = len(self._record)
+    self._start = now = self._record.next
     if len(self.notes) < NOTES:
         self.notes.append(("reset", now, None, stack(most=1)))
     self._forget()

@@ -50,9 +50,9 @@ class TensorValues(dict[int, "Tensor"]):
         tensor = leaf.held() if leaf is not None and leaf.held is not None else None
         if tensor is None:
             value = self.arrays[row]
-            tensor = made = EagerTensor()
-            made._value = value if type(value) is not ArraySpec else value.zeros
-            made._record, made._row, made._origin = self.record, row, None
+            tensor = EagerTensor()
+            tensor._value = value.zeros if type(value) is ArraySpec else value
+            tensor._record, tensor._row, tensor._origin = self.record, row, None
         self[row] = tensor
         return tensor
 

@@ -56,14 +56,14 @@ def one_part(name: str) -> Iterator[None]:
     if record is None:
         yield
         return
-    first, before = len(record), record.scopes
+    first, before = record.next, record.scopes
     path = before[-1][1] if before else ()
     record.scopes = [*before, (first, (*path, name))]
     try:
         yield
     finally:
-        several = sum(record.cell(row)[0] != LEAF for row in range(first, len(record))) > 1
-        record.scopes = appended(record.scopes, (len(record), path)) if several else before
+        several = sum(record.cell(row)[0] != LEAF for row in range(first, record.next)) > 1
+        record.scopes = appended(record.scopes, (record.next, path)) if several else before
 
 
 def arrays_of(share: Adjoint) -> Adjoint:

@@ -41,7 +41,7 @@ class InterruptSafeExit(property):
         super().__init__(found)
         self._leave = leave
 
-    def __call__(self, block: object, *error: object) -> object:
+    def __call__(self, block: object, *error: object) -> bool | None:
         """Leaves the block as ``type(block).__exit__(block, ...)`` does, which contextlib.ExitStack calls."""
         return self._leave(block, *error)
 

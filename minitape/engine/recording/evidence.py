@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ..hooks import hooks
-from .frames import _OWN, own_file
+from .frames import OWN_FILES
 from .rows import new_tuple
 from .state import state
 
@@ -49,13 +49,13 @@ ref = weakref.ref
 
 def place_of(frame: FrameType) -> Place:
     """The user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
-    while _OWN[(code := frame.f_code).co_filename]:
+    while OWN_FILES[(code := frame.f_code).co_filename]:
         around = frame.f_back
         if around is None:
             return ()
         frame = around
     outer = None if code.co_name == "<module>" else frame.f_back
-    if outer is None or _OWN[outer.f_code.co_filename]:
+    if outer is None or OWN_FILES[outer.f_code.co_filename]:
         return code, frame.f_lasti
     return code, frame.f_lasti, outer.f_code, outer.f_lasti
 
@@ -134,7 +134,7 @@ def stack(frame: FrameType | None = None, most: int = STACK) -> Stack:
     sites: Stack = ()
     while frame is not None:
         code = frame.f_code
-        if not _OWN[code.co_filename]:
+        if not OWN_FILES[code.co_filename]:
             sites += ((code, frame.f_lasti),)
             if len(sites) == most or code.co_name == "<module>":
                 break
@@ -214,7 +214,7 @@ def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
     if record is None:
         note = new_tuple(ValueLeft, (when, how, known, place, None, 0, out))
     else:
-        note = new_tuple(ValueLeft, (when, how, known, place, ref(record), len(record), out))
+        note = new_tuple(ValueLeft, (when, how, known, place, ref(record), record.next, out))
         record.note(how, record.find(tensor))
     left.notes.append(note)
     if array is not None:
@@ -243,7 +243,7 @@ def note_creation(thing: object) -> None:
     frame: FrameType | None = _getframe(2)
     while frame is not None:
         code = frame.f_code
-        if not own_file(code.co_filename) and not _constructs(frame, thing):
+        if not OWN_FILES[code.co_filename] and not _constructs(frame, thing):
             break
         frame = frame.f_back
     if frame is not None:

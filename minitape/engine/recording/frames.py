@@ -48,16 +48,16 @@ def _uses_minitape(package: str, known: int) -> bool:
     )
 
 
-_OWN = _Own()
+OWN_FILES = _Own()
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame of the user's code."""
-    while frame is not None and _OWN[frame.f_code.co_filename]:
+    while frame is not None and OWN_FILES[frame.f_code.co_filename]:
         frame = frame.f_back
     return frame
 
 
 def own_file(name: str) -> bool:
     """True for the files of minitape and of libraries, False for the user's."""
-    return _OWN[name]
+    return OWN_FILES[name]

@@ -39,7 +39,7 @@ class Pause:
             if tape not in state.tapes:
                 state.tapes.append(tape)
             if not tape._recording:
-                tape._start, tape._recording = len(record), True
+                tape._start, tape._recording = record.next, True
             record.token = object()
             record.paused, tape._paused = record.paused - 1, False
             record.note("resume", tape)

@@ -26,7 +26,7 @@ from ..table.primitives.elementwise import STOP_CODE
 from .arrays import SMALL, held_value, hold_inputs
 from .block import leave_ended
 from .evidence import origin_of_row
-from .frames import _OWN, user_frame
+from .frames import OWN_FILES, user_frame
 from .row_table import RowTable
 from .rows import CALL, CHUNK, FLOATS, LEAF, Call, Event, Leaf, Subject, new_call, new_tuple
 from .state import appended, state
@@ -50,7 +50,7 @@ class Member(NamedTuple):
     watched: dict[int, int]
 
 
-class Writer(NamedTuple):
+class GradientRows(NamedTuple):
     """The gradient that wrote the rows from ``first`` on: of which member, from which targets to which sources."""
 
     first: int
@@ -72,7 +72,7 @@ class Record(RowTable):
     # what few recordings have is made when the first of it comes, see appended()
     mandatory: Sequence[Call] = ()  # calls of primitives that are mandatory
     events: Sequence[Event] = ()
-    writers: Sequence[Writer] = ()
+    writers: Sequence[GradientRows] = ()
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
     watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
 
@@ -219,7 +219,7 @@ class Record(RowTable):
         else:
             writer = self.frame  # where the function that wrote the last row goes on, its segment is still open
             user = frame or _getframe(1)
-            while user is not writer and _OWN[(code := user.f_code).co_filename]:
+            while user is not writer and OWN_FILES[(code := user.f_code).co_filename]:
                 if user.f_back is None:
                     return 0
                 user = user.f_back
@@ -238,7 +238,7 @@ class Record(RowTable):
         if len(self.events) < EVENTS:
             frame = user_frame(_getframe(1))
             site = None if frame is None else (frame.f_code, frame.f_lasti)
-            self.events = appended(self.events, Event(kind, len(self), subject, site))
+            self.events = appended(self.events, Event(kind, self.next, subject, site))
 
     # -- its tapes ---------------------------------------------------------------------------------
 

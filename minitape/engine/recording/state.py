@@ -48,7 +48,7 @@ class State(threading.local):
     def scope(self, path: tuple[str, ...]) -> None:
         self._scope = path
         if self.record is not None:
-            self.record.scopes = appended(self.record.scopes, (len(self.record), path))
+            self.record.scopes = appended(self.record.scopes, (self.record.next, path))
 
 
 state = State()

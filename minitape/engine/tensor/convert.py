@@ -135,9 +135,7 @@ def convert_operand(value: Value, like: DType, strict: bool = True) -> Tensor:
 
 def _enter(tensor: EagerTensor, value: Value) -> EagerTensor:
     """Notes where a constant was made and of which NumPy value: `explain` follows values that left and came back."""
-    tensor._origin = origin_of_new(
-        "constant", (), exits().of(value) if isinstance(value, (np.ndarray, np.generic)) else None
-    )
+    tensor._origin = origin_of_new("constant", (), exits().of(value) if is_array(value) else None)
     return tensor
 
 

@@ -57,14 +57,13 @@ def _pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
     def direct(a: Tensor, b: Value) -> Result:
         if type(b) is not EagerTensor:
             try:
-                other = _operand(a, b, strict)
+                b = _operand(a, b, strict)
             except (TypeError, ValueError):
                 if hasattr(b, f"__r{name}__") and not isinstance(b, (int, float, np.ndarray, np.generic)):
                     return NotImplemented  # an object of another class has an operator of its own
                 raise
-            if other is NotImplemented:
-                return other
-            b = other
+            if b is NotImplemented:
+                return b
         return run(primitive, a, b)
 
     def reflected(a: Tensor, b: Value) -> Result:
