@@ -38,13 +38,13 @@ def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
 
 def reachable_rows(tape: GradientTape, sources: set[int]) -> bytearray:
     """For each row, a mark that is not 0 when it is on the tape and depends on one of the source rows."""
-    record, foreign, on = tape._record, set[int](), None
+    record = tape._record
     assert record is not None
-    start, end = 0, record.next
+    foreign: set[int] = set()
     if sources <= tape.watched.keys() and not (tape.irregular or tape._recording or record.trace):
-        ((start, end),) = tape.spans  # watched before their first use: all that depends on them is on the tape
+        on, ((start, end),) = None, tape.spans  # watched before their first use: what depends on them is on the tape
     else:
-        on = on_tape(tape, foreign)
+        on, start, end = on_tape(tape, foreign), 0, record.next
     reachable = bytearray(record.next)
     for row in sources:
         reachable[row] = on is None or on[row]

@@ -84,7 +84,7 @@ def convert_to_tensor(
             return convert_to_tensor(value, dtype_hint)
     if isinstance(value, (list, tuple)) and not _PYTHON.issuperset(map(type, value)) and _tensor_within(value):
         return _pack(value, wanted)
-    return _enter(from_array(to_array(value, wanted)), value)
+    return _note_constant(from_array(to_array(value, wanted)), value)
 
 
 def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:
@@ -108,7 +108,7 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if hasattr(value, "_to_tensor"):
         value = value.numpy()
-    tensor: Tensor = _enter(from_array(to_array(value, wanted)), value)
+    tensor: Tensor = _note_constant(from_array(to_array(value, wanted)), value)
     return tensor if shape is None else _in_shape(tensor, value, TensorShape(shape))
 
 
@@ -122,18 +122,17 @@ def _in_shape(tensor: Tensor, value: Value, shape: TensorShape) -> Tensor:
 
 
 def convert_operand(value: Value, like: DType, strict: bool = True) -> Tensor:
-    """The other operand of an operator, in the dtype of the first; TypeError when it does not fit.
+    """The other operand of an operator, which is no number beside a float, in the dtype of the first; TypeError when it
+    does not fit.
 
     Without ``strict`` (TensorFlow's ``+`` and ``/``) what does not fit keeps its own dtype: the operation refuses it.
     """
-    if like.differentiable and (type(value) is float or type(value) is int):
-        return from_array(ignore_fp_errors().run(like.as_numpy_dtype, value))
     if is_array(value) and value.dtype.kind in "fiubc" and like.kind in "fiucb":
-        return _enter(from_array(value.astype(like.as_numpy_dtype)), value)
+        return _note_constant(from_array(value.astype(like.as_numpy_dtype)), value)
     return convert_to_tensor(value, like) if strict else convert_to_tensor(value, dtype_hint=like)
 
 
-def _enter(tensor: EagerTensor, value: Value) -> EagerTensor:
+def _note_constant(tensor: EagerTensor, value: Value) -> EagerTensor:
     """Notes where a constant was made and of which NumPy value: `explain` follows values that left and came back."""
     tensor._origin = origin_of_new("constant", (), exits().of(value) if is_array(value) else None)
     return tensor
