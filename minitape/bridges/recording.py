@@ -89,7 +89,7 @@ class Recording:
         self.is_rerun = False  # of a compiled step, up to its gradient: no optimizer takes a step
         self.made_up = False  # it ran with stand-ins: its shapes say something, its numbers nothing
         self.watched: dict[int, int] = {}
-        self.watchers: list[Callable[[], None]] = []
+        self.listeners: list[Callable[[], None]] = []
         self.rules: dict[int, Any] = {}  # those of minitape's own table for rows that pictures showed
         self.names_of_sources: dict | None = None
         self.rows_read: list[Any] | None = None  # as explain reads them, once it is closed
@@ -150,8 +150,8 @@ class Recording:
         self.spans = [(0, len(self.entries))]
         if self.sweeps:
             self.last = self.sweeps[-1].target, self.sources(self.sweeps[-1]), None
-        for told in self.watchers:
-            told()
+        for listener in self.listeners:
+            listener()
 
     # -- reading -----------------------------------------------------------------------------------
 

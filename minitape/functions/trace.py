@@ -156,7 +156,7 @@ class FirstRun:
         """A tape that watches everything."""
         tape = GradientTape(persistent=True)
         tape._record, tape.irregular, tape.spans = self.record, True, [(0, len(self.record))]
-        self.record.tapes += 1
+        self.record.tape_count += 1
         rows = self.feeds.keys() | {row for _, states in self.record.variables.values() for row in states}
         tape.watched = {row: row + 1 for row in rows if self.record.shape_dtype(row)[1].kind in CONTINUOUS}
         return tape
@@ -192,7 +192,7 @@ class FirstRun:
         row = self._write_leaf(tensor, leaf, site, self.record)  # it stays what it is outside
         self.record.leaf_rows[id(tensor)] = row
         inner = tensor._record is not None and tensor._record.trace is not None
-        self.feeds[row] = Feed(row, None, (lambda: tensor) if inner else leaf.held, inner)
+        self.feeds[row] = Feed(row, None, (lambda: tensor) if inner else leaf.tensor_ref, inner)
         return row
 
     # -- what does not come out --------------------------------------------------------------------

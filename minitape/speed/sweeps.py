@@ -108,7 +108,7 @@ def _array_sweep(
                     primitive = BY_CODE[op - FIRST_CODE]
                     z, read = (
                         value_of(row) if primitive.keeps_output else None,
-                        value_of if primitive.keeps else stored,
+                        value_of if primitive.kept_inputs else stored,
                     )
                     STEPS[EagerTensor, op, matters[a], matters[b]](g, z, read(a), read(b), a, b, adjoints)
                 else:
@@ -155,7 +155,7 @@ def hand_on(
     primitive: Object = call.primitive
     rows = call.inputs
     z = value_of(call.row) if primitive.keeps_output else stored(call.row)
-    inputs = [*map(stored if primitive.keeps == () else value_of, rows)]
+    inputs = [*map(stored if primitive.kept_inputs == () else value_of, rows)]
     for to, like, rule in zip(rows, inputs, primitive.rules):  # noqa: B905 - slow
         if rule is None or not matters[to]:
             continue
@@ -192,7 +192,7 @@ class _Steps(dict["Object", "Function"]):
             if rule == "-" or not matters:
                 continue
             if recorded:
-                text += _RECORDED.format(rule=as_calls(rule), like=x, x=f"{x}._value" if p.keeps else x, row=row)
+                text += _RECORDED.format(rule=as_calls(rule), like=x, x=f"{x}._value" if p.kept_inputs else x, row=row)
             else:
                 unlike = [f"share.shape != {x}.shape"] * (kind not in SCALAR and len(p.texts) == 3) + [
                     f"share.dtype is not {x}.dtype"

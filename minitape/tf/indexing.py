@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.recording.evidence import note_escape, origin_of_new
+from ..engine.recording.evidence import note_exit, origin_of_new
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import CHECKS, apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
@@ -151,7 +151,7 @@ def _number(index: Index) -> int:
     if len(shape):
         raise invalid(f"An index must be one number, got a tensor of shape {shape}: use tf.gather for several")
     index = tensor_of(index)
-    note_escape(index, "index")
+    note_exit(index, "index")
     return int(index.array)
 
 

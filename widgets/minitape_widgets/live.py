@@ -41,7 +41,7 @@ def watch(view: Any) -> None:
             if not _news.is_set():
                 wake()
 
-    view._tape.watchers = [*view._tape.watchers, changed]
+    view._tape.listeners = [*view._tape.listeners, changed]
     record = view._tape._record
     if record is not None:
         record.tell(changed)

@@ -74,7 +74,7 @@ class GradientTape:
     _held: Callable[[], object] | None = None  # of its block, see InterruptSafeExit
     last: GradientQuestion | None = None  # the last one that was answered
     questions: Sequence[GradientQuestion] = ()  # each of them, where the tape gives several gradients
-    watchers: Sequence[Callable[[], object]] = ()  # live pictures of this tape, told by the recording
+    listeners: Sequence[Callable[[], object]] = ()  # live pictures of this tape, told by the recording
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
@@ -101,7 +101,7 @@ class GradientTape:
         record, now_open = self._record, state.record
         if record is None:
             record = Record() if now_open is None else now_open
-            record.tapes += 1
+            record.tape_count += 1
             self._record = record
         elif now_open is not None and record is not now_open:
             raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
@@ -114,9 +114,9 @@ class GradientTape:
         if now_open is None:
             state.record, record.open = record, True
         state.tapes.append(self)
-        record.token = object()
-        if self.watchers:
-            record.tell(*self.watchers)
+        record.tape_set = object()
+        if self.listeners:
+            record.tell(*self.listeners)
         return self
 
     def _leave(self, *error: object) -> None:
@@ -127,20 +127,20 @@ class GradientTape:
         if record is None:  # never entered
             return
         if error and self._paused:  # the block ends in a pause, whose end Ctrl-C has prevented
-            record.paused, self._paused = record.paused - 1, False
+            record.pauses, self._paused = record.pauses - 1, False
         if self in tapes:
             tapes.remove(self)
         if tapes and error:
             leave_ended()
-        if not (tapes or record.paused or record.trace) and state.record is record:
+        if not (tapes or record.pauses or record.trace) and state.record is record:
             record.open, record.frame, state.record = False, None, None
-        record.token = object()
+        record.tape_set = object()
         if self._recording:
             if self.spans:
                 self.irregular = True
             self.spans.append((self._start, record.next))
             self._recording = False
-            if record.watchers:
+            if record.listeners:
                 record.notify()
         if error:
             self._held = None
@@ -151,8 +151,8 @@ class GradientTape:
         try:
             record = self._record
             if record is not None:
-                record.tapes -= 1
-                if record.tapes <= 0 and record.trace is None:
+                record.tape_count -= 1
+                if record.tape_count <= 0 and record.trace is None:
                     release(record)
         except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
             start_new_thread(interrupt_main, ())
@@ -326,7 +326,7 @@ class GradientTape:
         """
         record, question = self._record, self.last
         assert record is not None and question is not None
-        if record.watchers:
+        if record.listeners:
             record.notify()
         if True in question.nones:  # an error that comes of it is to say why
             state.memory.gave_none = ref(self)
@@ -336,5 +336,5 @@ class GradientTape:
         else:
             self._used = True
             self.notes.append(("gradient", record.next, None, stack))
-            if record.large and (record.tapes == 1 or all(t is None or t._used for t in record.tapes_now())):
+            if record.large and (record.tape_count == 1 or all(t is None or t._used for t in record.tapes_now())):
                 free(record)

@@ -36,7 +36,7 @@ def reset(self: GradientTape) -> None:
     if len(self.notes) < NOTES:
         self.notes.append(("reset", now, None, stack(most=1)))
     self._forget()
-    self._record.token = object()  # variables are watched anew when they are read
+    self._record.tape_set = object()  # variables are watched anew when they are read
 
 
 def stop_recording(self: GradientTape) -> AbstractContextManager[None]:

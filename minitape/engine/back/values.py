@@ -47,7 +47,7 @@ class TensorValues(dict[int, "Tensor"]):
     def __missing__(self, row: int) -> Tensor:
         """The tensor of a leaf, or one with the same value in the same place."""
         leaf = self.record.leaves.get(row)
-        tensor = leaf.held() if leaf is not None and leaf.held is not None else None
+        tensor = leaf.tensor_ref() if leaf is not None and leaf.tensor_ref is not None else None
         if tensor is None:
             value = self.arrays[row]
             tensor = EagerTensor()

@@ -26,9 +26,9 @@ SKELETON = 4096  # rows of one at most
 FEW = 256  # rows of one that keeps its small arrays
 
 
-def hold_inputs(record: Record, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor]) -> None:
+def keep_inputs(record: Record, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor]) -> None:
     """Stores those large inputs of an operation that its rules will read."""
-    if primitive.keeps is None or primitive.keeps:
+    if primitive.kept_inputs is None or primitive.kept_inputs:
         for i, t in enumerate(inputs):
             if (
                 t._value.size > record.small
@@ -42,16 +42,16 @@ def read_inputs(record: Record, primitive: Primitive, rows: Sequence[int]) -> It
     """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other one
     reads.
     """
-    for row, read in zip(rows, primitive.kept_with_scalar, strict=False):
+    for row, read in zip(rows, primitive.kept_beside_number, strict=False):
         if record.is_number(row):
             return read
-    return range(len(rows)) if primitive.keeps is None else primitive.keeps
+    return range(len(rows)) if primitive.kept_inputs is None else primitive.kept_inputs
 
 
-def held_value(record: Record, primitive: Primitive, value: Array, tracked: bool) -> Array:
+def kept_value(record: Record, primitive: Primitive, value: Array, tracked: bool) -> Array:
     """The part of a large result that the recording holds: the array where a rule will read it, else its spec."""
     record.large = True
-    return value if (tracked and primitive.keeps_output) or record.watchers else array_spec(value.shape, value.dtype)
+    return value if (tracked and primitive.keeps_output) or record.listeners else array_spec(value.shape, value.dtype)
 
 
 def large_arrays(record: Record) -> dict[int, np.ndarray]:

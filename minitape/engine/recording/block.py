@@ -26,7 +26,7 @@ class InterruptSafeExit(property):
     """
 
     def __init__(self, leave: Function, entered: Callable[[Object], object]) -> None:
-        def found(block: Object) -> Function:
+        def exit_of(block: Object) -> Function:
             held = partial(leave, block)  # whose call is no step of Python's
             if not entered(block):
                 block._held = weakref.ref(held, partial(dropped, block))
@@ -38,7 +38,7 @@ class InterruptSafeExit(property):
             elif block._held is gone:  # a lookup that was not a with statement's
                 block._held = None
 
-        super().__init__(found)
+        super().__init__(exit_of)
         self._leave = leave
 
     def __call__(self, block: object, *error: object) -> bool | None:
@@ -110,7 +110,7 @@ class ThreadContext(TemporaryAttributes):
 def _renew() -> None:
     record = state.record
     if record is not None:
-        record.token = object()
+        record.tape_set = object()
 
 
 def no_tapes() -> AbstractContextManager[None]:

@@ -189,7 +189,7 @@ def note_gradients(
 def note_used_as_size(tensor: Object) -> None:
     """Notes that a tensor's value was read as a size, an axis or an index."""
     if hasattr(tensor, "_origin"):
-        note_escape(tensor, "index")
+        note_exit(tensor, "index")
 
 
 def with_influences(value: Result, inputs: Sequence[End], op: str) -> Result:
@@ -200,7 +200,7 @@ def with_influences(value: Result, inputs: Sequence[End], op: str) -> Result:
     return value
 
 
-def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
+def note_exit(tensor: Tensor, how: str, array: Array = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it; what ``explain`` reads did not leave."""
     if tensor._record is not None and tensor._record.trace is not None:
         tensor._record.trace.refuse(tensor, how)

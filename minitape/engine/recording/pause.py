@@ -25,7 +25,7 @@ class Pause:
         if not tape._recording:
             raise ValueError("Tape is not recording.")
         record = tape._record
-        record.paused, tape._paused = record.paused + 1, True  # so that the recording stays open
+        record.pauses, tape._paused = record.pauses + 1, True  # so that the recording stays open
         tape._leave()
         record.note("pause", tape)
 
@@ -40,8 +40,8 @@ class Pause:
                 state.tapes.append(tape)
             if not tape._recording:
                 tape._start, tape._recording = record.next, True
-            record.token = object()
-            record.paused, tape._paused = record.paused - 1, False
+            record.tape_set = object()
+            record.pauses, tape._paused = record.pauses - 1, False
             record.note("resume", tape)
         self._held = None
 

@@ -23,7 +23,7 @@ from weakref import ref
 
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
-from .arrays import SMALL, held_value, hold_inputs
+from .arrays import SMALL, keep_inputs, kept_value
 from .block import leave_ended
 from .evidence import origin_of_row
 from .frames import OWN_FILES, user_frame
@@ -67,14 +67,14 @@ class Record(RowTable):
     trace: TracedRun | None = None  # the first run of a function whose rows these are, see minitape.functions.trace
     open = True
     blocks: Sequence[Any] = ()  # of rows that are packed, see minitape.speed.packed
-    tapes = 0  # its tapes that are alive, also those that are used up
-    paused = 0  # tapes inside stop_recording()
+    tape_count = 0  # of its tapes that are alive, also those that are used up
+    pauses = 0  # blocks of stop_recording() that are open
     # what few recordings have is made when the first of it comes, see appended()
     mandatory: Sequence[Call] = ()  # calls of primitives that are mandatory
     events: Sequence[Event] = ()
     writers: Sequence[GradientRows] = ()
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
-    watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
+    listeners: Sequence[Callable[[], object]] = ()  # live pictures, see tell()
 
     def __init__(self) -> None:
         # rows: their cells, six for each, one after the other
@@ -85,7 +85,9 @@ class Record(RowTable):
         self.frame: FrameType | None = None  # the user's that wrote the last row; None: it is to be looked for
         self.large = self.has_calls = False  # whether there are large arrays, and calls
         self.thread = get_ident()
-        self.token = object()  # another one whenever the active tapes change: variables are to be watched anew
+        self.tape_set = (
+            object()
+        )  # another object for each set of tapes that record: by it a variable knows that they have met it
         self.leaf_rows: dict[int, int] = {}  # id of a leaf tensor -> its row here, also while it knows another one
         # Python numbers that were operands, alone and with a dtype -> their tensors
         self.numbers: dict[float | tuple[float, type], Tensor] = {}
@@ -130,7 +132,7 @@ class Record(RowTable):
             return self.trace.enter_from_outside(tensor, site)
         # while tapes of the old recording live, a tensor stays there if it is a result, or if another thread made that
         # recording: a leaf is found in leaf_of
-        keeps = old is not None and old.tapes > 0 and (old.thread != self.thread or tensor._row not in old.leaves)
+        keeps = old is not None and old.tape_count > 0 and (old.thread != self.thread or tensor._row not in old.leaves)
         if old is not None and not keeps and tensor._origin is None:
             tensor._origin = origin_of_row(tensor, old)
         if site is None:
@@ -187,11 +189,11 @@ class Record(RowTable):
             if primitive.mandatory:
                 self.mandatory = appended(self.mandatory, call)
         if self.large and not constant and state.tapes:
-            hold_inputs(self, primitive, rows, inputs)
+            keep_inputs(self, primitive, rows, inputs)
         for tensor in tensors:
             value = tensor._value
             if value.size > self.small:
-                value = held_value(self, primitive, value, not constant and bool(state.tapes))
+                value = kept_value(self, primitive, value, not constant and bool(state.tapes))
             if self.next >= self.full:  # pack() empties this very list
                 self.pack()
             self.kinds.add(type(value))
@@ -246,12 +248,12 @@ class Record(RowTable):
         """The tapes of this recording that are still there, and None for those that are gone."""
         return [member.tape() for member in self.members]
 
-    def tell(self, *watchers: Callable[[], object]) -> None:
+    def tell(self, *listeners: Callable[[], object]) -> None:
         """These callables are told now, and whenever a block or a gradient has ended."""
-        self.watchers = [*dict.fromkeys((*self.watchers, *watchers))]
+        self.listeners = [*dict.fromkeys((*self.listeners, *listeners))]
         self.notify()
 
     def notify(self) -> None:
         """Tells live pictures to look for new rows, and to go on doing so while their tapes record."""
-        for watcher in self.watchers:
-            watcher()
+        for listener in self.listeners:
+            listener()

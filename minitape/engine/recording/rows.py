@@ -44,8 +44,8 @@ NO_ATTRS: Attributes = {}  # the attributes of elementwise operations
 class Leaf(NamedTuple):
     """The owner of a leaf row: a tensor, one state of a variable, or a Python number. It keeps neither alive."""
 
-    held: weakref.ref[Tensor] | None = None
-    owner: weakref.ref[ResourceVariable] | None = None
+    tensor_ref: weakref.ref[Tensor] | None = None
+    variable_ref: weakref.ref[ResourceVariable] | None = None
     version: int = 0  # of the variable
     number: float | None = None
     origin: Note = None  # the tensor's
@@ -53,12 +53,12 @@ class Leaf(NamedTuple):
     @property
     def tensor(self) -> Tensor | None:
         """The tensor, while it is alive."""
-        return None if self.held is None else self.held()
+        return None if self.tensor_ref is None else self.tensor_ref()
 
     @property
     def variable(self) -> ResourceVariable | None:
         """The variable whose state it is, while it is alive."""
-        return None if self.owner is None else self.owner()
+        return None if self.variable_ref is None else self.variable_ref()
 
 
 @lru_cache(1024, typed=True)

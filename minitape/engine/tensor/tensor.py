@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from ..hooks import hooks
-from ..recording.evidence import note_escape, origin_of_new
+from ..recording.evidence import note_exit, origin_of_new
 from ..recording.rows import REALS
 from ..recording.state import state
 from ..types import TensorMembers
@@ -82,7 +82,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         value = self._value
         if type(value) is np.ndarray:
             value = value.copy() if value.ndim else value[()]
-        note_escape(self, "numpy", value)
+        note_exit(self, "numpy", value)
         return value
 
     def _numpy(self) -> Array:
@@ -137,26 +137,26 @@ class EagerTensor(Tensor, metaclass=_FullName):
         array = np.asarray(self._value, dtype)
         if copy or (copy is None and array.ndim):
             array = array.copy()
-        note_escape(self, "asarray", array)
+        note_exit(self, "asarray", array)
         return array
 
     def __float__(self) -> float:
-        note_escape(self, "float")
+        note_exit(self, "float")
         return float(self._only_scalar())
 
     def __int__(self) -> int:
-        note_escape(self, "int")
+        note_exit(self, "int")
         return int(self._only_scalar())
 
     def __complex__(self) -> complex:
-        note_escape(self, "complex")
+        note_exit(self, "complex")
         return complex(self._only_scalar())
 
     def __index__(self) -> int:
         return self.array.__index__()
 
     def __bool__(self) -> bool:
-        note_escape(self, "bool")
+        note_exit(self, "bool")
         value = self._value
         return bool(value) if value.size else False
 
@@ -189,7 +189,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self  # tensors never change
 
     def __format__(self, spec: str) -> str:
-        note_escape(self, "text")
+        note_exit(self, "text")
         return self._numpy().__format__(spec)
 
     def __str__(self) -> str:

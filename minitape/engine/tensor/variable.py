@@ -106,12 +106,14 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
     def _set(self, array: Array) -> None:
         self._state: Tensor = from_array(array)
-        self._seen: object = None
+        self._tape_set: object = None  # the tapes that have met this state
 
     def _read(self) -> Tensor:
         """The current state as a tensor; under a tape this is where the variable is watched."""
         record = state.record
-        if record is not None and self._seen is record.token:  # since then no tape, function or reader came or went
+        if (
+            record is not None and self._tape_set is record.tape_set
+        ):  # since then no tape, function or reader came or went
             return self._state
         if self._trainable:
             for found in state.readers:
@@ -134,7 +136,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             if row not in states:
                 states.append(row)
             if accessed:
-                self._seen = record.token
+                self._tape_set = record.tape_set
         for tape in state.tapes:
             if begins and tape._watch_accessed_variables:
                 tape.variables[me] = self
@@ -297,7 +299,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
     def _hold(self, tensor: Tensor, origin: Note) -> None:
         self._version += 1
-        self._state, self._seen = tensor, None
+        self._state, self._tape_set = tensor, None
         tensor._origin = origin
 
     # -- what it looks like ------------------------------------------------------------------------

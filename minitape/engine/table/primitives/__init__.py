@@ -39,8 +39,8 @@ class Primitive:
         "forward",
         "rules",
         "keep",
-        "keeps",
-        "kept_with_scalar",
+        "kept_inputs",
+        "kept_beside_number",
         "keeps_output",
         "missing",
         "mandatory",
@@ -65,9 +65,11 @@ class Primitive:
         # whether a sweep asks for its gradient also where no source is behind it, as TensorFlow does: functions of the
         # user, and what has no gradient and is refused
         self.mandatory = name in ("custom_gradient", "py_function") or missing == "unregistered"
-        self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
+        self.kept_inputs = (
+            None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)
+        )  # inputs; None: all
         # the same of a formula whose input 0 or 1 is a Python number
-        self.kept_with_scalar: tuple[tuple[int, ...], ...] = ()
+        self.kept_beside_number: tuple[tuple[int, ...], ...] = ()
         self.keeps_output = keep == "all" or "z" in keep
         self.op = op or "".join(part.capitalize() for part in name.split("_"))
         self.label = label or name

@@ -125,7 +125,7 @@ def _declare_line(line: str) -> None:
     primitive.texts = texts
     others = rule_texts[::-1] if len(rule_texts) == 2 else []
     read = [set() if text == "-" else reads(text) for text in others]
-    primitive.kept_with_scalar = tuple(tuple(i for i, n in enumerate("xy") if n in names) for names in read)
+    primitive.kept_beside_number = tuple(tuple(i for i, n in enumerate("xy") if n in names) for names in read)
     primitive.code = FIRST_CODE + len(BY_CODE)
     BY_CODE.append(primitive)
     ARRAY_FORMS.append(plain)
