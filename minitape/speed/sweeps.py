@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..engine.back.values import Cells
+    from ..engine.recording.record import Record
     from ..engine.recording.rows import Call
     from ..engine.types import Adjoint, Function, Object
 
@@ -40,7 +41,7 @@ def run_sweep(plain: Function) -> Function:
 
 
 def number_sweep(
-    record: Any, adjoints: dict[int, Adjoint], sources: set[int], reachable: bytearray | None, recorded: bool
+    record: Record, adjoints: dict[int, Adjoint], sources: set[int], reachable: bytearray | None, recorded: bool
 ) -> Function:
     """The sweep over a tape of numbers: what an operation hands on to its inputs is computed at once. Long tapes, the
     rows that an outer tape records, arrays and calls have sweeps of their own.
@@ -77,7 +78,7 @@ def number_sweep(
 
 
 def _array_sweep(
-    record: Any,
+    record: Record,
     adjoints: dict[int, Adjoint],
     sources: set[int],
     reachable: bytearray | None,
@@ -134,7 +135,7 @@ def _array_sweep(
         restore_fp_errors(before)
 
 
-def _cells(record: Any, low: int, high: int) -> Iterable[Cells]:
+def _cells(record: Record, low: int, high: int) -> Iterable[Cells]:
     """The rows of :func:`minitape.engine.back.values.operations`, off the list of cells at once."""
     if record.base:
         return operations(record, low, high)

@@ -87,7 +87,7 @@ class Sweep:
             return False
         g: Adjoint = [self.zeros(row) if g is None else g for g, row in zip(arrived, rows, strict=True)]
         z: Adjoint = [values[row] for row in rows]
-        if call.outputs == 1:
+        if call.outputs == 1:  # its rule gets no lists
             (g,), (z,) = g, z
         positions = [i for i, row in enumerate(inputs) if row >= self.low and (reachable is None or reachable[row])]
         self.edges = []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..recording.array_spec import ArraySpec
-from ..recording.rows import CHUNK
+from ..recording.rows import CHUNK, VALUES
 from ..table.accelerator import fast
 from ..table.primitives import TABLE
 from ..table.primitives.elementwise import LARGE
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from ..types import Adjoint, RowValues, Sizes
 
 
-Cells: TypeAlias = tuple[int, int, int, int, Any]  # of a row: its number, op, a, b and call
+# of a row: its number, op, a, b and call (None for an elementwise operation: who reads it has looked at op)
+Cells: TypeAlias = tuple[int, int, int, int, Any]
 
 
 def values_of_rows(record: Record) -> RowValues:
     """The values of the rows: a list, or, where rows are packed, the recording, as few are read then."""
-    return record if record.base else record.column(5)
+    return record if record.base else record.column(VALUES)
 
 
 def operations(record: Record, low: int, high: int) -> Iterator[Cells]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .array_spec import ArraySpec, array_spec
-from .rows import WIDTH
+from .rows import CALLS, VALUES, WIDTH
 from .state import state
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def kept_value(record: Record, primitive: Primitive, value: Array, tracked: bool
 
 def large_arrays(record: Record) -> dict[int, np.ndarray]:
     """The arrays beyond ``small`` that are held, by row."""
-    values = enumerate(record.column(5))
+    values = enumerate(record.column(VALUES))
     return {row: value for row, value in values if type(value) is np.ndarray and value.size > record.small}
 
 
@@ -79,11 +79,11 @@ def release(record: Record) -> None:
         gone.append(record)
     else:
         if record.next > FEW and np.ndarray in record.kinds:
-            record.rows[WIDTH - 1 :: WIDTH] = map(_spec_of, record.rows[WIDTH - 1 :: WIDTH])
+            record.rows[VALUES::WIDTH] = map(_spec_of, record.rows[VALUES::WIDTH])
         elif record.large:
             for row, value in large_arrays(record).items():
                 record.store(row, _spec_of(value))
-        for call in filter(None, record.column(3)) if record.has_calls else ():
+        for call in filter(None, record.column(CALLS)) if record.has_calls else ():
             call.attrs = _GONE
         memory = state.memory
         memory.retained.append(record)

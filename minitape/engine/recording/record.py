@@ -77,9 +77,9 @@ class Record(RowTable):
     listeners: Sequence[Callable[[], object]] = ()  # live pictures, see tell()
 
     def __init__(self) -> None:
-        # rows: their cells, six for each, one after the other
-        self.rows, self.base, self.small, self.segments, self.leaves = [], 0, SMALL, [], {}
-        self.next, self.full = 0, CHUNK  # the number of the next row, and that from which on rows are packed
+        self.rows, self.base, self.next, self.segments, self.leaves = [], 0, 0, [], {}  # see RowTable
+        self.full = CHUNK  # the row before which rows are packed
+        self.small = SMALL  # elements up to which an array is held, whether a rule reads it or not
         self.kinds: set[type] = set()  # of values
         self.fixed_site: int | None = None  # state.fixed_site, once its code is in segments
         self.frame: FrameType | None = None  # the user's that wrote the last row; None: it is to be looked for

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from .array_spec import ArraySpec
-from .rows import WIDTH, Call, Leaf
+from .rows import CALLS, VALUES, WIDTH, Call, Leaf
 
 if TYPE_CHECKING:
     from ..types import Array, Columns
@@ -30,8 +30,8 @@ def last_from(spans: Sequence[Span], row: int) -> Span:
 class RowTable:
     """The rows of a recording, as a sweep, a picture and ``explain`` read them."""
 
-    rows: list[Any]  # six cells of each row, but for those that are packed
-    base: int  # how many rows are packed, see minitape.speed.packed
+    rows: list[Any]  # six cells of each row, one row after the other, but for those that are packed
+    base: int  # how many rows are packed, see minitape.speed.packed: the number of the first that is not
     next: int  # the number of the row that is written next
     segments: list[tuple[int, CodeType, int | None]]  # (first row, the code that ran from there on, its one statement)
     leaves: dict[int, Leaf]
@@ -45,14 +45,14 @@ class RowTable:
 
     def stored(self, row: int) -> Array:
         """The value of a row: a number, an array, or the spec of one."""
-        return self.rows[WIDTH * row + 5]
+        return self.rows[WIDTH * row + VALUES]
 
     def __getitem__(self, row: int) -> Array:  # where the values are read as those of a list are
         return self.stored(row)
 
     def store(self, row: int, value: Array) -> None:
         """Stores a value for a row: an array that a rule will read, or the spec of an array that no rule reads."""
-        self.rows[WIDTH * row + 5] = value
+        self.rows[WIDTH * row + VALUES] = value
 
     def columns(self, low: int = 0, high: int | None = None) -> Columns:
         """The six columns of the rows from ``low`` to ``high``, as lists; right also while another thread appends."""
@@ -75,7 +75,7 @@ class RowTable:
     @property
     def calls(self) -> list[Call]:
         """The calls, each once, in order."""
-        return [*dict.fromkeys(filter(None, self.column(3)))]
+        return [*dict.fromkeys(filter(None, self.column(CALLS)))]
 
     def value(self, row: int) -> Array:
         """The value of a row: a NumPy scalar or array; None when its array was released, or never kept."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LEAF, CALL = 0, 1  # the first column of rows that are no elementwise operations
 WIDTH = 6  # columns
+CALLS, VALUES = 3, 5  # those that are read alone
 CHUNK = 16384  # rows that readers of long recordings take at once
 Subject: TypeAlias = Any  # of an event, which its kind says: a row, a tensor, a variable and its version, a tape
 new_call, new_tuple = object.__new__, tuple.__new__  # without a constructor's frame: at a third of the price
