@@ -83,8 +83,8 @@ if TYPE_CHECKING:
     class TracedRun(Protocol):
         """The first run of a function, see minitape.functions.trace: what the engine tells it and asks it."""
 
-        made: list  # weak references to its tensors
-        first: bool
+        tensor_refs: list  # weak references to its tensors
+        has_values: bool  # not zeros in their place
 
         def enter_from_outside(self, tensor: Tensor, site: int | None) -> int: ...
         def refuse(self, tensor: Tensor, how: str = ...) -> None: ...

@@ -173,7 +173,7 @@ class Function(Generic[Given, Made]):
         trace = FirstRun(self._name, guard, names)
         made = record(trace, run, tensors)
         self._traced += 1
-        if trace.created:
+        if trace.new_variables:
             with suppress(Unrecorded):
                 record(FirstRun(self._name), run, tensors)
         return made

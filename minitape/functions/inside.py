@@ -15,7 +15,7 @@ def again(recording: Any, inputs: Sequence, saved: Sequence = ()) -> list[EagerT
     """The results of a call, and then new states, as operations that are recorded now. Effects are not repeated."""
     kept = dict(zip(recording.gradient.saved, saved, strict=False))
     values: dict = dict(zip((feed.row for feed in recording.feeds), inputs, strict=True))
-    values |= {row: new_tensor(kept[row]) for row in recording.drawn if row in kept}
+    values |= {row: new_tensor(kept[row]) for row in recording.own_rows if row in kept}
     calls, constants = recording.table.needed(recording.fetches, list(values))
     values |= {row: new_tensor(value) for row, value in constants.items() if row not in values}
     for call in calls:

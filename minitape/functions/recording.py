@@ -46,18 +46,18 @@ class FunctionRecording:
         self.table, self.trace, self.name = table, table.trace, table.trace.name
         self.feeds, self.results, self.assigned, self.effects = feeds, results, assigned, effects
         self.fetches = [*self.results, *(row for _, row, _ in self.assigned)]
-        self.arguments = sum(feed.variable is None and feed.captured is None for feed in self.feeds)
+        self.arguments = sum(feed.variable is None and feed.captured_ref is None for feed in self.feeds)
         self._at = [at for at, feed in enumerate(self.feeds) if feed.varies]
-        self.varying = [self.feeds[at].row for at in self._at]
-        self.plain = not effects and not assigned and self.arguments == len(self.varying)  # a call is its program
+        self.varying_rows = [self.feeds[at].row for at in self._at]
+        self.plain = not effects and not assigned and self.arguments == len(self.varying_rows)  # a call is its program
         # rows that a run has all its own: what is drawn, or given by Python
-        self.drawn = [call.row + k for call in effects if not call.primitive.checks for k in range(call.outputs)]
+        self.own_rows = [call.row + k for call in effects if not call.primitive.checks for k in range(call.outputs)]
         self._grads: Gradient | None = None
 
     @cached_property
     def program(self) -> Program:
         """Arrays of what varies in, results and new states out."""
-        return Program(self.table, self.fetches, self.varying, self.effects)
+        return Program(self.table, self.fetches, self.varying_rows, self.effects)
 
     @property
     def gradient(self) -> Gradient:
@@ -72,7 +72,7 @@ class FunctionRecording:
     def runner(self, noted: bool) -> Callable:
         """The function that computes results for arrays of all feeds; ``noted``: then what the gradient reads."""
         function = (self.gradient.forward if noted else self.program).ready()
-        return function if len(self.varying) == len(self.feeds) else lambda *values: function(*self.varied(values))
+        return function if len(self.varying_rows) == len(self.feeds) else lambda *values: function(*self.varied(values))
 
     def inputs(self, arguments: Sequence) -> list:
         """A tensor for each feed: arguments, states of variables, and tensors from outside."""
@@ -81,7 +81,7 @@ class FunctionRecording:
             if feed.variable is not None:
                 found.append(feed.variable._read())
             else:
-                tensor = feed.captured()
+                tensor = feed.captured_ref()
                 found.append(new_tensor(self.table.folded[feed.row]) if tensor is None else tensor)
         return found
 
@@ -101,7 +101,7 @@ class FunctionRecording:
 
     def varied(self, values: Sequence) -> Sequence:
         """Of a value for each feed those of the feeds that vary."""
-        if len(values) == len(self.varying):
+        if len(values) == len(self.varying_rows):
             return values
         return [values[at] for at in self._at]
 
@@ -134,7 +134,7 @@ class Gradient:
         table.grow()
         border, feeds = len(table.record), recording.feeds
         self.error: Exception | None = None
-        trace.first = False
+        trace.has_values = False
         with trace.recording():
             outs = [_stand_in(table, row) for row in recording.results]
             variables = {rows[0]: variable for variable, rows in table.record.variables.values()}  # of all their states
@@ -151,14 +151,14 @@ class Gradient:
         calls, _ = table.needed(rows, [*starts, *(feed.row for feed in feeds)])
         read = {*rows, *(row for call in calls if call.row >= border for row in call.inputs)}
         kept = {row for row in read if row < border and row not in table.folded} - {feed.row for feed in feeds}
-        self.saved = sorted(kept | set(recording.drawn))
-        self.forward = Program(table, [*recording.fetches, *self.saved], recording.varying, recording.effects)
+        self.saved = sorted(kept | set(recording.own_rows))
+        self.forward = Program(table, [*recording.fetches, *self.saved], recording.varying_rows, recording.effects)
         effects = table.effects(border)
-        self.backward = Program(table, rows, [*recording.varying, *self.saved, *starts], effects)
+        self.backward = Program(table, rows, [*recording.varying_rows, *self.saved, *starts], effects)
         # of the inputs, of what each run has of its own, and of the adjoints: the gradient
         given = [
             *(feed._replace(variable=None, captured=None) for feed in feeds),
-            *map(Feed, (*recording.drawn, *starts)),
+            *map(Feed, (*recording.own_rows, *starts)),
         ]
         self.pure = FunctionRecording(table, given, rows, (), effects)
 
@@ -168,7 +168,7 @@ class Gradient:
             raise self.error
         if any(isinstance(g, Tensor) for g in gs):
             kept = dict(zip(self.saved, saved, strict=True))
-            given = (*inputs, *(kept[row] for row in self.recording.drawn), *gs)
+            given = (*inputs, *(kept[row] for row in self.recording.own_rows), *gs)
             found: Any = self.pure.call([x if isinstance(x, Tensor) else new_tensor(x) for x in given])
         else:
             try:
@@ -208,21 +208,21 @@ def record(trace: FirstRun, function: Callable, tensors: Sequence) -> tuple:
         flat = [as_result(trace.name, t) for t in nest.flatten(returned)]
         there = [t for t in flat if t is not None]
         results = [trace.record.row_or_new_leaf(t) for t in there]
-        values = [t._value for t in (*there, *(trace.states[key] for key in trace.assigned))]
+        values = [t._value for t in (*there, *(trace.states[key] for key in trace.assigned_variables))]
         pack = _packer(returned, [t is not None for t in flat])
         table = Table(trace)
         table.grow()
     assigned = [  # each variable, the row of its new state, and where the user assigned it
         (variable, row := trace.states[key]._row, trace.record.site_of(row) or ())
-        for key, variable in trace.assigned.items()
+        for key, variable in trace.assigned_variables.items()
     ]
-    feeds = [feed for feed in trace.feeds.values() if feed.captured is None or _is_alive(feed)]
+    feeds = [feed for feed in trace.feeds.values() if feed.captured_ref is None or _is_alive(feed)]
     return FunctionRecording(table, feeds, results, assigned, table.effects()), pack, values
 
 
 def _is_alive(feed: Feed) -> bool:
     """Whether someone else holds a tensor from outside, so that a tape may watch it."""
-    tensor = feed.captured and feed.captured()
+    tensor = feed.captured_ref and feed.captured_ref()
     return tensor is not None and (feed.varies or tensor.dtype.differentiable)
 
 

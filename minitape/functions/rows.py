@@ -109,7 +109,7 @@ class Row(Primitive):
         if flows and trace is not None and isinstance(gs[0], Tensor):  # one more row
             row = Row(self.name + "_gradient", lambda given, _: dense(given), through_tape(dense), self.op)
             like = [(inputs[i]._value.shape, inputs[i]._value.dtype) for i in flows]
-            found = write(row, given, None if trace.first else like)
+            found = write(row, given, None if trace.has_values else like)
         elif flows:
             found = sweep(given)
         shares = dict(zip(flows, found, strict=True))
@@ -233,7 +233,7 @@ def python_row(function: Callable, func: Callable, inp: Any, Tout: Any, *_: Any,
     trace = _tracing(function)
     dtypes, several = types_of_results(Tout)
     inputs, differentiate = [*map(convert_to_tensor, inp)], function.__name__ == "py_function"
-    changed = [(v, trace.states[key]) for key, v in trace.assigned.items()]  # which func may look at
+    changed = [(v, trace.states[key]) for key, v in trace.assigned_variables.items()]  # which func may look at
     count = len(inputs)
 
     def on_arrays(*tensors: EagerTensor) -> list:
@@ -269,8 +269,8 @@ def _tracing(function: Callable, quietly: bool = False) -> FirstRun:
     """
     trace = tracing()
     assert trace is not None
-    if not trace.first and not quietly:
+    if not trace.has_values and not quietly:
         trace.raise_refusal(function.__name__)
-    if trace.first and trace.decide is None and (trace.around is not None or not quietly):
+    if trace.has_values and trace.note_branch is None and (trace.outer is not None or not quietly):
         raise Unrecorded
     return trace

@@ -72,7 +72,7 @@ class Feed(NamedTuple):
 
     row: int
     variable: Any = None
-    captured: Callable[[], Any] | None = None
+    captured_ref: Callable[[], Any] | None = None
     varies: bool = True  # whether it is another value in each call; a tensor from outside all functions is not
 
 
@@ -95,31 +95,31 @@ class FirstRun:
     """The first run of a function. ``record`` has its rows, ``feeds`` says which of them a later call gives."""
 
     def __init__(
-        self, name: str, decide: Callable[[EagerTensor], None] | None = None, names: Sequence[str] = ()
+        self, name: str, note_branch: Callable[[EagerTensor], None] | None = None, names: Sequence[str] = ()
     ) -> None:
-        self.name, self.around, self.names = name, tracing(), names  # those of its arguments
+        self.name, self.outer, self.names = name, tracing(), names  # those of its arguments
         # notes that Python branches on a tensor; without it the run only tries, without effects: a branch, say
-        self.decide = decide
+        self.note_branch = note_branch
         self.record = Record()
         self.record.trace, self.record.open = self, False
-        self.first = True  # whether values are those of the first run, not zeros in their place
+        self.has_values = True  # whether values are those of the first run, not zeros in their place
         self.feeds: dict[int, Feed] = {}  # by row; the arguments are the first ones
         self.states: dict[int, EagerTensor] = {}  # of variables, by id: their states now
-        self.assigned: dict[int, Any] = {}  # variables, by id
-        self.created: list[Any] = []  # variables
-        self.made: list[weakref.ref[EagerTensor]] = []  # its tensors
+        self.assigned_variables: dict[int, Any] = {}  # variables, by id
+        self.new_variables: list[Any] = []  # variables
+        self.tensor_refs: list[weakref.ref[EagerTensor]] = []  # its tensors
         self.lock = threading.RLock()  # of who adds rows: those of gradients
         self._marks = bytearray()  # by row: whether it hangs on feeds that vary
 
     @property
     def tentative(self) -> bool:
         """Whether effects are not for now: it only tries, or values are zeros."""
-        return self.decide is None or not self.first
+        return self.note_branch is None or not self.has_values
 
     @block
     def recording(self) -> Iterator[None]:
         """Operations in the block become rows; tapes outside do not see them."""
-        outside = [feed.captured() for feed in self.feeds.values() if feed.captured is not None and feed.varies]
+        outside = [feed.captured_ref() for feed in self.feeds.values() if feed.captured_ref is not None and feed.varies]
         leaked = [(t, t._value) for t in (*self._alive(), *outside) if type(t._value) is Leaked]
         for tensor, value in leaked:
             tensor._value = value.restored()
@@ -148,8 +148,8 @@ class FirstRun:
                 tensor._value = Leaked(self.name, tensor._value, not self.varies(tensor._row))
 
     def _alive(self) -> list:
-        found = [tensor for held in self.made if (tensor := held()) is not None]
-        self.made = [*map(weakref.ref, found)]
+        found = [tensor for tensor_ref in self.tensor_refs if (tensor := tensor_ref()) is not None]
+        self.tensor_refs = [*map(weakref.ref, found)]
         return found
 
     def tape(self) -> GradientTape:
@@ -170,7 +170,7 @@ class FirstRun:
         leaf = Leaf(weakref.ref(tensor), owner, version, None, None if variable is None else variable._state._origin)
         row = self._write_leaf(tensor, leaf, self.record.current_site())
         self.feeds[row] = Feed(row, variable)
-        self.made.append(weakref.ref(tensor))
+        self.tensor_refs.append(weakref.ref(tensor))
         return tensor
 
     def _write_leaf(self, tensor: EagerTensor, leaf: Leaf, site: int, old: Any = None) -> int:
@@ -201,10 +201,10 @@ class FirstRun:
         """Raises where Python asks for a value that hangs on what is given; what it branches on becomes a guard."""
         if type(tensor._value) is Leaked:
             tensor._value.refuse()
-        if how == "bool" and self.varies(tensor._row) and self.first and state.record is not None:
-            if state.record.trace is not self or self.decide is None:
+        if how == "bool" and self.varies(tensor._row) and self.has_values and state.record is not None:
+            if state.record.trace is not self or self.note_branch is None:
                 raise Unrecorded
-            self.decide(tensor)
+            self.note_branch(tensor)
         elif self.varies(tensor._row):
             self.raise_refusal(how)
 
@@ -251,27 +251,27 @@ class FirstRun:
             )
         with ThreadContext(record=None, tapes=[]):
             variable._begin(*given)
-        self.created.append(variable)
+        self.new_variables.append(variable)
 
     def state_of(self, variable: Any) -> EagerTensor:
         """The state of a variable: at its first read what a call gives, later what was assigned here."""
         key = id(variable)
         if key not in self.states:
-            now = variable._state if self.around is None else self.around.state_of(variable)
+            now = variable._state if self.outer is None else self.outer.state_of(variable)
             self.states[key] = tensor = self.enter(now._value, variable)
             self.record.variables[key] = variable, [tensor._row]
         return self.states[key]
 
     def assign(self, variable: Any, change: Any, how: str) -> None:
         """The new state is a row, and that of the variable from now on."""
-        if self.decide is None and self.around is not None:
+        if self.note_branch is None and self.outer is not None:
             raise Unrecorded  # a branch or loop that assigns is Python's
         key, old = id(variable), variable._enter(self.record, accessed=False)
         if old.shape != change.shape and how != "assign":
             raise invalid(f"A tensor of shape {change.shape} cannot change a variable of shape {old.shape}", how)
         new = apply(CHANGES[how], (change,) if how == "assign" else (old, change), {})
         self.record.note(how, (variable, variable._version, new._row))
-        self.states[key], self.assigned[key] = new, variable
+        self.states[key], self.assigned_variables[key] = new, variable
         self.record.variables[key][1].append(new._row)
         for tape in state.tapes:
             if key in tape.variables:

@@ -204,7 +204,7 @@ class Record(RowTable):
                 untracked.add(row)
             row += 1
         if self.trace is not None:
-            self.trace.made += map(ref, tensors)
+            self.trace.tensor_refs += map(ref, tensors)
 
     # -- which statement wrote a row ---------------------------------------------------------------
 

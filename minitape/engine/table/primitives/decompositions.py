@@ -28,7 +28,7 @@ def _of_square(op: str, function: Function) -> Function:
         try:
             return function(x, *others)
         except np.linalg.LinAlgError:
-            if (trace := first_run()) is not None and not trace.first:
+            if (trace := first_run()) is not None and not trace.has_values:
                 return (x, *others)[-1]  # zeros stand for the values of a later run: of the result the shape counts
             raise invalid("Input matrix is not invertible.", op) from None
         except ValueError as error:
