@@ -76,7 +76,7 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     place = reader._around(row).place
     # its rows belong to the statement that called
     at = place and (place[0], site if place[1] is None else place[1])
-    with no_tapes(), TemporaryAttributes(state, site=at), np.errstate(all="ignore"):
+    with no_tapes(), TemporaryAttributes(state, fixed_site=at), np.errstate(all="ignore"):
         inputs = [new_tensor(array) for array in arrays]
         try:
             with GradientTape() as tape:

@@ -32,30 +32,40 @@ if TYPE_CHECKING:
     from ..engine.tensor.tensor import Tensor
     from ..engine.types import Array, Function, Object
 
-# ``x`` and ``y`` are the arrays of the operands in the order of the formula, ``a`` and ``b`` what was given. Where the
-# recording knows two numbers, or small arrays, the row is written here (``_ROW``), else by ``record.write``.
+# ``x`` and ``y`` are the arrays of the operands in the order of the formula, ``a`` and ``b`` what was given. In the
+# order of the text:
+#
+# first_operand   of an operator: what is no tensor (a variable, a number) is read, or left to ``general``
+# site            of the row, or None where the recording is not open here, or ``record.write`` must look for the frame
+# recorded_other  the second operand as the recording knows it: a tensor, a number that it has met, a variable's state
+# numbers         whether the operands are numbers of one type; arrays: whether they are small arrays that fit
+# enter_other     writes the leaf of a second operand that has no row yet
+# number_row      computes and writes the row, see ``_ROW``; constant: whether it depends on nothing watched
+# any_other       the second operand where the row is written by ``record.write``, or none is
+# fits            whether the values are floats of one dtype that fit; else ``general`` asks what they are
+# note_inputs     the note for `explain` where nothing records: what the value was computed from
 _TEXT = """
 def {name}({signature}):
-{named}    {begin}
+{first_operand}    {start}
     kind = type({x})
     if record is not None and (site := {site}) is not None:
-{known}        if {numbers}{entered} and record.next < record.full:
+{recorded_other}        if {numbers}{enter_other} and record.next < record.full:
 {number_row}            if {constant}:
                 record.untracked.add(row)
             return made
-        if ({arrays}){entered} and record.next < record.full:
+        if ({arrays}){enter_other} and record.next < record.full:
 {row}            if {constant}:
                 record.untracked.add(row)
             return made
     record{frame} = state.record{caller}
-{second}    if not ({usual}):  # another kind of values
+{any_other}    if not ({fits}):  # another kind of values
         return general({arguments})
-{convert}    value = {formula}
+{convert_other}    value = {formula}
     made = EagerTensor()
     made._value, made._record = value, None
     if record is None:
         depth = 0
-{inputs}        made._origin = clock(), "op", place_of(frame), values, primitive, depth
+{note_inputs}        made._origin = clock(), "op", place_of(frame), values, primitive, depth
     else:
         made._origin = None
         record.write(primitive, ({operands}), NO_ATTRS, (made,), frame)
@@ -127,17 +137,17 @@ _SECOND = """
 _CONVERT = "    if other is None:\n        {y} = {first}.dtype.type(b)\n"  # NumPy's functions may give integers for it
 
 _OF_ONE = {
-    "known": "",
-    "second": "",
-    "convert": "",
-    "entered": "",
-    "inputs": _ONE_INPUT,
+    "recorded_other": "",
+    "any_other": "",
+    "convert_other": "",
+    "enter_other": "",
+    "note_inputs": _ONE_INPUT,
     "operands": "a,",
     "rows": "a._row, a._row",
     "constant": "a._row in record.untracked",
     "numbers": f"({_NUMBER})",
     "arrays": _ARRAY.format(x="x", bound=_SMALL),
-    "usual": f"{_NUMBER} or {_ARRAY.format(x='x', bound=_USUAL)}",
+    "fits": f"{_NUMBER} or {_ARRAY.format(x='x', bound=_USUAL)}",
 }
 
 
@@ -158,17 +168,17 @@ def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
         f"({has(_ARRAY, _USUAL)} if other is None else is_regular_pair(x, y, LARGE))",
     )
     return {
-        "known": _KNOWN.format(y=second, first=first, one=f"{_NUMBER} or {has(_ARRAY, _SMALL)}"),
-        "second": _SECOND.format(y=second, arguments="a, b"),
-        "convert": _CONVERT.format(y=second, first=first),
-        "entered": " and (other._record is record or enter(record, other, site))",
-        "inputs": _TWO_INPUTS,
+        "recorded_other": _KNOWN.format(y=second, first=first, one=f"{_NUMBER} or {has(_ARRAY, _SMALL)}"),
+        "any_other": _SECOND.format(y=second, arguments="a, b"),
+        "convert_other": _CONVERT.format(y=second, first=first),
+        "enter_other": " and (other._record is record or enter(record, other, site))",
+        "note_inputs": _TWO_INPUTS,
         "operands": "other, a" if reflected else "a, other",
         "rows": "other._row, a._row" if reflected else "a._row, other._row",
         "constant": "a._row in record.untracked and other._row in record.untracked",
         "numbers": f"({_NUMBER}) and type({second}) is kind",
         "arrays": " or ".join(small),
-        "usual": " or ".join(usual),
+        "fits": " or ".join(usual),
     }
 
 
@@ -191,10 +201,10 @@ def function_of(
     formula, binary = primitive.texts[0], len(primitive.texts) == 3
     arguments = "a, b" if binary else "a"
     operands = signature.split(", ")[: 1 + binary] if signature else []
-    named = ""  # of an operator: its first operand is a tensor
+    first_operand = ""  # of an operator: its first operand is a tensor
     if operands or reads:
         unpack = "a = a._read()" if reads else "" if signature == arguments else f"{arguments} = {', '.join(operands)}"
-        named = f"    {unpack}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
+        first_operand = f"    {unpack}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
     compute, kind = SIGNS.get(primitive.name), "ndarray if type(y) is ndarray else type(x)" if binary else "kind"
     # more than Python's operators: it differs by the kind of value
     function = f"forward[{kind}]" if compute is None else "compute"
@@ -204,28 +214,28 @@ def function_of(
         "name": name,
         "arguments": arguments,
         "signature": signature or arguments,
-        "named": named,
+        "first_operand": first_operand,
         "code": primitive.code,
         "formula": formula,
         "x": first,
     }
     if inside:
         texts |= {
-            "begin": f"record, {first} = a._record, a._value",
+            "start": f"record, {first} = a._record, a._value",
             "site": "record.fixed_site if record is state.record else None",
             "frame": ", frame",
             "caller": ", _getframe(1)",
         }
     else:
         texts |= {
-            "begin": f"record, frame, {first} = a._record, _getframe(1), a._value",
+            "start": f"record, frame, {first} = a._record, _getframe(1), a._value",
             "frame": "",
             "caller": "",
             "site": "frame.f_lasti if frame is record.frame else site_or_none(record, frame)",
         }
     texts |= _of_two(first, second, reflected) if binary else _OF_ONE
     if compute is not None:
-        texts["convert"] = ""
+        texts["convert_other"] = ""
     texts["row"] = row = _ROW.format(**texts)
     texts["number_row"] = row if compute is None else row.replace("ignore_fp_errors().run(", "run_number(")
     space: dict[str, Object] = {
