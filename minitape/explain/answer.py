@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph
 from ..engine.back.endpoints import leaf_of
-from ..engine.back.tape import _WARNS
+from ..engine.back.tape import GradientTape
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
@@ -22,7 +22,6 @@ from .sentences import fill
 from .words import Explanation
 
 if TYPE_CHECKING:
-    from ..engine.back.tape import GradientTape
     from ..engine.types import End, Structure
 
 
@@ -111,7 +110,7 @@ def warn(on: bool = True) -> None:
     The gradient is None (not_watched): The tape does not watch x, a tensor, so its use ...
     >>> tf.explain.warn(False)
     """
-    _WARNS[:] = [True] if on else []
+    GradientTape._warns = on
 
 
 def warn_of(tape: GradientTape, targets: list[End], sources: list[End]) -> None:

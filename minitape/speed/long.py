@@ -53,7 +53,7 @@ class LongSweep(Sweep):
     def _add_share(self, row: int, share: Any) -> bool:
         """Adds a share to the adjoint of a row and returns True; False if the row is no number of this column."""
         self.reach[row] |= 2
-        if type(self.record.stored(row)) is not self.real:
+        if type(self.record.value_or_spec(row)) is not self.real:
             return False
         self.column[row] += share
         return True
@@ -63,6 +63,6 @@ class LongSweep(Sweep):
 
     def adjoint(self, row: int) -> Any:
         """The adjoint that has arrived at a row, None when none has."""
-        if type(self.record.stored(row)) is self.real:
+        if type(self.record.value_or_spec(row)) is self.real:
             return self.real(self.column[row]) if self.reach[row] & 2 else None
         return self.adjoints.get(row)

@@ -107,5 +107,5 @@ def _number(record: Any, number: float, like: int) -> Any:
 
 def _tensor(record: Any, row: int) -> EagerTensor:
     made = EagerTensor()
-    made._value, made._record, made._row, made._origin = record.stored(row), record, row, None
+    made._value, made._record, made._row, made._origin = record.value_or_spec(row), record, row, None
     return made

@@ -81,7 +81,7 @@ def Record(plain: Any) -> Any:
             op, a, b, site = block[row - first].tolist()
             return op & (ARRAY_ROW - 1), a, b, calls.get(row), site, values[row - first]
 
-        def stored(self, row: int) -> Any:
+        def value_or_spec(self, row: int) -> Any:
             if row >= self.base:
                 return self.rows[WIDTH * (row - self.base) + 5]
             first, _, values, _ = last_from(self.blocks, row)

@@ -94,8 +94,8 @@ def _array_sweep(
     arrived, general = adjoints.get, None
     foreign = ENDS_HERE in matters
     values: Any = values_of_rows(record)
-    stored = values.__getitem__
-    value_of = TensorValues(record, values).__getitem__ if recorded else stored
+    held = values.__getitem__
+    value_of = TensorValues(record, values).__getitem__ if recorded else held
     before = WARNINGS[OFF]
     try:
         for row, op, a, b, call in _cells(record, low, high):
@@ -109,7 +109,7 @@ def _array_sweep(
                     primitive = BY_CODE[op - FIRST_CODE]
                     z, read = (
                         value_of(row) if primitive.keeps_output else None,
-                        value_of if primitive.kept_inputs else stored,
+                        value_of if primitive.kept_inputs else held,
                     )
                     STEPS[EagerTensor, op, matters[a], matters[b]](g, z, read(a), read(b), a, b, adjoints)
                 else:
@@ -118,7 +118,7 @@ def _array_sweep(
                     STEPS[kind, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
                 continue
             if call.outputs == 1 and not (primitive := call.primitive).code and type(primitive.rules) is tuple:
-                hand_on(call, g, matters, value_of, stored, adjoints)
+                hand_on(call, g, matters, value_of, held, adjoints)
             else:
                 if general is None:
                     general = Sweep(record, adjoints, sources, reachable, recorded=recorded)
@@ -149,14 +149,14 @@ def hand_on(
     g: Adjoint,
     matters: bytes | bytearray,
     value_of: Function,
-    stored: Function,
+    held: Function,
     adjoints: dict[int, Adjoint],
 ) -> None:
     """Hands on the adjoint of a call with one output and a rule for each input."""
     primitive: Object = call.primitive
     rows = call.inputs
-    z = value_of(call.row) if primitive.keeps_output else stored(call.row)
-    inputs = [*map(stored if primitive.kept_inputs == () else value_of, rows)]
+    z = value_of(call.row) if primitive.keeps_output else held(call.row)
+    inputs = [*map(held if primitive.kept_inputs == () else value_of, rows)]
     for to, like, rule in zip(rows, inputs, primitive.rules):  # noqa: B905 - slow
         if rule is None or not matters[to]:
             continue
@@ -166,7 +166,7 @@ def hand_on(
             if share.shape != like.shape or share.dtype is not like.dtype:
                 share = match_input(share, like)
         elif kind is EagerTensor:
-            if share._value.shape != (shape := stored(to).shape):
+            if share._value.shape != (shape := held(to).shape):
                 share = unbroadcast(share, shape)
         elif share is None:
             continue

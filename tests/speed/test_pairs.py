@@ -91,8 +91,8 @@ def recorded(function, tensors, watched, reads=False):
         record = tape._record
         rows = []
         for row in range(len(record)):
-            inputs = [record.stored(i) for i in operation_of(record, row)[1]]
-            rows.append(bits([record.cell(row)[0], record.stored(row), inputs, int(row in record.untracked)]))
+            inputs = [record.value_or_spec(i) for i in operation_of(record, row)[1]]
+            rows.append(bits([record.cell(row)[0], record.value_or_spec(row), inputs, int(row in record.untracked)]))
     return found, sorted(rows, key=repr), record.has_calls
 
 
@@ -159,7 +159,9 @@ def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
     assert len(plain) == len(packed) == len(rows) and plain.calls == packed.calls
     for row in range(len(rows)):
         assert plain.cell(row) == packed.cell(row) and plain.call_at(row) is packed.call_at(row)
-        assert bits(plain.stored(row)) == bits(packed.stored(row)) and plain.shape_dtype(row) == packed.shape_dtype(row)
+        assert bits(plain.value_or_spec(row)) == bits(packed.value_or_spec(row)) and plain.shape_dtype(
+            row
+        ) == packed.shape_dtype(row)
     assert large_arrays(plain).keys() == large_arrays(packed).keys()
     for a, b in zip(plain.columns(low, high), packed.columns(low, high), strict=True):
         assert len(a) == len(b) and all(v is w or bits(v) == bits(w) for v, w in zip(a, b, strict=True))

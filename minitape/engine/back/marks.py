@@ -39,4 +39,4 @@ def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytea
 
 def differentiable(record: Record, row: int) -> bool:
     """True for a row of a dtype through which gradients flow."""
-    return record.stored(row).dtype.kind in CONTINUOUS
+    return record.value_or_spec(row).dtype.kind in CONTINUOUS

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, overload
 from weakref import ref
 
 from ..hooks import hooks
-from ..recording.arrays import free, release
+from ..recording.arrays import free_large_arrays, release
 from ..recording.block import InterruptSafeExit, leave_ended
-from ..recording.evidence import NOTES, clock, note_gradients, place_of, weak
+from ..recording.evidence import NOTES, clock, note_gradients, place_of, weak_ref
 from ..recording.frames import OWN_FILES, user_frame
 from ..recording.logs import warn_not_watchable
 from ..recording.record import Member, Record
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from ..recording.evidence import Stack, TapeNote
     from ..types import AnySource, GradientSource, Key, Leaving, Structure
 
-_WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 QUESTIONS = 64  # gradients of one tape that a picture can show
 
 
@@ -67,6 +66,7 @@ class GradientTape:
     tf.Tensor(6.0, shape=(), dtype=float32)
     """
 
+    _warns = False  # whether all tapes warn of gradients that are None, see minitape.explain.warn
     _record: Record | None = None  # its recording; whether it records now, _recording says
     _start = 0  # the first row of the open span
     member: int | None = None  # its place among the recording's members
@@ -184,7 +184,7 @@ class GradientTape:
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             if len(self.notes) < NOTES:
                 row = 0 if record is None else record.next
-                self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else weak(t), here))
+                self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else weak_ref(t), here))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables
                     t._watch_on(self)
@@ -304,7 +304,7 @@ class GradientTape:
         note_gradients(gradients, targets, ends, place, bool(state.tapes))
         nones = [*map(is_, gradients, repeat(None))]
         self.last = new_tuple(GradientQuestion, (targets, ends, adjoints, nones, "gradient", ()))
-        if True in nones and _WARNS:  # one warning, with its reason, for each
+        if True in nones and self._warns:  # one warning, with its reason, for each
             hooks.warn_of(self, targets, [s for s, g in zip(ends, gradients, strict=True) if g is None])
         if (zero and True in nones) or ends is not values:
             gradients = results_of(gradients, ends, values, zero)
@@ -337,4 +337,4 @@ class GradientTape:
             self._used = True
             self.notes.append(("gradient", record.next, None, stack))
             if record.large and (record.tape_count == 1 or all(t is None or t._used for t in record.tapes_now())):
-                free(record)
+                free_large_arrays(record)

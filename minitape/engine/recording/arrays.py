@@ -32,7 +32,7 @@ def keep_inputs(record: Record, primitive: Primitive, rows: Sequence[int], input
         for i, t in enumerate(inputs):
             if (
                 t._value.size > record.small
-                and type(record.stored(rows[i])) is ArraySpec
+                and type(record.value_or_spec(rows[i])) is ArraySpec
                 and i in read_inputs(record, primitive, rows)
             ):
                 record.store(rows[i], t._value)
@@ -60,17 +60,16 @@ def large_arrays(record: Record) -> dict[int, np.ndarray]:
     return {row: value for row, value in values if type(value) is np.ndarray and value.size > record.small}
 
 
-def free(record: Record) -> None:
-    """The last tape that could ask was used up: large arrays are released, except those of leaves."""
+def free_large_arrays(record: Record) -> None:
+    """Releases the large arrays, except those of leaves: the last tape that could ask was used up."""
     held = large_arrays(record)
     for row in held.keys() - record.leaves.keys():
         record.store(row, _spec_of(held[row]))
 
 
 def release(record: Record) -> None:
-    """No tape is left to ask: values go, and so does everything else of recordings that are long or old. The
-    skeletons of the last few short ones stay, for `explain`: which operation a tensor came from that outlived its
-    tape.
+    """Releases the values, as no tape is left to ask, and all else of recordings that are long or old. The skeletons of
+    the last few short ones stay, for `explain`: which operation a tensor came from that outlived its tape.
     """
     record.numbers = record.variables = record.leaf_rows = _GONE
     record.events, record.frame = (), None

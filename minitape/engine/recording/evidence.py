@@ -264,7 +264,7 @@ def creation_of(thing: object) -> Stack:
         return ()
 
 
-def weak(value: object) -> weakref.ref[Object] | None:
+def weak_ref(value: object) -> weakref.ref[Object] | None:
     """A reference to what may be anything; None where there can be none."""
     try:
         return weakref.ref(value)

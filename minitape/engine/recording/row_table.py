@@ -43,12 +43,12 @@ class RowTable:
         """(op, a, b, call, site, value) of a row."""
         return self.rows[WIDTH * row : WIDTH * row + WIDTH]
 
-    def stored(self, row: int) -> Array:
+    def value_or_spec(self, row: int) -> Array:
         """The value of a row: a number, an array, or the spec of one."""
         return self.rows[WIDTH * row + VALUES]
 
     def __getitem__(self, row: int) -> Array:  # where the values are read as those of a list are
-        return self.stored(row)
+        return self.value_or_spec(row)
 
     def store(self, row: int, value: Array) -> None:
         """Stores a value for a row: an array that a rule will read, or the spec of an array that no rule reads."""
@@ -79,12 +79,12 @@ class RowTable:
 
     def value(self, row: int) -> Array:
         """The value of a row: a NumPy scalar or array; None when its array was released, or never kept."""
-        found = self.stored(row)
+        found = self.value_or_spec(row)
         return None if type(found) is ArraySpec else found
 
     def shape_dtype(self, row: int) -> tuple[tuple[int, ...], np.dtype]:
         """The shape and the NumPy dtype of a row."""
-        found = self.stored(row)
+        found = self.value_or_spec(row)
         return found.shape, found.dtype
 
     def site_of(self, row: int) -> tuple[CodeType, int] | None:
