@@ -54,7 +54,7 @@ def test_who_watches_a_tape_hears_of_its_rows_and_gradients():
     told, x = [], tf.constant(3.0)
     with tf.GradientTape() as tape:
         tape.watch(x)
-        tape._record.tell(lambda: told.append(len(tape._record)))
+        tape._record.add_listeners(lambda: told.append(len(tape._record)))
         y = x * x
         y = y * x
     assert told

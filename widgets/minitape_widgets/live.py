@@ -44,7 +44,7 @@ def watch(view: Any) -> None:
     view._tape.listeners = [*view._tape.listeners, changed]
     record = view._tape._record
     if record is not None:
-        record.tell(changed)
+        record.add_listeners(changed)
     with _lock:
         _views.add(view)
     wake()

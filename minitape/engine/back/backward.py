@@ -12,7 +12,7 @@ from ..recording.record import CONTINUOUS
 from ..recording.rows import REALS
 from ..recording.state import state
 from ..tensor.tensor import EagerTensor, Tensor, from_array
-from .endpoints import ONE, as_target, first_adjoint, rows_of
+from .endpoints import ONE, adjoint_as_target, first_adjoint, rows_of
 from .marks import differentiable
 from .reach import reachable_rows
 from .recorded import record_sweep
@@ -72,7 +72,7 @@ def gradients_of(
             continue
         if g is None:
             parts = [g for row in rows if (g := adjoint_of(row)) is not None]
-            g = sum(parts[1:], parts[0]) if parts else as_target(source, targets, output_gradients)
+            g = sum(parts[1:], parts[0]) if parts else adjoint_as_target(source, targets, output_gradients)
         gradients.append(g if g is None or isinstance(g, Tensor) else from_array(g))
     return gradients
 

@@ -150,7 +150,7 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
     return given if recorded else unbroadcast(given.array, tuple(target.shape))
 
 
-def as_target(source: End, targets: list[End], output_gradients: list[Adjoint]) -> Result:
+def adjoint_as_target(source: End, targets: list[End], output_gradients: list[Adjoint]) -> Result:
     """The gradient of a source at whose rows nothing has arrived: None, but where it is itself a target."""
     base = getattr(source, "_base", source)
     parts = [

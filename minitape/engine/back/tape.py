@@ -116,7 +116,7 @@ class GradientTape:
         state.tapes.append(self)
         record.tape_set = object()
         if self.listeners:
-            record.tell(*self.listeners)
+            record.add_listeners(*self.listeners)
         return self
 
     def _leave(self, *error: object) -> None:

@@ -34,7 +34,7 @@ def jacobian(
     tape: GradientTape, target: End, sources: Structure, unconnected: object, parallel: int | None, use_pfor: bool
 ) -> Structure:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
-    _begin(tape, "jacobian", parallel, use_pfor)
+    _begin_jacobian(tape, "jacobian", parallel, use_pfor)
     target = new_tensor(target) if isinstance(target, np.ndarray) else target  # no tape recorded it
     zero, flat, shape = wants_zeros(unconnected), [leaf_of(s) for s in nest.flatten(sources)], tuple(target.shape)
     count = math.prod(shape)
@@ -48,7 +48,7 @@ def jacobian(
             results.append(None if g is None and not zero else _zeros(sizes, source))
         else:
             results.append(TABLE["reshape"](g, shape=sizes))
-    _end(tape, "jacobian", target, flat, found, results)
+    _end_jacobian(tape, "jacobian", target, flat, found, results)
     return nest.pack_sequence_as(sources, results)
 
 
@@ -56,7 +56,7 @@ def batch_jacobian(
     tape: GradientTape, target: End, source: End, unconnected: object, parallel: int | None, use_pfor: bool
 ) -> Result:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
-    _begin(tape, "batch_jacobian", parallel, use_pfor)
+    _begin_jacobian(tape, "batch_jacobian", parallel, use_pfor)
     source = leaf_of(source)
     size, *inner = tuple(target.shape) or (0,)
     if len(target.shape) < 2 or len(source.shape) < 2 or size != source.shape[0]:
@@ -73,11 +73,11 @@ def batch_jacobian(
     else:
         order = (1, 0, *range(2, 2 + len(rest)))
         result = TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=sizes)
-    _end(tape, "batch_jacobian", target, [source], [found], [result])
+    _end_jacobian(tape, "batch_jacobian", target, [source], [found], [result])
     return result
 
 
-def _begin(tape: GradientTape, name: str, parallel: int | None, use_pfor: bool) -> None:
+def _begin_jacobian(tape: GradientTape, name: str, parallel: int | None, use_pfor: bool) -> None:
     if not (use_pfor or tape._persistent or tape._used):
         raise RuntimeError(
             f"GradientTape must be created with persistent=True to compute the {name} with "
@@ -103,17 +103,17 @@ def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np
 
 def _sweep(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
     """The gradients of one sweep of a stack, which no outer tape is to know of."""
-    record, ends = tape._record, [rows_of(tape, s) if s.dtype.differentiable else () for s in sources]
-    starts, wanted = rows_of(tape, target)[-1:], {row for rows in ends for row in rows}
-    if record is None or not (starts and wanted):
+    record, rows_by_source = tape._record, [rows_of(tape, s) if s.dtype.differentiable else () for s in sources]
+    starts, source_rows = rows_of(tape, target)[-1:], {row for rows in rows_by_source for row in rows}
+    if record is None or not (starts and source_rows):
         return [None] * len(sources)
-    reachable = reachable_rows(tape, wanted)
-    wanted = {row for row in wanted if reachable[row]}
-    if not (wanted and reachable[starts[0]] and len(adjoints)):
+    reachable = reachable_rows(tape, source_rows)
+    source_rows = {row for row in source_rows if reachable[row]}
+    if not (source_rows and reachable[starts[0]] and len(adjoints)):
         return [None] * len(sources)
-    sweep = StackedSweep(record, {starts[0]: adjoints}, wanted, reachable)
+    sweep = StackedSweep(record, {starts[0]: adjoints}, source_rows, reachable)
     sweep.run()
-    parts = [[g for row in rows if (g := sweep.adjoint(row)) is not None] for rows in ends]
+    parts = [[g for row in rows if (g := sweep.adjoint(row)) is not None] for rows in rows_by_source]
     return [from_array(sum(gs[1:], gs[0])) if gs else None for gs in parts]
 
 
@@ -187,12 +187,10 @@ _MOVED: dict[str, Function] = {
 }
 
 
-def _end(
+def _end_jacobian(
     tape: GradientTape, call: str, target: End, sources: list[End], found: list[Adjoint], results: list[Result]
 ) -> None:
-    """Leaves behind what ``gradient`` does, and for pictures what the call returned; a very large Jacobian is not kept
-    for them.
-    """
+    """Ends the question as ``gradient`` does, and notes for pictures what the call returned, but no very large one."""
     results = [None if r is None or math.prod(tuple(r.shape)) > MOST else r for r in results]
     tape.last = GradientQuestion([target], sources, [None], [g is None for g in found], call, results)
     tape._end_gradient(stack(most=1))

@@ -74,7 +74,7 @@ class Record(RowTable):
     events: Sequence[Event] = ()
     writers: Sequence[GradientRows] = ()
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
-    listeners: Sequence[Callable[[], object]] = ()  # live pictures, see tell()
+    listeners: Sequence[Callable[[], object]] = ()  # live pictures, see add_listeners()
 
     def __init__(self) -> None:
         self.rows, self.base, self.next, self.segments, self.leaves = [], 0, 0, [], {}  # see RowTable
@@ -248,8 +248,8 @@ class Record(RowTable):
         """The tapes of this recording that are still there, and None for those that are gone."""
         return [member.tape() for member in self.members]
 
-    def tell(self, *listeners: Callable[[], object]) -> None:
-        """These callables are told now, and whenever a block or a gradient has ended."""
+    def add_listeners(self, *listeners: Callable[[], object]) -> None:
+        """Adds callables that are called now, and whenever a block or a gradient has ended."""
         self.listeners = [*dict.fromkeys((*self.listeners, *listeners))]
         self.notify()
 
