@@ -53,7 +53,7 @@ class Graph:
     """
 
     def __init__(self) -> None:
-        hooks.wrap_functions(_wrapped)
+        hooks.wrap_functions(_wrap)
         self.names: dict[str, int] = {}  # how often each was taken
         self.overrides: dict = {}  # type of an operation -> name of a registered gradient
 
@@ -213,7 +213,7 @@ _AT_ONCE = set(
 _PUT_OFF = ("minitape.tf.", "minitape.engine.", "minitape.functions.")  # pictures look for the names of their caller
 
 
-def _wrapped(name: str, value: Any) -> Any:
+def _wrap(name: str, value: Any) -> Any:
     """The object that a namespace offers under a name, once there are graphs."""
     value = in_traces(name, value)
     if name in _AT_ONCE or not inspect.isfunction(value) or not value.__module__.startswith(_PUT_OFF):
@@ -294,17 +294,17 @@ class Run:
         """The values of a structure of calls."""
         with TemporaryAttributes(_open, graph=None), no_tapes(), self.tape:
             for place, value in self.fed.items():
-                self.known[place] = self._watched(convert_to_tensor(value, getattr(place, "dtype", None)))
+                self.known[place] = self._watch(convert_to_tensor(value, getattr(place, "dtype", None)))
             return self._of(fetches)
 
     def _of(self, value: Any) -> Any:
         if isinstance(value, Deferred):
             if value not in self.known:
-                self.known[value] = self._computed(value)
+                self.known[value] = self._compute(value)
             return self.known[value]
         return nest.map_structure(self._of, value) if isinstance(value, (list, tuple, dict)) else value
 
-    def _computed(self, call: Deferred) -> Any:
+    def _compute(self, call: Deferred) -> Any:
         args, kwargs = [self._of(a) for a in call.args], {k: self._of(v) for k, v in call.kwargs.items()}
         if call.function is gradients:
             return gradients_of(self.tape, *args)
@@ -316,9 +316,9 @@ class Run:
             made = {call.type} | {p.op for row in rows if (p := operation_of(record, row)[0]) is not None}
             for kind in call.overrides.keys() & made:
                 found = _with_gradient(call, GRADIENTS[call.overrides[kind]], args, kwargs)
-        return nest.map_structure(self._watched, found)
+        return nest.map_structure(self._watch, found)
 
-    def _watched(self, value: Any) -> Any:
+    def _watch(self, value: Any) -> Any:
         """A tensor that nothing has made on the tape, as one to which gradients may go."""
         record: Any = self.tape._record
         if type(value) is EagerTensor and value.dtype.differentiable and record.find(value) is None:

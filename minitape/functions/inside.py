@@ -16,7 +16,7 @@ def again(recording: Any, inputs: Sequence, saved: Sequence = ()) -> list[EagerT
     kept = dict(zip(recording.gradient.saved, saved, strict=False))
     values: dict = dict(zip((feed.row for feed in recording.feeds), inputs, strict=True))
     values |= {row: new_tensor(kept[row]) for row in recording.own_rows if row in kept}
-    calls, constants = recording.table.needed(recording.fetches, list(values))
+    calls, constants = recording.table.calls_for(recording.fetches, list(values))
     values |= {row: new_tensor(value) for row, value in constants.items() if row not in values}
     for call in calls:
         with TemporaryAttributes(state, fixed_site=recording.table.record.site_of(call.row)):

@@ -46,7 +46,7 @@ class Table:
         """The calls from a row on that run in any case."""
         return [call for row, call in self.calls.items() if row == call.row >= first and call.primitive.stateful]
 
-    def needed(self, fetches: Sequence, feeds: Sequence, effects: Sequence = ()) -> tuple:
+    def calls_for(self, fetches: Sequence, feeds: Sequence, effects: Sequence = ()) -> tuple:
         """The calls, in order, on which rows and effects depend, down to the fed rows; and the constants."""
         seen, stack = set(feeds), [*fetches, *(call.row for call in effects)]
         calls: dict[int, Call] = {}
@@ -109,7 +109,7 @@ class Program:
     def rows(self) -> Rows:
         """The function that computes them, made when it first runs."""
         self.table.grow()
-        calls, constants = self.table.needed(self.fetches, self.feeds, self.effects)
+        calls, constants = self.table.calls_for(self.fetches, self.feeds, self.effects)
         return Rows(self.table, calls, constants, self.fetches, self.feeds, partial(runner, self.table.record))
 
     def ready(self) -> Callable:

@@ -72,7 +72,11 @@ class FunctionRecording:
     def runner(self, noted: bool) -> Callable:
         """The function that computes results for arrays of all feeds; ``noted``: then what the gradient reads."""
         function = (self.gradient.forward if noted else self.program).ready()
-        return function if len(self.varying_rows) == len(self.feeds) else lambda *values: function(*self.varied(values))
+        return (
+            function
+            if len(self.varying_rows) == len(self.feeds)
+            else lambda *values: function(*self.only_varying(values))
+        )
 
     def inputs(self, arguments: Sequence) -> list:
         """A tensor for each feed: arguments, states of variables, and tensors from outside."""
@@ -89,7 +93,7 @@ class FunctionRecording:
         """The results for these arguments."""
         record = state.record
         inputs = self.inputs(arguments)
-        arrays = self.varied([t._value for t in inputs])
+        arrays = self.only_varying([t._value for t in inputs])
         if record is None:
             return self.outputs(inputs, self.program.run(arrays))
         taped = any((row := record.find(t)) is not None and row not in record.untracked for t in inputs)
@@ -99,7 +103,7 @@ class FunctionRecording:
             finish(FUNCTION, tuple(inputs), {"recording": self, "saved": found[len(self.fetches) :]}, tuple(outputs))
         return outputs
 
-    def varied(self, values: Sequence) -> Sequence:
+    def only_varying(self, values: Sequence) -> Sequence:
         """Of a value for each feed those of the feeds that vary."""
         if len(values) == len(self.varying_rows):
             return values
@@ -148,7 +152,7 @@ class Gradient:
         table.grow()
         rows = [row for row in self.parts if row is not None]
         starts = [t._row for t in ones]
-        calls, _ = table.needed(rows, [*starts, *(feed.row for feed in feeds)])
+        calls, _ = table.calls_for(rows, [*starts, *(feed.row for feed in feeds)])
         read = {*rows, *(row for call in calls if call.row >= border for row in call.inputs)}
         kept = {row for row in read if row < border and row not in table.folded} - {feed.row for feed in feeds}
         self.saved = sorted(kept | set(recording.own_rows))
@@ -157,7 +161,7 @@ class Gradient:
         self.backward = Program(table, rows, [*recording.varying_rows, *self.saved, *starts], effects)
         # of the inputs, of what each run has of its own, and of the adjoints: the gradient
         given = [
-            *(feed._replace(variable=None, captured=None) for feed in feeds),
+            *(feed._replace(variable=None, captured_ref=None) for feed in feeds),
             *map(Feed, (*recording.own_rows, *starts)),
         ]
         self.pure = FunctionRecording(table, given, rows, (), effects)
@@ -172,7 +176,7 @@ class Gradient:
             found: Any = self.pure.call([x if isinstance(x, Tensor) else new_tensor(x) for x in given])
         else:
             try:
-                found = self.backward.run([*self.recording.varied(inputs), *saved, *gs])
+                found = self.backward.run([*self.recording.only_varying(inputs), *saved, *gs])
             except OtherWay:
                 self.recording.trace.raise_refusal("sizes in its gradient")
         values = iter(found)

@@ -246,7 +246,7 @@ def python_row(function: Callable, func: Callable, inp: Any, Tout: Any, *_: Any,
         tensors = [*map(from_array, arrays)]
         with no_tapes(), ExitStack() as blocks:
             for (variable, _), now in zip(changed, tensors[count:], strict=True):
-                blocks.enter_context(TemporaryAttributes(variable, _state=now, _seen=None))
+                blocks.enter_context(TemporaryAttributes(variable, _state=now, _tape_set=None))
             call = run_python(func if differentiate else on_arrays, tensors[:count], dtypes, differentiate)
         row.ran = ref(call)  # type: ignore[attr-defined]
         return [*(o._value for o in call.outputs), call]

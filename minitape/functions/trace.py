@@ -62,7 +62,7 @@ class Leaked(ArraySpec, NDArrayOperatorsMixin):
     __array__ = __array_ufunc__ = __array_function__ = refuse
     __getattr__ = refuse
 
-    def restored(self) -> Any:
+    def restore(self) -> Any:
         """A value of this shape for the time in which a gradient is recorded: zeros, or what never changes."""
         return array_spec(self.shape, self.dtype).zeros[()] if self.value is None else self.value
 
@@ -122,7 +122,7 @@ class FirstRun:
         outside = [feed.captured_ref() for feed in self.feeds.values() if feed.captured_ref is not None and feed.varies]
         leaked = [(t, t._value) for t in (*self._alive(), *outside) if type(t._value) is Leaked]
         for tensor, value in leaked:
-            tensor._value = value.restored()
+            tensor._value = value.restore()
         with ThreadContext(record=self.record, tapes=[], fixed_site=None):
             try:
                 yield

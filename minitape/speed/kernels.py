@@ -20,11 +20,11 @@ _failed: list[Exception] = []  # why numba compiles nothing in this process
 
 def available() -> bool:
     """True when numba is installed, is not switched off, and has not failed."""
-    return loaded() or (not _failed and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and _installed())
+    return loaded() or (not _failed and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and _has_numba())
 
 
 @cache
-def _installed() -> bool:
+def _has_numba() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 

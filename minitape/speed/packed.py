@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.recording.block import leave_ended
 from ..engine.recording.rows import CHUNK, REALS, WIDTH
-from ..engine.recording.state import appended
+from ..engine.recording.state import append_item
 from ..engine.table.primitives.elementwise import FIRST_CODE
 
 ARRAY_ROW = 256  # added to the op of packed elementwise rows whose values are no numbers: kernels hand them over
@@ -50,7 +50,7 @@ def Record(plain: Any) -> Any:
             else:
                 arrays = [type(value) not in REALS for value in values]
                 block[arrays & (block[:, 0] >= FIRST_CODE), 0] += ARRAY_ROW
-            self.blocks = appended(self.blocks, (self.base, block, values, calls))
+            self.blocks = append_item(self.blocks, (self.base, block, values, calls))
             self.rows.clear()  # in this order, so that a picture that reads from another thread sees no row twice
             self.base += len(block)
             self.full = self.next + CHUNK

@@ -169,12 +169,12 @@ class Writer:
 
     def _write_run(self, calls: Sequence[Call], function: Any, inputs: list[int], outputs: list[int]) -> None:
         """Writes the call of a function that computes several rows."""
-        name, arguments = self._named(function), ", ".join(f"v{r}" for r in inputs)
+        name, arguments = self._take_name(function), ", ".join(f"v{r}" for r in inputs)
         results = "".join(f"v{r}, " for r in outputs)
         self.lines.append(f"    {results + '= ' if results else ''}{name}({arguments})\n")
         self._drop(inputs, calls)
 
-    def _named(self, function: Any) -> str:
+    def _take_name(self, function: Any) -> str:
         """The name of a run's function in the program."""
         name, self.written = f"k{self.written}", self.written + 1
         self.scope[name] = function
@@ -197,7 +197,7 @@ class Writer:
         function = rolled(block, len(leaves), real)
         if function is None:
             return False
-        name = self._named(function)
+        name = self._take_name(function)
         self.scope[f"values_{name}"] = values
         self.lines.append(f"    w = values_{name}.copy()\n")
         self.lines += [f"    w[{place[row]}] = v{row}\n" for row in leaves if row not in self.constants]

@@ -272,10 +272,10 @@ def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "un
     count = x.shape[axis]
     if num not in (None, count):
         raise invalid(f"num must be the size of axis {axis}, which is {count}, got {num}")
-    return _listed(call("unstack", x, axis=axis)) if count else []
+    return _as_list(call("unstack", x, axis=axis)) if count else []
 
 
-def _listed(parts: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
+def _as_list(parts: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
     """The parts that an operation gives, of which there may be one."""
     return list(parts) if isinstance(parts, tuple) else [parts]
 
@@ -310,7 +310,7 @@ def split(
         if sizes.count(-1) > 1 or min(sizes, default=0) < -1 or rest < 0 or (rest and -1 not in sizes):
             raise invalid(f"The sizes {list(sizes)} do not add up to the {total} elements along axis {place}")
         sizes = tuple(rest if n == -1 else n for n in sizes)
-    return _listed(call("split", x, sizes=sizes, axis=place))
+    return _as_list(call("split", x, sizes=sizes, axis=place))
 
 
 # -- made larger -----------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: Name = None
     >>> tf.zeros([2]).numpy(), tf.zeros([1], tf.int32).numpy()
     (array([0., 0.], dtype=float32), array([0], dtype=int32))
     """
-    return new_tensor(_filled(sizes_of(shape), dtypes.as_dtype(dtype), 0))
+    return new_tensor(_fill(sizes_of(shape), dtypes.as_dtype(dtype), 0))
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: Name = None) -> Tensor:
@@ -45,10 +45,10 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: Name = None)
     dtype = dtypes.as_dtype(dtype)
     if dtype.kind == "s":
         raise TypeError("tf.ones makes numbers or bools, no strings")
-    return new_tensor(_filled(sizes_of(shape), dtype, 1))
+    return new_tensor(_fill(sizes_of(shape), dtype, 1))
 
 
-def _filled(sizes: tuple[int, ...], dtype: dtypes.DType, number: int) -> Array:
+def _fill(sizes: tuple[int, ...], dtype: dtypes.DType, number: int) -> Array:
     if dtype.kind == "s":
         return np.full(sizes, b"", object)
     return (np.ones if number else np.zeros)(sizes, dtype.as_numpy_dtype)

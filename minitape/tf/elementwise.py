@@ -36,7 +36,9 @@ _DOC = """{sentence}, elementwise{broadcast}. {rules}
     """
 
 
-def _named(function: Function, primitive: Primitive, name: str, sentence: str, example: str, pair: bool) -> Function:
+def _with_name(
+    function: Function, primitive: Primitive, name: str, sentence: str, example: str, pair: bool
+) -> Function:
     """The function with a name and a documentation; in its fast form where the primitive is a formula."""
     if primitive.code:
         function = fast.function(function, primitive, name, signature="x, y, name=None" if pair else "x, name=None")
@@ -65,7 +67,7 @@ def _unary(name: str, sentence: str, example: str, kinds: str = "fc", primitive:
             check_kind(called, x, kinds)
         return apply(kernel, (x,), {}, _getframe(1))
 
-    return _named(function, kernel, name, sentence, example, False)
+    return _with_name(function, kernel, name, sentence, example, False)
 
 
 def _binary(
@@ -80,7 +82,7 @@ def _binary(
             check_kind(called, x, kinds)
         return binary(kernel, x, y)
 
-    return _named(function, kernel, name, sentence, example, True)
+    return _with_name(function, kernel, name, sentence, example, True)
 
 
 acos = _unary("acos", "The inverse cosine, in radians", "1.0 -> 0.0")

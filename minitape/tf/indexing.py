@@ -126,7 +126,7 @@ def spec_of(shape: TensorShape, key: Index) -> tuple[Index, ...]:
             spec += [slice(None)] * (len(sizes) - taken)
             axis += len(sizes) - taken
         else:
-            spec.append(_checked(e, axis, sizes[axis]))
+            spec.append(_check_entry(e, axis, sizes[axis]))
             axis += 1
     return tuple(spec)
 
@@ -155,7 +155,7 @@ def _number(index: Index) -> int:
     return int(index.array)
 
 
-def _checked(entry: Object, axis: int, size: int) -> Index:
+def _check_entry(entry: Object, axis: int, size: int) -> Index:
     """An integer that is there, counted from the front; a slice as it is."""
     if isinstance(entry, slice):
         if entry.step == 0:

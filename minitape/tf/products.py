@@ -32,12 +32,12 @@ def _at_once(general: Same) -> Same:
     primitive = TABLE["matmul"]
 
     @functools.wraps(general)
-    def fitted(a: Value, b: Value, *flags: bool, **options: bool) -> Tensor:
+    def matmul_if_fit(a: Value, b: Value, *flags: bool, **options: bool) -> Tensor:
         if not flags and not options and fit_matrices(a, b):
             return apply(primitive, (a, b), {}, _getframe(1))
         return general(a, b, *flags, **options)
 
-    return fitted  # type: ignore[return-value]
+    return matmul_if_fit  # type: ignore[return-value]
 
 
 @_at_once

@@ -51,7 +51,7 @@ def normal(
     TensorShape([2, 3])
     """
     numbers = _generator(seed).standard_normal(sizes_of(vector(shape, "shape")))
-    return _shifted(numbers, dtype, stddev, mean)
+    return _shift(numbers, dtype, stddev, mean)
 
 
 def uniform(
@@ -73,7 +73,7 @@ def uniform(
     kind, sizes = as_dtype(dtype), sizes_of(vector(shape, "shape"))
     if not kind.is_integer:
         high, low = tensor_of(1 if maxval is None else maxval, kind), tensor_of(minval, kind)
-        return _shifted(_generator(seed).random(sizes), dtype, high - low, low)
+        return _shift(_generator(seed).random(sizes), dtype, high - low, low)
     if maxval is None:
         raise ValueError(f"tf.random.uniform of {kind.name} takes a maxval")
     low, high = (tensor_of(v, kind).array for v in (minval, maxval))
@@ -82,7 +82,7 @@ def uniform(
     return new_tensor(_generator(seed).integers(low, high, sizes, kind.as_numpy_dtype))
 
 
-def _shifted(numbers: Array, dtype: DTypeLike, scale: Value, shift: Value) -> Tensor:
+def _shift(numbers: Array, dtype: DTypeLike, scale: Value, shift: Value) -> Tensor:
     """Numbers of unit scale with another one, recorded, so that gradients reach scale and shift."""
     kind = as_dtype(dtype)
     if not kind.is_floating:

@@ -180,7 +180,7 @@ def top_k(
     return TopKV2(values, cast_tensor(indices, dtypes.as_dtype(index_type)))
 
 
-def _ordered(values: Value, axis: Value, direction: str) -> TopKV2:
+def _sort(values: Value, axis: Value, direction: str) -> TopKV2:
     """The elements in order along an axis, and their positions."""
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"direction must be 'ASCENDING' or 'DESCENDING', got {direction!r}")
@@ -214,7 +214,7 @@ def sort(values: Value, axis: Value = -1, direction: str = "ASCENDING", name: Na
     >>> print(tf.sort([3, 1, 2]).numpy())
     [1 2 3]
     """
-    return _ordered(values, axis, direction).values
+    return _sort(values, axis, direction).values
 
 
 def argsort(
@@ -228,4 +228,4 @@ def argsort(
     >>> print(tf.argsort([30, 10, 20]).numpy())
     [1 2 0]
     """
-    return _ordered(values, axis, direction).indices
+    return _sort(values, axis, direction).indices

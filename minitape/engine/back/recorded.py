@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..recording.frames import user_frame
 from ..recording.record import GradientRows
 from ..recording.rows import new_tuple
-from ..recording.state import appended, state
+from ..recording.state import append_item, state
 from .sweep import run_sweep
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def record_sweep(
             state.fixed_site = None if frame is None else (frame.f_code, frame.f_lasti)
         member = tape.member if tape._record is outer else None
         writer = new_tuple(GradientRows, (outer.next, member, [*starts], [*sources], [*tape.spans]))
-        outer.writers = appended(outer.writers, writer)
+        outer.writers = append_item(outer.writers, writer)
         if outer.open and state.fixed_site is not None:
             outer.fixed_site = outer.current_site()
         return run_sweep(record, starts, sources, *how)
     finally:
         state.fixed_site, outer.fixed_site = site, fixed
-        outer.writers = appended(outer.writers, new_tuple(GradientRows, (outer.next, before, (), (), ())))
+        outer.writers = append_item(outer.writers, new_tuple(GradientRows, (outer.next, before, (), (), ())))

@@ -23,7 +23,7 @@ from ..recording.frames import OWN_FILES, user_frame
 from ..recording.logs import warn_not_watchable
 from ..recording.record import Member, Record
 from ..recording.rows import FLOATS, new_tuple
-from ..recording.state import appended, state
+from ..recording.state import append_item, state
 from ..tensor.tensor import EagerTensor, Tensor
 from ..tensor.variable import ResourceVariable
 from ..values import nest
@@ -332,7 +332,7 @@ class GradientTape:
             state.memory.gave_none = ref(self)
         if self._persistent:
             if len(self.questions) < QUESTIONS:  # for pictures
-                self.questions = appended(self.questions, question)
+                self.questions = append_item(self.questions, question)
         else:
             self._used = True
             self.notes.append(("gradient", record.next, None, stack))

@@ -19,7 +19,7 @@ from ..back.tape import GradientTape
 from ..hooks import hooks
 from ..recording.block import ThreadContext, block
 from ..recording.rows import LEAF
-from ..recording.state import appended, first_run, state
+from ..recording.state import append_item, first_run, state
 from ..table.primitives import TABLE, Primitive
 from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import finish
@@ -63,7 +63,7 @@ def one_part(name: str) -> Iterator[None]:
         yield
     finally:
         several = sum(record.cell(row)[0] != LEAF for row in range(first, record.next)) > 1
-        record.scopes = appended(record.scopes, (record.next, path)) if several else before
+        record.scopes = append_item(record.scopes, (record.next, path)) if several else before
 
 
 def arrays_of(share: Adjoint) -> Adjoint:

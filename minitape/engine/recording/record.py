@@ -29,7 +29,7 @@ from .evidence import origin_of_row
 from .frames import OWN_FILES, user_frame
 from .row_table import RowTable
 from .rows import CALL, CHUNK, FLOATS, LEAF, Call, Event, Leaf, Subject, new_call, new_tuple
-from .state import appended, state
+from .state import append_item, state
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
@@ -69,7 +69,7 @@ class Record(RowTable):
     blocks: Sequence[Any] = ()  # of rows that are packed, see minitape.speed.packed
     tape_count = 0  # of its tapes that are alive, also those that are used up
     pauses = 0  # blocks of stop_recording() that are open
-    # what few recordings have is made when the first of it comes, see appended()
+    # what few recordings have is made when the first of it comes, see append_item()
     mandatory: Sequence[Call] = ()  # calls of primitives that are mandatory
     events: Sequence[Event] = ()
     writers: Sequence[GradientRows] = ()
@@ -187,7 +187,7 @@ class Record(RowTable):
             call = new_call(Call)  # without its constructor: this runs often
             call.row, call.primitive, call.inputs, call.attrs, call.outputs = row, primitive, rows, attrs, len(tensors)
             if primitive.mandatory:
-                self.mandatory = appended(self.mandatory, call)
+                self.mandatory = append_item(self.mandatory, call)
         if self.large and not constant and state.tapes:
             keep_inputs(self, primitive, rows, inputs)
         for tensor in tensors:
@@ -240,7 +240,7 @@ class Record(RowTable):
         if len(self.events) < EVENTS:
             frame = user_frame(_getframe(1))
             site = None if frame is None else (frame.f_code, frame.f_lasti)
-            self.events = appended(self.events, Event(kind, self.next, subject, site))
+            self.events = append_item(self.events, Event(kind, self.next, subject, site))
 
     # -- its tapes ---------------------------------------------------------------------------------
 

@@ -48,7 +48,7 @@ class State(threading.local):
     def scope(self, path: tuple[str, ...]) -> None:
         self._scope = path
         if self.record is not None:
-            self.record.scopes = appended(self.record.scopes, (self.record.next, path))
+            self.record.scopes = append_item(self.record.scopes, (self.record.next, path))
 
 
 state = State()
@@ -60,7 +60,7 @@ def first_run() -> TracedRun | None:
     return None if record is None else record.trace
 
 
-def appended(items: Sequence[Made], item: Made) -> list[Made]:
+def append_item(items: Sequence[Made], item: Made) -> list[Made]:
     """Appends an item and returns the list. A tuple becomes a list first, so that recordings without items share ()."""
     found = items if type(items) is list else [*items]
     found.append(item)

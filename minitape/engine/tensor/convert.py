@@ -193,9 +193,9 @@ def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
     if not kinds.isdisjoint((list, tuple)):
         raise ValueError(_RAGGED)
     if dtype is None:
-        return _finite(_inferred(leaves, kinds), leaves)
+        return _finite(_infer_dtype(leaves, kinds), leaves)
     if not all(issubclass(k, _FITS[dtype.kind]) and not (dtype.kind == "c" and k is bool) for k in kinds):
-        _inferred(leaves, kinds)  # which refuses what fits no dtype
+        _infer_dtype(leaves, kinds)  # which refuses what fits no dtype
         given = leaves if len(leaves) > 1 else leaves[0]
         raise TypeError(f"Cannot convert {given!r} to EagerTensor of dtype {dtype.kernel_name}")
     if dtype.kind == "s":
@@ -206,7 +206,7 @@ def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
         return _integers(leaves).astype(dtype.as_numpy_dtype)
 
 
-def _inferred(leaves: list[Object], kinds: set[type]) -> np.ndarray:
+def _infer_dtype(leaves: list[Object], kinds: set[type]) -> np.ndarray:
     first = leaves[0]
     if isinstance(first, _TEXT):
         return _strings(leaves)

@@ -44,12 +44,12 @@ def recorded_functions() -> dict[str, Function]:
             )
         if (name := f"reflected_{p.name}") in called:
             functions[name] = fast.function(
-                _exchanged(general), p, "rule", reflected=True, signature=signature, inside=True
+                _swap_operands(general), p, "rule", reflected=True, signature=signature, inside=True
             )
     return functions
 
 
-def _exchanged(function: Function) -> Function:
+def _swap_operands(function: Function) -> Function:
     return lambda a, b: function(b, a)
 
 

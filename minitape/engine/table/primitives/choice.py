@@ -54,12 +54,12 @@ def select_in_rule(condition: Array, x: Array, y: Array) -> Array:
 def complex_rules(primitive: Primitive, rules: Sequence[Rule | None]) -> list[Rule | None]:
     """The rules of a line of the textbook's table for complex numbers: g * conj(f'(z)) of an analytic function f."""
 
-    def conjugated(rule: Rule) -> Rule:
+    def conjugate_values(rule: Rule) -> Rule:
         return lambda g, *values: rule(g, *[v.conj() if hasattr(v, "conj") else TABLE["conj"](v) for v in values])
 
     if primitive.name == "pow":
         rules = (rules[0], _complex_exponent_rule)
-    return [rule and conjugated(rule) for rule in rules]
+    return [rule and conjugate_values(rule) for rule in rules]
 
 
 def _complex_exponent_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
