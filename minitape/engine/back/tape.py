@@ -93,7 +93,8 @@ class GradientTape:
             raise refusals.entered_twice(self)
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
-        if state.tapes:
+        tapes = state.tapes
+        if tapes:
             leave_ended()  # tapes that a recursion without end left open
         frame = _getframe(1)
         if OWN_FILES[frame.f_code.co_filename]:
@@ -113,7 +114,7 @@ class GradientTape:
         self._recording = True  # from here on the block is left, wherever Ctrl-C comes
         if now_open is None:
             state.record, record.open = record, True
-        state.tapes.append(self)
+        tapes.append(self)
         record.tape_set = object()
         if self.listeners:
             record.add_listeners(*self.listeners)
@@ -283,7 +284,8 @@ class GradientTape:
         >>> {name: g.numpy().tolist() for name, g in tape.gradient(y, {"x": x, "w": w}).items()}
         {'x': [6.0, 12.0], 'w': 5.0}
         """
-        if state.tapes:
+        tapes = state.tapes
+        if tapes:
             leave_ended()
         if self._used or self._recording or self._record is None:
             self._begin_gradient()
@@ -301,7 +303,7 @@ class GradientTape:
         except LookupError as error:
             raise hooks.why_refused(error, self, targets, ends)  # noqa: B904 - the same error, with a note
         place = place_of(_getframe(1))
-        note_gradients(gradients, targets, ends, place, bool(state.tapes))
+        note_gradients(gradients, targets, ends, place, bool(tapes))
         nones = [*map(is_, gradients, repeat(None))]
         self.last = new_tuple(GradientQuestion, (targets, ends, adjoints, nones, "gradient", ()))
         if True in nones and self._warns:  # one warning, with its reason, for each
