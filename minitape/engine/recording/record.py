@@ -43,7 +43,7 @@ EVENTS = 10_000  # events kept by one recording
 
 
 class Member(NamedTuple):
-    """A tape of a recording: what it wrote down until it was reset. It stays where the tape is gone."""
+    """A tape of a recording, with its spans and what it watched until it was reset, also where the tape is gone."""
 
     tape: ref[GradientTape]
     spans: list[tuple[int, int]]
@@ -51,7 +51,9 @@ class Member(NamedTuple):
 
 
 class GradientRows(NamedTuple):
-    """The gradient that wrote the rows from ``first`` on: of which member, from which targets to which sources."""
+    """The rows from ``first`` on, which a gradient wrote: of which member, from which targets to which sources. Those
+    without targets are what goes on after such a gradient.
+    """
 
     first: int
     member: int | None
@@ -69,7 +71,7 @@ class Record(RowTable):
     blocks: Sequence[Any] = ()  # of rows that are packed, see minitape.speed.packed
     tape_count = 0  # of its tapes that are alive, also those that are used up
     pauses = 0  # blocks of stop_recording() that are open
-    # what few recordings have is made when the first of it comes, see append_item()
+    # few recordings have these: each is () until the first of it comes, see append_item()
     mandatory: Sequence[Call] = ()  # calls of primitives that are mandatory
     events: Sequence[Event] = ()
     writers: Sequence[GradientRows] = ()
@@ -85,9 +87,8 @@ class Record(RowTable):
         self.frame: FrameType | None = None  # the user's that wrote the last row; None: it is to be looked for
         self.large = self.has_calls = False  # whether there are large arrays, and calls
         self.thread = get_ident()
-        self.tape_set = (
-            object()
-        )  # another object for each set of tapes that record: by it a variable knows that they have met it
+        # another object for each set of tapes that record: by it a variable knows that they have met its state
+        self.tape_set = object()
         self.leaf_rows: dict[int, int] = {}  # id of a leaf tensor -> its row here, also while it knows another one
         # Python numbers that were operands, alone and with a dtype -> their tensors
         self.numbers: dict[float | tuple[float, type], Tensor] = {}
@@ -131,14 +132,14 @@ class Record(RowTable):
         if self.trace is not None:
             return self.trace.enter_from_outside(tensor, site)
         # while tapes of the old recording live, a tensor stays there if it is a result, or if another thread made that
-        # recording: a leaf is found in leaf_of
-        keeps = old is not None and old.tape_count > 0 and (old.thread != self.thread or tensor._row not in old.leaves)
-        if old is not None and not keeps and tensor._origin is None:
+        # recording: a leaf is found in leaf_rows
+        stays = old is not None and old.tape_count > 0 and (old.thread != self.thread or tensor._row not in old.leaves)
+        if old is not None and not stays and tensor._origin is None:
             tensor._origin = origin_of_row(tensor, old)
         if site is None:
             site = self.current_site()
-        owner, version = (None, 0) if variable is None else (ref(variable), variable._version)
-        leaf = new_tuple(Leaf, (ref(tensor), owner, version, None, tensor._origin))
+        variable_ref, version = (None, 0) if variable is None else (ref(variable), variable._version)
+        leaf = new_tuple(Leaf, (ref(tensor), variable_ref, version, None, tensor._origin))
         self.kinds.add(type(value := tensor._value))
         row = self.next
         self.rows += (LEAF, 0, 0, None, site, value)
@@ -146,7 +147,7 @@ class Record(RowTable):
         self.leaves[row], self.leaf_rows[id(tensor)] = leaf, row
         self.untracked.add(row)
         # threads change at calls, of which there is none here: only one of two takes the tensor
-        if tensor._record is old and not keeps:
+        if tensor._record is old and not stays:
             tensor._record, tensor._row = self, row
         return row
 
