@@ -354,3 +354,12 @@ def test_of_two_cuts_the_one_that_is_no_target_is_to_blame():
     why = recording.explain(loss, w)
     assert (why.cause, why.code, why.others) == ("stop_gradient", "value = tensorflow.stop_gradient(2.0 * w)", [])
     assert why.patch == "value = 2.0 * w"
+
+
+def test_a_variable_that_nothing_used_and_whose_gradient_is_none_is_on_the_page():
+    w, spare = tensorflow.Variable(2.0), tensorflow.Variable(3.0)
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            y = w * w
+        assert tape.gradient(y, [w, spare])[1] is None
+    assert [(one.name, one.cause) for one in recording.problems] == [("spare", "independent")]

@@ -9,7 +9,6 @@ import numpy as np
 import tensorflow as tf
 
 from ...explain.caller import asking_frame
-from ...explain.reasons.question import Elements
 from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ...picture.reading import spaces
@@ -96,6 +95,8 @@ def trained(recording: Any) -> dict:
         for key, v in log.tensors.variables.items()
         if is_variable(v) and log.tensors.rows_of(v) and (key in asked or (is_float(v) and (v.trainable or not asked)))
     }
+    given = (thing() for s in recording.sweeps for thing, there in s.gave if not there)
+    refused = {id(one): one for one in given if hasattr(one, "dtype")}
     found, seen = dict[str, Any](), set[int]()
     for name, value in sorted(
         names_here(), key=lambda item: isinstance(item[1], (list, tuple))
@@ -104,7 +105,7 @@ def trained(recording: Any) -> dict:
             continue
         for path, variable in variables_of(value, name):
             key = id(handle_of(variable))
-            if key in read and key not in seen:
+            if key in read | refused and key not in seen:
                 seen.add(key)
                 found[path] = variable
     for key, variable in read.items():
@@ -112,11 +113,10 @@ def trained(recording: Any) -> dict:
             name = name_of(variable) or "variable"
             found[name if name not in found else f"{name} ({len(found)})"] = variable
     names = {id(value): name for name, value in names_here()}
-    refused = (one() for sweep in recording.sweeps for one, there in sweep.gave if not there)
-    return found | {names.get(id(t), fill(TENSOR)): t for t in refused if t is not None and t.dtype.is_floating}
+    return found | {names.get(key, fill(TENSOR)): one for key, one in refused.items() if one.dtype.is_floating}
 
 
-def weights_of(recording: Any, source: Any) -> tuple[Elements, Elements]:
+def weights_of(recording: Any, source: Any) -> tuple:
     """A variable before and after its last step."""
     key = id(handle_of(source))
     if not any(key in step.handles for step in recording.log.optimizer_steps):

@@ -26,7 +26,7 @@ from .words import SAMPLES, TEXT
 # -- errors ----------------------------------------------------------------------------------------
 
 
-def failed(q: Question) -> Finding | None:
+def failed(q: Question) -> Found:
     """A backward pass ended in an error that a place in the program explains."""
     error, site = q.adapter.recording.error or (None, NOWHERE)
     said = str(error)
@@ -63,7 +63,7 @@ def plain_target(q: Question) -> Found:
     return Finding("not_tensor", what=type(q.target).__name__)
 
 
-def not_required(q: Question) -> Finding | None:
+def not_required(q: Question) -> Found:
     """The source requires no gradient, or did not when it was used."""
     log, source = q.adapter.log, q.source
     first = q.rows[q.used[0]] if q.used else None
@@ -101,7 +101,7 @@ def made_at(q: Question, row: RecordedRow) -> Site:
 # -- the way ---------------------------------------------------------------------------------------
 
 
-def broken(q: Question) -> Finding | None:
+def broken(q: Question) -> Found:
     """What breaks the path, in PyTorch's words; a path that leads through a copy of the source is no path of it."""
     found = checks.broken(q)
     for one in [] if found is None else [found, *found.others]:
@@ -230,7 +230,7 @@ def uncalled(q: Question) -> Found:
 # -- .grad -----------------------------------------------------------------------------------------
 
 
-def grad(q: Question) -> Finding | None:
+def grad(q: Question) -> Found:
     """The gradient arrived, and did not become .grad."""
     log, sweep, source = q.adapter.log, q.sweep, q.source
     if sweep is None:
