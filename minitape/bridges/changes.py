@@ -114,6 +114,6 @@ class Block:
     def _leave(self, *_: object) -> None:
         self._watcher.end()
         self._recording.close()
-        self._entered, self._held = False, None
+        self._entered, self._exit_ref = False, None
 
     __exit__: Leaving = InterruptSafeExit(_leave, lambda block: block._entered)

@@ -18,8 +18,8 @@ through them, line by line. Each folder knows only those before it.
                  ``operation``, ``functions``: how operations run and are recorded; ``operators``, ``other_operators``:
                  ``a + b`` and its like; ``variable``, ``variable_operators``, ``updates``: variables
 ``back/``        ``reach``, ``marks``: which rows depend on a source; ``sweep``: the one loop back over the rows;
-                 ``recorded``: the same, inside another tape; ``backward``, ``endpoints``: targets, sources and the
-                 gradients of one call; ``values``: what a sweep reads; ``tape``, ``tape_methods``, ``refusals``:
+                 ``nested_sweep``: the same, inside another tape; ``backward``, ``endpoints``: targets, sources and the
+                 gradients of one call; ``row_values``: what a sweep reads; ``tape``, ``tape_methods``, ``refusals``:
                  ``tf.GradientTape``, what a tape answers besides gradients, and what it says where it is used wrongly
 ``derivatives/`` ``forward``, ``jacobian``: forward mode, Jacobians; ``custom``, ``pyfunction``: gradients and functions
                  of the user's own

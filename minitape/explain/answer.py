@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph
-from ..engine.back.endpoints import leaf_of
+from ..engine.back.endpoints import gradient_end
 from ..engine.back.tape import GradientTape
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
@@ -39,8 +39,8 @@ def explain(tape: GradientTape, target: Structure, sources: Structure) -> Struct
     """
     flat = nest.flatten(sources)
     try:
-        targets = [leaf_of(t) for t in nest.flatten(target)]
-        asked = [leaf_of(s) for s in flat]
+        targets = [gradient_end(t) for t in nest.flatten(target)]
+        asked = [gradient_end(s) for s in flat]
     except Exception:
         targets, asked = [target], flat
     answers = explain_flat(tape, targets, asked)

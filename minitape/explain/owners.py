@@ -72,7 +72,7 @@ def _owns(kind: type) -> bool:
 
 
 def _plain(value: Object) -> Object:
-    return value._gradient_leaf() if hasattr(value, "_gradient_leaf") else value
+    return value._gradient_end() if hasattr(value, "_gradient_end") else value
 
 
 def variables_of(owner: Object) -> list[ResourceVariable]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import paragraph
-from ..engine.back.endpoints import leaf_of
+from ..engine.back.endpoints import gradient_end
 from ..engine.back.tape import GradientTape
 from ..engine.recording.state import state
 from .answer import explain_flat
@@ -49,7 +49,7 @@ def why_none(error: Exception, variables: Iterable[End] | None = None) -> Except
     What is known is asked of the nearest tape among the callers' variables that gave None.
     """
     with suppress(Exception):  # the error itself is what counts
-        wanted = None if variables is None else [leaf_of(v) for v in variables]
+        wanted = None if variables is None else [gradient_end(v) for v in variables]
         if wanted == []:
             error.add_note(fill(EMPTY))
             return error
@@ -63,7 +63,7 @@ def why_some_none(variables: Iterable[End]) -> str:
     """For a warning that some gradients are None: the reasons, each on a line of its own, or how to ask for them."""
     try:
         return "\n".join(
-            _reasons(_tape_with_none(_outwards(sys._getframe(1)), [leaf_of(v) for v in variables])) or [fill(_ASK)]
+            _reasons(_tape_with_none(_outwards(sys._getframe(1)), [gradient_end(v) for v in variables])) or [fill(_ASK)]
         )
     except Exception:
         return fill(_ASK)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..engine.back.values import unbroadcast
 from ..engine.table.code import compile_text
 from ..engine.table.primitives import TABLE, activation  # noqa: F401, it declares softmax
 from ..engine.table.primitives.elementwise import ARRAY_FORMS, BY_CODE
+from ..engine.table.primitives.reduce import unbroadcast
 from .readable import of_arrays
 from .rows import said_of
 from .values import show_value

@@ -33,7 +33,7 @@ _PASSES = [(False, False)] * FIRST_CODE + [(p.texts[1] != "-", len(p.texts) > 2 
 
 def handle_of(value: Any) -> Any:
     """The variable that is behind one of Keras; any other value itself."""
-    value = value._gradient_leaf() if hasattr(value, "_gradient_leaf") else value
+    value = value._gradient_end() if hasattr(value, "_gradient_end") else value
     return getattr(value, "_base", value)
 
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from ..engine.back.marks import ENDS_HERE
+from ..engine.back.row_values import TensorValues, add_adjoints, match_input, operations, values_of_rows
 from ..engine.back.sweep import Sweep
-from ..engine.back.values import TensorValues, add_adjoints, match_input, operations, unbroadcast, values_of_rows
 from ..engine.recording.rows import CALL, REALS, WIDTH
 from ..engine.table.code import compile_text, define
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS, as_calls
 from ..engine.table.primitives.formula import ARRAY, SCALAR
+from ..engine.table.primitives.reduce import unbroadcast
 from ..engine.tensor.functions import recorded_functions
 from ..engine.tensor.tensor import EagerTensor
 from .long import long_sweep
@@ -27,7 +28,7 @@ from .number_rows import sweep_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..engine.back.values import Cells
+    from ..engine.back.row_values import Cells
     from ..engine.recording.record import Record
     from ..engine.recording.rows import Call
     from ..engine.types import Adjoint, Function, Object
@@ -136,7 +137,7 @@ def _array_sweep(
 
 
 def _cells(record: Record, low: int, high: int) -> Iterable[Cells]:
-    """The rows of :func:`minitape.engine.back.values.operations`, off the list of cells at once."""
+    """The rows of :func:`minitape.engine.back.row_values.operations`, off the list of cells at once."""
     if record.base:
         return operations(record, low, high)
     cells = record.rows[WIDTH * low : WIDTH * (high + 1)]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.habits import no_attribute
-from ..engine.back.endpoints import leaf_of
+from ..engine.back.endpoints import gradient_end
 from ..engine.hooks import hooks
 from ..engine.recording.block import TemporaryAttributes
 from ..engine.recording.evidence import note_creation
@@ -93,7 +93,7 @@ class KerasVariable(TensorOperators):
     def _to_tensor(self, dtype: dtypes.DType | None = None) -> Tensor:
         return self.value._to_tensor(dtype)
 
-    def _gradient_leaf(self) -> ResourceVariable:
+    def _gradient_end(self) -> ResourceVariable:
         return self.value
 
     def _like_gradient(self, gradient: Tensor) -> Tensor:
@@ -415,7 +415,7 @@ class Optimizer:
         self._rates: dict = {}  # of this step, by dtype
         for gradient, variable in pairs:
             if gradient is not None:
-                held = leaf_of(variable)
+                held = gradient_end(variable)
                 held.assign_sub(self._change(convert_to_tensor(gradient), held))
         return self.iterations
 

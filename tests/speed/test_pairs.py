@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import minitape as tf
 from minitape.engine.back import backward
-from minitape.engine.back.values import operations, values_of_rows
+from minitape.engine.back.row_values import operations, values_of_rows
 from minitape.engine.recording.array_spec import ArraySpec
 from minitape.engine.recording.arrays import large_arrays
 from minitape.engine.recording.rows import CALL, LEAF, Call

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.back.values import unbroadcast
 from minitape.engine.recording.arrays import large_arrays
+from minitape.engine.table.primitives.reduce import unbroadcast
 from minitape.picture.stepping import stepper_of
 from minitape_widgets import TapeView
 

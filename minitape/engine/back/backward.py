@@ -14,8 +14,8 @@ from ..recording.state import state
 from ..tensor.tensor import EagerTensor, Tensor, from_array
 from .endpoints import ONE, adjoint_as_target, first_adjoint, rows_of
 from .marks import differentiable
+from .nested_sweep import record_sweep
 from .reach import reachable_rows
-from .recorded import record_sweep
 from .sweep import run_sweep
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from ..hooks import hooks
 from ..recording.state import state
 from ..table.accelerator import full
 from ..table.primitives import TABLE
+from ..table.primitives.reduce import unbroadcast
 from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import check_broadcast
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..tensor.variable import ResourceVariable
 from ..values import nest
 from ..values.invalid import invalid, mismatch
-from .values import unbroadcast
 
 if TYPE_CHECKING:
     from ..types import Adjoint, End, Object, Result, Structure
@@ -73,8 +73,8 @@ def wants_zeros(unconnected_gradients: object) -> bool:
 def output_adjoints(output_gradients: Structure, count: int) -> list[Adjoint]:
     """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
     given = nest.flatten(output_gradients)[:count]
-    made = [g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g) for g in given]  # ValueError for None
-    return [*map(leaf_of, made)] + [None] * (count - len(given))
+    made = [g if hasattr(g, "_gradient_end") else convert_to_tensor(g) for g in given]  # ValueError for None
+    return [*map(gradient_end, made)] + [None] * (count - len(given))
 
 
 def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
@@ -90,17 +90,17 @@ def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
     return found
 
 
-def leaf_of(value: End) -> End:
+def gradient_end(value: End) -> End:
     """The variable inside of a variable of Keras; else ``value``."""
-    return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
+    return value if type(value) is EagerTensor or not hasattr(value, "_gradient_end") else value._gradient_end()
 
 
 def ends_of(structure: Structure) -> tuple[list[End], list[End]]:
     """The values in a structure of targets or sources, and those that carry their gradients: mostly one list."""
     values = nest.flatten(structure)
     for value in values:
-        if type(value) not in END_TYPES and hasattr(value, "_gradient_leaf"):
-            return values, [leaf_of(v) for v in values]
+        if type(value) not in END_TYPES and hasattr(value, "_gradient_end"):
+            return values, [gradient_end(v) for v in values]
     return values, values
 
 

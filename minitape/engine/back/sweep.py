@@ -19,14 +19,14 @@ from ..table.primitives.elementwise import form_of
 from ..tensor.functions import recorded_rules
 from ..tensor.tensor import new_tensor
 from .marks import ENDS_HERE
-from .values import TensorValues, add_adjoints, match_input, operations, values_of_rows
+from .row_values import TensorValues, add_adjoints, match_input, operations, values_of_rows
 
 if TYPE_CHECKING:
     from ..recording.record import Record
     from ..recording.rows import Call
     from ..table.primitives import Primitive, Rules
     from ..types import Adjoint, Function
-    from .values import Cells
+    from .row_values import Cells
 
 
 class Sweep:

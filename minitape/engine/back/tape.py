@@ -71,7 +71,7 @@ class GradientTape:
     _start = 0  # the first row of the open span
     member: int | None = None  # its place among the recording's members
     _gives_gradients = True  # False for an accumulator's, beside which alone no other tape watches
-    _held: Callable[[], object] | None = None  # of its block, see InterruptSafeExit
+    _exit_ref: Callable[[], object] | None = None  # of its block, see InterruptSafeExit
     last: GradientQuestion | None = None  # the last one that was answered
     questions: Sequence[GradientQuestion] = ()  # each of them, where the tape gives several gradients
     listeners: Sequence[Callable[[], object]] = ()  # live pictures of this tape, told by the recording
@@ -144,7 +144,7 @@ class GradientTape:
             if record.listeners:
                 record.notify()
         if error:
-            self._held = None
+            self._exit_ref = None
 
     __exit__: Leaving = InterruptSafeExit(_leave, attrgetter("_recording"))
 

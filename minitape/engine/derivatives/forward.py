@@ -76,7 +76,7 @@ class ForwardAccumulator:
 
     def _leave(self, *error: object) -> None:
         self._tape._leave(*error)
-        self._held = None
+        self._exit_ref = None
 
     __exit__: Leaving = InterruptSafeExit(_leave, attrgetter("_tape._recording"))
 
@@ -92,14 +92,14 @@ class ForwardAccumulator:
         """
         zero = wants_zeros(unconnected_gradients)
         values = nest.flatten(primals)
-        given = {id(p): t for p, t in zip(self._primals, self._tangents, strict=True)}
-        rows = [self._tape._rows_of(v)[-1:] if id(v) not in given and v.dtype.differentiable else () for v in values]
+        own = {id(p): t for p, t in zip(self._primals, self._tangents, strict=True)}  # of the primals themselves
+        rows = [self._tape._rows_of(v)[-1:] if id(v) not in own and v.dtype.differentiable else () for v in values]
         with self._as_inside():
-            pushed = self._push({row: v for v, states in zip(values, rows, strict=True) for row in states})
-        found = [pushed.get(states[0]) if states else given.get(id(v)) for v, states in zip(values, rows, strict=True)]
+            by_row = self._push({row: v for v, states in zip(values, rows, strict=True) for row in states})
+        tangents = [by_row.get(states[0]) if states else own.get(id(v)) for v, states in zip(values, rows, strict=True)]
         if zero:
-            found = [unconnected_zeros(v) if t is None else t for v, t in zip(values, found, strict=True)]
-        return nest.pack_sequence_as(primals, found)
+            tangents = [unconnected_zeros(v) if t is None else t for v, t in zip(values, tangents, strict=True)]
+        return nest.pack_sequence_as(primals, tangents)
 
     @block
     def _as_inside(self) -> Iterator[None]:
@@ -112,19 +112,19 @@ class ForwardAccumulator:
                     stack.enter_context(tape)
             yield
 
-    def _push(self, asked: dict[int, End]) -> dict[int, Tensor]:
+    def _push(self, targets: dict[int, End]) -> dict[int, Tensor]:
         """The tangents of values, by row; none for one that depends on no primal."""
         tape, record = self._tape, self._tape._record
-        given = zip(self._primals, self._tangents, strict=True)
-        tangents = {row: t for p, t in given for row in tape._rows_of(p)}
-        if not (asked and tangents) or record is None:
+        pairs = zip(self._primals, self._tangents, strict=True)
+        tangents = {row: t for p, t in pairs for row in tape._rows_of(p)}
+        if not (targets and tangents) or record is None:
             return {}
         reachable = reachable_rows(tape, set(tangents))
         for row in tangents:
             reachable[row] = ENDS_HERE if reachable[row] else 0  # nothing comes from further back
-        asked = {row: value for row, value in asked.items() if reachable[row]}
+        targets = {row: value for row, value in targets.items() if reachable[row]}
         with GradientTape(watch_accessed_variables=False) as inner:
-            adjoints = {row: zeros_of(value) for row, value in asked.items()}
+            adjoints = {row: zeros_of(value) for row, value in targets.items()}
             inner.watch([*adjoints.values()])
             sweep = Sweep(record, adjoints, set(tangents), reachable, recorded=True)
             sweep.run()

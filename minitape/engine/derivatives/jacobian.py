@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..back.backward import gradients_of
-from ..back.endpoints import GradientQuestion, leaf_of, rows_of, wants_zeros
+from ..back.endpoints import GradientQuestion, gradient_end, rows_of, wants_zeros
 from ..back.reach import reachable_rows
 from ..back.sweep import Sweep
-from ..back.values import unbroadcast
 from ..recording.array_spec import ArraySpec
 from ..recording.evidence import stack
 from ..recording.rows import Call
 from ..recording.state import first_run, state
 from ..table.primitives import TABLE
+from ..table.primitives.reduce import unbroadcast
 from ..tensor.tensor import from_array, new_tensor
 from ..values import nest
 
@@ -36,7 +36,7 @@ def jacobian(
     """The derivative of each element of ``target`` with respect to each element of the sources."""
     _begin_jacobian(tape, "jacobian", parallel, use_pfor)
     target = new_tensor(target) if isinstance(target, np.ndarray) else target  # no tape recorded it
-    zero, flat, shape = wants_zeros(unconnected), [leaf_of(s) for s in nest.flatten(sources)], tuple(target.shape)
+    zero, flat, shape = wants_zeros(unconnected), [gradient_end(s) for s in nest.flatten(sources)], tuple(target.shape)
     count = math.prod(shape)
     turns = count or 1  # one shows what has a path to a target without elements
     rows: np.ndarray = np.eye(turns, dtype=_kind(target))[:, :count].reshape(turns, *shape)
@@ -57,7 +57,7 @@ def batch_jacobian(
 ) -> Result:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
     _begin_jacobian(tape, "batch_jacobian", parallel, use_pfor)
-    source = leaf_of(source)
+    source = gradient_end(source)
     size, *inner = tuple(target.shape) or (0,)
     if len(target.shape) < 2 or len(source.shape) < 2 or size != source.shape[0]:
         raise ValueError(

@@ -21,22 +21,22 @@ class InterruptSafeExit(property):
 
     A ``with`` statement looks ``__exit__`` up before it enters, and holds on to what it found until the block is over,
     one way or the other. When it releases that and the block has not been left, it is left then. ``leave`` may
-    therefore be called again where it was interrupted; the last thing that it does is to set ``_held`` to None.
-    ``entered`` says whether there is something to leave.
+    therefore be called again where it was interrupted; the last thing that it does is to set ``_exit_ref`` to None.
+    ``is_entered`` says whether there is something to leave.
     """
 
-    def __init__(self, leave: Function, entered: Callable[[Object], object]) -> None:
+    def __init__(self, leave: Function, is_entered: Callable[[Object], object]) -> None:
         def exit_of(block: Object) -> Function:
-            held = partial(leave, block)  # whose call is no step of Python's
-            if not entered(block):
-                block._held = weakref.ref(held, partial(dropped, block))
-            return held
+            exit_method = partial(leave, block)  # whose call is no step of Python's
+            if not is_entered(block):
+                block._exit_ref = weakref.ref(exit_method, partial(leave_when_dropped, block))
+            return exit_method
 
-        def dropped(block: Object, gone: object) -> None:
-            if entered(block):
+        def leave_when_dropped(block: Object, dropped: object) -> None:
+            if is_entered(block):
                 leave(block, GeneratorExit, GeneratorExit(), None)  # as Python ends a generator early
-            elif block._held is gone:  # a lookup that was not a with statement's
-                block._held = None
+            elif block._exit_ref is dropped:  # a lookup that was not a with statement's
+                block._exit_ref = None
 
         super().__init__(exit_of)
         self._leave = leave
@@ -49,7 +49,7 @@ class InterruptSafeExit(property):
 def leave_ended() -> None:
     """Leaves the tapes whose block has ended without that: after a recursion without end Python has no frame for it."""
     for tape in [*state.tapes]:
-        if tape._held is not None and tape._held() is None:
+        if tape._exit_ref is not None and tape._exit_ref() is None:
             tape._leave(None, None, None)
 
 
@@ -84,7 +84,7 @@ class TemporaryAttributes:
 
     def _leave(self, *error: object) -> None:
         self._restore()
-        self._before, self._held = {}, None
+        self._before, self._exit_ref = {}, None
 
     __exit__: Leaving = InterruptSafeExit(_leave, lambda block: block._before)
 
@@ -151,7 +151,7 @@ class _Block:
 
     def _leave(self, *error: Object) -> bool | None:
         handled = self._inner.__exit__(*error)
-        self._held = None
+        self._exit_ref = None
         return handled
 
     __exit__: Leaving = InterruptSafeExit(_leave, lambda block: block._steps.gi_suspended)

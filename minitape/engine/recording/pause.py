@@ -43,6 +43,6 @@ class Pause:
             record.tape_set = object()
             record.pauses, tape._paused = record.pauses - 1, False
             record.note("resume", tape)
-        self._held = None
+        self._exit_ref = None
 
     __exit__: Leaving = InterruptSafeExit(_leave, lambda pause: pause._tape._paused)

@@ -14,7 +14,7 @@ from . import TABLE, declare
 from .numerics import lowest
 
 if TYPE_CHECKING:
-    from ...types import Array, Function, Sizes
+    from ...types import Adjoint, Array, Function, Sizes
     from ...values.dtypes import DType
 
 Axes = tuple[int, ...] | None
@@ -126,10 +126,24 @@ for _name, _kernel, _label, _forward, _rule, _keep in (
             missing="none" if _rule else "unregistered")  # fmt: skip
 
 
-def _unbroadcast(g: Array, shape: Sizes) -> Array:
-    from ...back.values import unbroadcast
+def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
+    """Sums an adjoint over the axes along which an input of ``shape`` was broadcast.
 
-    return unbroadcast(g, shape)
+    >>> unbroadcast(np.ones((2, 3)), (3,))
+    array([2., 2., 2.])
+    >>> unbroadcast(np.ones((2, 3)), (2, 1))
+    array([[3.],
+           [3.]])
+    """
+    is_array = isinstance(g, (np.ndarray, np.generic))  # else a tensor
+    have = g.shape if is_array else g._dims
+    extra = len(have) - len(shape)
+    axes = tuple([at for at, n in enumerate(have) if at < extra or (n != 1 and shape[at - extra] == 1)])
+    if axes:
+        g = np.add.reduce(g, axes, g.dtype) if is_array else TABLE["reduce_sum"](g, axis=axes, keepdims=False)
+    if (g.shape if is_array else g._dims) != shape:
+        g = TABLE["reshape" if math.prod(g.shape) == math.prod(shape) else "broadcast_to"](g, shape=shape)
+    return g
 
 
 COPIED = 4096  # elements of a result up to which values are written out rather than broadcast
@@ -149,7 +163,7 @@ def _broadcast_to(x: Array, *, shape: Sizes) -> Array:
 declare(
     "broadcast_to",
     _broadcast_to,
-    [lambda g, z, x, *, shape: _unbroadcast(g, tuple(x.shape))],
+    [lambda g, z, x, *, shape: unbroadcast(g, tuple(x.shape))],
     op="BroadcastTo",
     keep="",
 )

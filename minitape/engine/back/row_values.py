@@ -1,8 +1,7 @@
-"""The values of rows as a sweep reads them, and adjoints in the shape of the values that they belong to."""
+"""The values of rows as a sweep reads them, and the shares and sums that it adds up beside them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,14 +11,14 @@ import numpy as np
 from ..recording.array_spec import ArraySpec
 from ..recording.rows import CHUNK, VALUES
 from ..table.accelerator import fast
-from ..table.primitives import TABLE
 from ..table.primitives.elementwise import LARGE
+from ..table.primitives.reduce import unbroadcast
 from ..tensor.tensor import EagerTensor
 
 if TYPE_CHECKING:
     from ..recording.record import Record
     from ..tensor.tensor import Tensor
-    from ..types import Adjoint, RowValues, Sizes
+    from ..types import Adjoint, RowValues
 
 
 # of a row: its number, op, a, b and call (None for an elementwise operation: who reads it has looked at op)
@@ -56,26 +55,6 @@ class TensorValues(dict[int, "Tensor"]):
             tensor._record, tensor._row, tensor._origin = self.record, row, None
         self[row] = tensor
         return tensor
-
-
-def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
-    """Sums an adjoint over the axes along which an input of ``shape`` was broadcast.
-
-    >>> unbroadcast(np.ones((2, 3)), (3,))
-    array([2., 2., 2.])
-    >>> unbroadcast(np.ones((2, 3)), (2, 1))
-    array([[3.],
-           [3.]])
-    """
-    is_array = isinstance(g, (np.ndarray, np.generic))  # else a tensor
-    have = g.shape if is_array else g._dims
-    extra = len(have) - len(shape)
-    axes = tuple([at for at, n in enumerate(have) if at < extra or (n != 1 and shape[at - extra] == 1)])
-    if axes:
-        g = np.add.reduce(g, axes, g.dtype) if is_array else TABLE["reduce_sum"](g, axis=axes, keepdims=False)
-    if (g.shape if is_array else g._dims) != shape:
-        g = TABLE["reshape" if math.prod(g.shape) == math.prod(shape) else "broadcast_to"](g, shape=shape)
-    return g
 
 
 def match_input(share: Adjoint, value: Adjoint) -> Adjoint:
