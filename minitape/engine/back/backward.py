@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from numpy import ndarray
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .tape import GradientTape
 
 NO_ADJOINT: Function = {}.get  # what a sweep returns that starts nowhere: no row has one
-_WATCHED = attrgetter("watched")  # of a member of a recording
+_WATCHED = itemgetter(2)  # of a member of a recording
 
 
 def gradients_of(

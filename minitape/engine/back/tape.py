@@ -21,7 +21,7 @@ from ..recording.block import InterruptSafeExit, leave_ended
 from ..recording.evidence import NOTES, clock, note_gradients, place_of, weak_ref
 from ..recording.frames import OWN_FILES, user_frame
 from ..recording.logs import warn_not_watchable
-from ..recording.record import Member, Record
+from ..recording.record import Record
 from ..recording.rows import FLOATS, new_tuple
 from ..recording.state import append_item, state
 from ..tensor.tensor import EagerTensor, Tensor
@@ -107,7 +107,7 @@ class GradientTape:
         elif now_open is not None and record is not now_open:
             raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
         if self.member is None:
-            record.members.append(new_tuple(Member, (ref(self), self.spans, self.watched)))
+            record.members.append((ref(self), self.spans, self.watched))
             self.member = len(record.members) - 1
         self._start = now = record.next
         self.notes.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))

@@ -128,9 +128,10 @@ class ForwardAccumulator:
             inner.watch([*adjoints.values()])
             sweep = Sweep(record, adjoints, set(tangents), reachable, recorded=True)
             sweep.run()
-            ends = {row: g for row in tangents if (g := sweep.adjoint(row)) is not None}
-        found = gradients_of(inner, [*ends.values()], [*adjoints.values()], [tangents[row] for row in ends])
-        return {row: t for row, t in zip(adjoints, found, strict=True) if t is not None}
+            gradients = {row: g for row in tangents if (g := sweep.adjoint(row)) is not None}
+        starts = [tangents[row] for row in gradients]
+        pushed = gradients_of(inner, [*gradients.values()], [*adjoints.values()], starts)
+        return {row: t for row, t in zip(adjoints, pushed, strict=True) if t is not None}
 
 
 def _fit_tangent(primal: End, tangent: Tensor) -> Tensor:
