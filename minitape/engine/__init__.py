@@ -2,7 +2,8 @@
 
 It knows nothing of the packages above. A learner reads ``back/tape``, ``recording/record``, ``tensor/operators``,
 ``back/backward``, ``back/reach``, ``back/sweep``, then ``table/primitives``; ``docs/engine.md`` follows one gradient
-through them, line by line. Each folder knows only those before it.
+through them, line by line. Each folder knows only those before it, but for three modules of ``table/primitives``, whose
+rules make tensors or ask for the first run of a function.
 
 ``values/``      ``dtypes``, ``shape``, ``nest``: types of elements, shapes, structures;
                  ``errors``, ``invalid``: exceptions and what they are raised for
