@@ -270,7 +270,7 @@ class FirstRun:
         if old.shape != change.shape and how != "assign":
             raise invalid(f"A tensor of shape {change.shape} cannot change a variable of shape {old.shape}", how)
         new = apply(CHANGES[how], (change,) if how == "assign" else (old, change), {})
-        self.record.note(how, (variable, variable._version, new._row))
+        self.record.note_event(how, (variable, variable._version, new._row))
         self.states[key], self.assigned_variables[key] = new, variable
         self.record.variables[key][1].append(new._row)
         for tape in state.tapes:

@@ -50,6 +50,7 @@ class Sweep:
         self.adjoints = starts.copy()
         # of the last step: (input row, share of the adjoint, sum so far)
         self.edges: list[tuple[int, Adjoint, Adjoint]] = []
+        # the rows to visit: from the last target down to the first source
         self.high = max(starts, default=-1)
         self.low = min(sources, default=self.high + 1)
         values = values_of_rows(record)

@@ -215,7 +215,7 @@ def note_exit(tensor: Tensor, how: str, array: Array = None) -> None:
         note = new_tuple(ValueLeft, (when, how, known, place, None, 0, out))
     else:
         note = new_tuple(ValueLeft, (when, how, known, place, ref(record), record.next, out))
-        record.note(how, record.find(tensor))
+        record.note_event(how, record.find(tensor))
     left.notes.append(note)
     if array is not None:
         left.arrays[id(array)] = note

@@ -27,7 +27,7 @@ class Pause:
         record = tape._record
         record.pauses, tape._paused = record.pauses + 1, True  # so that the recording stays open
         tape._leave()
-        record.note("pause", tape)
+        record.note_event("pause", tape)
 
     def _leave(self, *error: object) -> None:
         tape = self._tape
@@ -42,7 +42,7 @@ class Pause:
                 tape._start, tape._recording = record.next, True
             record.tape_set = object()
             record.pauses, tape._paused = record.pauses - 1, False
-            record.note("resume", tape)
+            record.note_event("resume", tape)
         self._exit_ref = None
 
     __exit__: Leaving = InterruptSafeExit(_leave, lambda pause: pause._tape._paused)

@@ -59,7 +59,7 @@ class Record(RowTable):
     """The table: operations append to it, a sweep reads it backwards."""
 
     trace: TracedRun | None = None  # the first run of a function whose rows these are, see minitape.functions.trace
-    open = True
+    open = True  # whether it is where its thread records
     blocks: Sequence[Any] = ()  # of rows that are packed, see minitape.speed.packed
     tape_count = 0  # of its tapes that are alive, also those that are used up
     pauses = 0  # blocks of stop_recording() that are open
@@ -74,11 +74,11 @@ class Record(RowTable):
         self.rows, self.base, self.next, self.segments, self.leaves = [], 0, 0, [], {}  # see RowTable
         self.full = CHUNK  # the row before which rows are packed
         self.small = SMALL  # elements up to which an array is held, whether a rule reads it or not
-        self.kinds: set[type] = set()  # of values
+        self.kinds: set[type] = set()  # of values: a sweep over numbers takes no others
         self.fixed_site: int | None = None  # state.fixed_site, once its code is in segments
         self.frame: FrameType | None = None  # the user's that wrote the last row; None: it is to be looked for
         self.large = self.has_calls = False  # whether there are large arrays, and calls
-        self.thread = get_ident()
+        self.thread = get_ident()  # that made it
         # another object for each set of tapes that record: by it a variable knows that they have met its state
         self.tape_set = object()
         self.leaf_rows: dict[int, int] = {}  # id of a leaf tensor -> its row here, also while it knows another one
@@ -230,7 +230,7 @@ class Record(RowTable):
             segments.append((self.next, code, fixed))
         return offset
 
-    def note(self, kind: str, subject: Subject = None) -> None:
+    def note_event(self, kind: str, subject: Subject = None) -> None:
         """Writes down an event, with the user's statement."""
         if len(self.events) < EVENTS:
             frame = user_frame(_getframe(1))

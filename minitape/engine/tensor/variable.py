@@ -288,13 +288,13 @@ class ResourceVariable(VariableOperators, TensorOperators):
     def _next_state(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...]) -> None:
         record = state.record
         if record is not None:
-            record.note(how, (self, self._version, record.find(inputs[0])))
+            record.note_event(how, (self, self._version, record.find(inputs[0])))
         self._hold(tensor, origin_of_new(how, inputs, weakref.ref(self), place_of(_getframe(3)), ASSIGNED))
 
     def _take(self, tensor: Tensor, origin: Note) -> None:
         """The state that a traced function gives."""
         if state.record is not None:
-            state.record.note("assign", (self, self._version, None))
+            state.record.note_event("assign", (self, self._version, None))
         self._hold(tensor, origin)
 
     def _hold(self, tensor: Tensor, origin: Note) -> None:
