@@ -99,7 +99,7 @@ class Checkup:
         """The same answer, or what is wrong with a gradient that is there."""
         if answer.kind not in MAY_BE:
             return answer
-        said = [one.explanation(answer.name, self.recording.framework) for one in self.run.suspects(source)]
+        said = [one.explanation(answer.name, self.run.question) for one in self.run.suspects(source)]
         if not said or MAY_BE[answer.kind] not in ("", said[0].cause):
             return answer
         other: Explanation = said[0].with_beside(said[1:])

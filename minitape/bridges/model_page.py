@@ -4,7 +4,6 @@ group.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..explain.caller import where
+from ..explain.page import Page
 from ..explain.reasons.question import Elements
 from ..explain.sentences import between, fill
 from ..explain.words import FROZEN, Explanation
@@ -50,7 +50,7 @@ def _norm(array: np.ndarray) -> float:
         return float(np.linalg.norm(array))
 
 
-class ModelPage(dict[str, Explanation]):
+class ModelPage(Page, dict[str, Explanation]):
     """An explanation for each source of a model, by its name; a page when it is printed.
 
     ``problems`` are those that say something is wrong, the worst first: an empty list is a model that is well.
@@ -94,17 +94,9 @@ class ModelPage(dict[str, Explanation]):
             for name, answer in self.items()
         ]
 
-    def __str__(self) -> str:
-        return "\n\n".join(self._paragraphs()) or fill("The block used no parameters.")
-
-    def _repr_html_(self) -> str:
-        parts = self._parts(Explanation._repr_html_)
-        return "".join(f"<div><b>{html.escape(heading)}</b>{body}</div>" for heading, body in parts)
-
-    def _paragraphs(self) -> Iterator[str]:
-        return (f"{heading}\n{body}" if body else heading for heading, body in self._parts(str))
-
     def _parts(self, show: Any) -> Iterator[tuple[str, str]]:
+        if not self:
+            yield fill("The block used no parameters."), ""
         for names in self.groups():
             first = self[names[0]]
             which = fill("{names} ({n} of {all})", names=joined_names(names), n=len(names), all=len(self))

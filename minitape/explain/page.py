@@ -6,7 +6,7 @@ What ``tape.explain(loss, variables)`` gives for a list, a tuple or a dictionary
 from __future__ import annotations
 
 import html
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .sentences import fill
@@ -32,27 +32,29 @@ def grouped(answers: Iterable[Explanation]) -> list[list[Explanation]]:
     return sorted(found.values(), key=lambda same: (same[0].connected, same[0].cause == "connected"))
 
 
-class _Page:
-    """How several explanations are shown."""
+class Page:
+    """How several explanations are shown: paragraphs, each with a heading."""
 
     def __str__(self) -> str:
-        answers = list(_leaves(self))
-        if not answers:
-            return fill(EMPTY)
-        return "\n\n".join(_paragraph(same, len(answers)) for same in grouped(answers))
+        parts = self._parts(str)
+        return "\n\n".join(f"{heading}\n{body}" if body else heading for heading, body in parts) or fill(EMPTY)
 
     def _repr_html_(self) -> str:
+        parts = self._parts(lambda answer: answer._repr_html_())
+        shown = "".join(f"<div><b>{html.escape(heading)}</b>{body}</div>" for heading, body in parts)
+        return shown or html.escape(str(self))
+
+    def _parts(self, show: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
+        """The headings, and what is below each."""
         answers = list(_leaves(self))
-        groups = grouped(answers)
-        rows = [
-            f"<div><b>{html.escape(_heading(same, len(answers)))}</b>{same[0]._repr_html_()}</div>" for same in groups
-        ]
-        return "".join(rows) or html.escape(str(self))
+        for same in grouped(answers):
+            plain = same[0].cause == "connected" and not same[0].fix and not same[0].others
+            yield _heading(same, len(answers)), "" if plain else show(same[0])
 
 
 # a list, a tuple or a dictionary of explanations as it is, and a page when it is printed
 _PAGES: dict[type, Parts] = {
-    kind: type(f"Explanation{kind.__name__.capitalize()}", (_Page, kind), {}) for kind in (list, tuple, dict)
+    kind: type(f"Explanation{kind.__name__.capitalize()}", (Page, kind), {}) for kind in (list, tuple, dict)
 }
 
 
@@ -78,9 +80,3 @@ def _heading(same: list[Explanation], total: int) -> str:
     which = fill(", ").join(names[:-1]) + (fill(" and ") if names[1:] else "") + names[-1]
     said = "A gradient for {names} ({n} of {all})." if same[0].connected else "No gradient for {names} ({n} of {all})."
     return fill(said, names=which, n=len(same), all=total)
-
-
-def _paragraph(same: list[Explanation], total: int) -> str:
-    first = same[0]
-    plain = first.cause == "connected" and not first.fix and not first.others
-    return _heading(same, total) if plain else f"{_heading(same, total)}\n{first}"

@@ -14,17 +14,16 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "{what}{line} combines the shapes {one} and {two}, which broadcast to {result}: each of the {n} values meets "
         "all {n} of the other side.",
         {
-            "torch": "Give both the same shape: x.squeeze(-1) for the column, or y.unsqueeze(-1) for the row.",
-            "tensorflow": "Give both the same shape: tf.squeeze(x, -1) for the column, or y[:, tf.newaxis] for the "
-            "row.",
-            "jax": "Give both the same shape: x.squeeze(-1) for the column, or y[:, None] for the row.",
+            "torch": "Give both the same shape: {x}.squeeze(-1) for the column, or {y}.unsqueeze(-1) for the row.",
+            "tf": "Give both the same shape: tf.squeeze({x}, -1) for the column, or {y}[:, tf.newaxis] for the row.",
+            "jax": "Give both the same shape: {x}.squeeze(-1) for the column, or {y}[:, None] for the row.",
         },
     ),
     "activation_twice": (
         "{what}{line} applies a {one} itself, and its input is the result of a {one} already{other}.",
         {
             "torch": "Leave out the {one} before the loss: give the loss the logits.",
-            "tensorflow": "Leave out the {one} before the loss, or use a loss with from_logits=False.",
+            "tf": "Leave out the {one} before the loss, or use a loss with from_logits=False.",
             "jax": "Leave out the {one} before the loss: give the loss the logits.",
         },
     ),
@@ -34,14 +33,14 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
             "torch": "Make the optimizer after the whole model is built, and give it all parameters: layers belong in "
             "nn.ModuleList, not in a list; what is added later, in optimizer.add_param_group. What is to stay as it is "
             "needs no gradient: requires_grad_(False).",
-            "tensorflow": "Pass all variables that should be trained to apply_gradients: zip(gradients, "
+            "tf": "Pass all variables that should be trained to apply_gradients: zip(gradients, "
             "model.trainable_variables).",
         },
     ),
     "not_optimized model": (
-        "It has a gradient, but no optimizer holds it, and no module of the block has it as a parameter: layers in a "
-        "plain list or dictionary{line} are not found by model.parameters().",
-        "Write nn.ModuleList([...]) or nn.ModuleDict({{...}}) there.",
+        "It has a gradient, but no optimizer holds it, and no module of the block has it as a parameter: what is in a "
+        "plain list, dictionary or object{line} is not found by model.parameters().",
+        "Write nn.ModuleList([...]) or nn.ModuleDict({{...}}) there; a class with layers should be an nn.Module.",
     ),
     "not_optimized replaced": (
         "It has a gradient, but no optimizer holds it: the module was given it{line} after the optimizer was made.",
@@ -58,7 +57,7 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "{n} backward passes{line} gave it a gradient, and no step of an optimizer used one.",
         {
             "torch": "Write optimizer.step() after backward().",
-            "tensorflow": "Write optimizer.apply_gradients(zip(gradients, variables)) after tape.gradient.",
+            "tf": "Write optimizer.apply_gradients(zip(gradients, variables)) after tape.gradient.",
         },
     ),
     "not_applied cleared": (
@@ -66,7 +65,7 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "Clear gradients before backward(), or after step(): zero_grad(), backward(), step().",
     ),
     "not_applied rate": (
-        "{n} steps of the optimizer{line} changed nothing: its learning rate is 0, or too small for the weights.",
+        "{n} steps of the optimizer changed nothing: the learning rate{line} is 0, or too small for the weights.",
         "Set the learning rate, or look at its schedule.",
     ),
     "accumulated": (
@@ -125,7 +124,7 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "came of it as a constant.",
         {
             "torch": "Keep its graph: torch.autograd.grad(..., create_graph=True).",
-            "tensorflow": "Call gradient of the inner tape inside the block of the outer one.",
+            "tf": "Call gradient of the inner tape inside the block of the outer one.",
         },
     ),
 }
@@ -135,7 +134,7 @@ def words(cause: str, kind: str, framework: str) -> tuple[str, str]:
     """What the run shows, and what fixes it in the words of a framework.
 
     >>> words("broadcast", "", "jax")[1]
-    'Give both the same shape: x.squeeze(-1) for the column, or y[:, None] for the row.'
+    'Give both the same shape: {x}.squeeze(-1) for the column, or {y}[:, None] for the row.'
     """
     message, fix = SUSPECTS[f"{cause} {kind}".strip()]
     return message, fix if isinstance(fix, str) else fix[framework]

@@ -213,10 +213,6 @@ nondifferentiable_op
 TensorFlow has no derivative of {what}{line}. No gradient passes it.
 Fix: No gradient passes it. Compute the target without its result, or define a gradient for it with tf.custom_gradient.
 
-nondifferentiable_op custom
-The gradient function of {code}{line} returns None for what came from {x}.
-Fix: Let it return a gradient for each input of {code}.
-
 nondifferentiable_op step
 {what}{line} goes in steps, and no gradient passes a step.
 Fix: Leave it out while training, or pass the gradient as if it were not there: x + tf.stop_gradient(tf.round(x) - x).

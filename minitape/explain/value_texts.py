@@ -108,6 +108,10 @@ zero_seed
 tape.gradient began with zeros{line}: its output_gradients are zero.
 Fix: Look at what output_gradients was made of. Without it, the gradient is that of the sum of the target.
 
+custom_rule none
+The gradient function of {what}{line} returns None for what came from {x}.
+Fix: Return a gradient for each input of {what} from it.
+
 custom_rule
 The tf.custom_gradient of {what}{line} gives zeros for this input.
 Fix: Look at its grad function: return the upstream gradient times the derivative, or the gradient itself where it

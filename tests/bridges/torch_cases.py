@@ -55,6 +55,22 @@ for row in scores:
     losses.append(row[action].item()) #! #- losses.append(row[action])
 loss = -torch.tensor(losses, requires_grad=True).mean() #- loss = -torch.stack(losses).mean()
 loss.backward()
+#@ both_sides_of_a_term_detached detach
+book, enc = nn.Embedding(5, 3), nn.Linear(4, 3)
+w = book.weight
+z, q = enc(torch.randn(6, 4)), book(torch.arange(5).repeat(2)[:6])
+commit = nn.functional.mse_loss(z, q.detach())
+loss = commit + (q.detach() - z.detach()).pow(2).mean() #! #- loss = commit + (q - z.detach()).pow(2).mean()
+loss.backward()
+#@ drawn_by_the_original_of_a_copy rebound
+import copy
+net = nn.Linear(3, 2)
+w = net.weight
+agent = copy.deepcopy(net) #! #- agent = net
+x = torch.randn(5, 3)
+action = net(x).argmax(-1)
+loss = -agent(x).log_softmax(-1).gather(1, action[:, None]).mean()
+loss.backward()
 #@ data_of_the_output data
 net = nn.Linear(3, 1)
 w = net.weight

@@ -52,8 +52,8 @@ loss.backward()
 #+ opt.step()
 #@ gradient_hook_of_zeros hook
 w = torch.randn(3, requires_grad=True)
-h = w * 2 #!
-h.register_hook(lambda g: g * 0) #-
+h = w * 2
+h.register_hook(lambda g: g * 0) #! #-
 loss = (h ** 2).sum()
 loss.backward()
 #@ custom_function_zeros no_gradient
@@ -112,12 +112,14 @@ loss.backward()
 #@ module_hook_of_zeros hook
 net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 w = net[0].weight
-net[2].register_full_backward_hook(lambda module, given, came: tuple(g * 0 for g in given)) #-
-loss = net(torch.randn(5, 3)).mean() #!
+net[2].register_full_backward_hook(lambda module, given, came: tuple(g * 0 for g in given)) #! #-
+loss = net(torch.randn(5, 3)).mean()
 loss.backward()
 #@ hook_on_the_parameter hook
-w = torch.tensor([1.0, 2.0], requires_grad=True) #!
-w.register_hook(lambda g: g * 0) #-
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+def nothing(g):
+    return g * 0 #! #- return g
+w.register_hook(nothing)
 loss = (w ** 2).sum()
 loss.backward()
 #@ gradient_that_nobody_takes grad_returned

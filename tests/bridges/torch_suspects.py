@@ -45,6 +45,48 @@ x, y = torch.randn(8, 4), torch.randn(8, 1)
 for _ in range(3):
     loss = (net(x) - y).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
+#@ layers_in_a_plain_class not_optimized
+class Block:
+    def __init__(self):
+        self.linear = nn.Linear(4, 4)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()  #!
+        #+ self.linear = self.block.linear
+        self.out = nn.Linear(4, 1)
+    def forward(self, x):
+        return self.out(torch.tanh(self.block.linear(x)))
+net = Net()
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x, y = torch.randn(8, 4), torch.randn(8, 1)
+for _ in range(3):
+    loss = (net(x) - y).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+#@ schedule_that_stays_at_zero not_applied
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda step: step // 10)  #! #- sched = \
+torch.optim.lr_scheduler.LambdaLR(opt, lambda step: 0.9 ** step)
+x = torch.randn(8, 4)
+for _ in range(5):
+    loss = (net(x) - 1).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step(); sched.step()
+#@ cell_of_sigmoids vanishing
+cell, head = nn.Linear(13, 10), nn.Linear(10, 2)
+opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], 0.1)
+x, h = torch.randn(6, 60, 3), torch.zeros(6, 10)  #- x, h = torch.randn(6, 4, 3), torch.zeros(6, 10)
+for t in range(x.shape[1]):
+    h = torch.sigmoid(cell(torch.cat([x[:, t], h], -1)))  #!
+loss = nn.functional.cross_entropy(head(h), torch.randint(0, 2, (6,)))
+opt.zero_grad(); loss.backward(); opt.step()
+#@ tensors_that_are_not_cleared accumulated
+w = torch.zeros(4, requires_grad=True)
+opt = torch.optim.SGD([w], 0.01)
+for _ in range(4):
+    loss = (torch.randn(8, 4) @ w - 1).pow(2).mean()
+    loss.backward()  #- opt.zero_grad(); loss.backward()
+    opt.step()  #!
 #@ forgot_step not_applied
 model = nn.Linear(3, 1)
 opt = torch.optim.SGD(model.parameters(), 0.1)

@@ -46,12 +46,12 @@ def test_the_words_that_programs_read_stay() -> None:
 
 @pytest.mark.usefixtures("chinese")
 def test_what_a_gradient_that_is_there_lacks() -> None:
-    why = explained("y = tf.reduce_sum(x * tf.stop_gradient(x * 2.0))")
+    why = explained("with tape.stop_recording():\n    h = x * 2.0\ny = tf.reduce_sum(x * h)")
     assert (
         str(why).splitlines()[0]
         == "connected: 目标依赖 x，磁带记下了路径。旁边还有一条路径断了，梯度少了沿那条路径传来的部分。"
     )
-    assert "  另外：tf.stop_gradient（" in str(why)
+    assert "  另外：" in str(why)
 
 
 @pytest.mark.usefixtures("chinese")

@@ -121,7 +121,6 @@ def test_not_finite(x: str, body: str, cause: str, said: str, fix: str, fixed: s
     ([0.0, 2.0], "tf.math.log(x)", "tf.math.log(x + 1e-06)"),
     ([0.0, 2.0], "1.0 / x", "1.0 / (x + 1e-06)"),
     ([0.0, 2.0], "tf.where(x > 0, tf.math.log(x), 0.0)", "tf.where(x > 0, tf.math.log(tf.where(x > 0, x, 1.0)), 0.0)"),
-    ([200.0, 0.0], "tf.math.log(tf.nn.softmax(x))[1]", "tf.nn.log_softmax(x)[1]"),
     ([0.0, 2.0], "tf.pow(x, 0.5)", "tf.pow(x + 1e-06, 0.5)"),
     ([0.0, 2.0], "x ** 0.5", "(x + 1e-06) ** 0.5"),
     ([0.0, 0.0], "tf.norm(x, axis=0) * 3.0", "tf.norm(x + 1e-12, axis=0) * 3.0"),

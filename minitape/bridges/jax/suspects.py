@@ -19,7 +19,7 @@ from ...explain.reasons.suspects import (
 from ...explain.reasons.words import left_by
 from ...recording.values import numbers_of
 from ..rows import exits_of
-from .adapter import rows_read
+from .adapter import JaxAdapter, rows_read
 from .origin import JaxOrigin
 
 NAMES = OperationNames(
@@ -47,6 +47,7 @@ def run_of(recording: Any) -> CheckedRun:
         left_by,
         recording.made_up,
         recording=recording,
+        adapter=JaxAdapter(recording),
         checks=(not_applied, cancels),
         rows_of=recording.rows_of,
         operand=operand,

@@ -15,7 +15,7 @@ from ...explain.reasons.words import left_by
 from ...explain.sentences import fill
 from ...recording.rows import BackwardPass
 from ..rows import exits_of
-from .adapter import rows_read
+from .adapter import TensorFlowAdapter, rows_read
 from .model import asked_for
 from .operations import handle_of
 
@@ -33,6 +33,7 @@ def run_of(recording: Any) -> CheckedRun:
         left_by,
         recording.made_up,
         recording=recording,
+        adapter=TensorFlowAdapter(recording, None, None),
         checks=(of_optimizers,),
         key=lambda source: id(handle_of(source)),
         rows_of=recording.rows_of,

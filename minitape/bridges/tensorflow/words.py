@@ -72,10 +72,6 @@ TEXT: Texts = {
         "its own inside.",
         "Ask again with record(open_functions=True): it runs the function line by line, and shows which one it is.",
     ),
-    "custom_rule none": (
-        "The tf.custom_gradient of {what}{line} gives None for this input.",
-        "Return a gradient for this input from its grad function, in the order of the arguments.",
-    ),
     "nondifferentiable steps": (
         "{what}{line} is constant in steps: TensorFlow has no derivative for it.",
         "Leave it out while training, or pass the gradient as if it were not there: x + "

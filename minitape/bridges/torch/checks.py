@@ -7,7 +7,6 @@ import math
 import re
 from typing import Any
 
-import numpy as np
 import torch
 
 from ...explain.reasons import checks, text, words, zero_nan
@@ -31,16 +30,12 @@ def failed(q: Question) -> Found:
     error, site = q.adapter.recording.error or (None, NOWHERE)
     said = str(error)
     if "modified by an inplace operation" in said:
-        node = re.search(r"output \d+ of (\w+), is at version", said)
-        changed = [pair for pair in q.adapter.log.changes if not q.behind.isdisjoint(pair)]
-        named = [
-            after
-            for before, after in changed
-            if node and plain_node(node[1]) in [plain_node(q.rows[row].extra.node) for row in (before, after)]
-        ]
+        changed = [after for before, after in q.adapter.log.changes if not q.behind.isdisjoint((before, after))]
+        node = plain_node("".join(re.findall(r"output \d+ of (\w+), is at version", said)))
+        named = [row for row in changed if plain_node(q.rows[row].extra.node) == node]
         assigned = [event["line"] for event in q.adapter.recording.events if event["kind"] == "assign"]
         if named or (changed and not assigned):
-            return at_row(q, "in_place", [*(after for _, after in changed), *named][-1])
+            return at_row(q, "in_place", [*changed, *named][-1])
         return Finding("in_place", (q.rows[q.ends[0]].site[0], assigned[-1]) if assigned else NOWHERE, kind="parameter")
     if "leaf Variable" in said:
         return Finding("in_place", site, what=fill("The assignment"), kind="leaf")
@@ -83,8 +78,11 @@ def not_required(q: Question) -> Found:
             for s in text.statements(first.site[0])
             if not hasattr(s.node, "body") and re.search(r"requires_grad(_\(| = )False", ast.unparse(s.node))
         ]
-        site = frozen[0].site if len(frozen) == 1 and isinstance(source, torch.nn.Parameter) else made_at(q, first)
+        site = frozen[0].site if len(frozen) == 1 and isinstance(source, torch.nn.Parameter) else first.site
     return Finding("requires_grad", site, None if first is None else first.row)
+
+
+GIVES = ("register_buffer", "register_parameter")  # a module a tensor, by its name
 
 
 def made_at(q: Question, row: RecordedRow) -> Site:
@@ -95,7 +93,8 @@ def made_at(q: Question, row: RecordedRow) -> Site:
     part, element = name.rpartition(".")[2], name.partition("[")[0] if name.endswith("]") else name
     earlier = [s for s in text.statements(use.file) if s is not use and s.order < use.order]
     made = [s for bound in (f"self.{part}", element, name) for s in earlier if bound in s.binds]
-    return made[-1].site if made else row.site
+    given = [s for s in earlier if s.call_of(*GIVES) and repr(part) in ast.unparse(s.node)]
+    return [row.site, *(s.site for s in given + made)][-1]
 
 
 # -- the way ---------------------------------------------------------------------------------------
@@ -104,12 +103,13 @@ def made_at(q: Question, row: RecordedRow) -> Site:
 def broken(q: Question) -> Found:
     """What breaks the path, in PyTorch's words; a path that leads through a copy of the source is no path of it."""
     found = checks.broken(q)
-    for one in [] if found is None else [found, *found.others]:
-        in_torch(q, one)
     if found is None:
         return None
+    for one in (found, *found.others):
+        in_torch(q, one)
+    chosen = found.row is not None and q.rows[found.row].dtype.startswith(checks.WHOLE)  # as an action that is drawn
     through_leaf = any(q.rows[row].kind != "operation" for row, _ in q.way)
-    return (copied(q) if through_leaf else None) or found
+    return (copied(q) if chosen or through_leaf else None) or found
 
 
 MADE_BY = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}  # what a leaf got its values from
@@ -160,19 +160,14 @@ def outside(q: Question) -> Found:
 
 
 def made_again(q: Question, left: Finding) -> list[Finding]:
-    """The line that makes a tensor of the values that left, which is a break, too; rather one that has them."""
-    rows = [q.rows[e.row] for e in q.exits if e.site == left.site]
-    taken = [row.array for row in rows if row.array is not None and not row.dtype.startswith(checks.WHOLE)]
-    start, found = text.at(left.site), list[tuple[bool, Finding]]()
-    if not start or left.cause == "branch":
-        return []
-    for row in q.leaves():
+    """The line that makes a tensor of the values that left, which is a break, too."""
+    start = text.at(left.site)
+    for row in q.leaves() if start and left.cause != "branch" else ():
         at = text.at(row.site)
         call = None if at is start else at.call_of("tensor", "from_numpy", "FloatTensor")
         if call is not None and at in text.flow(start, [row.site[0]]):
-            has = row.array is not None and any(np.isin(row.array, one).any() for one in taken)
-            found.append((not has, Finding("copied", row.site, row.row, text.last_name(call.func))))
-    return [min(found, key=lambda one: one[0])[1]] if found else []
+            return [Finding("copied", row.site, row.row, text.last_name(call.func))]
+    return []
 
 
 # -- another object --------------------------------------------------------------------------------
@@ -247,7 +242,7 @@ def grad(q: Question) -> Found:
     if asked == "grad" and source.is_leaf and source.grad is None and dropped:
         return Finding("grad_returned", sweep.site)
     if not source.is_leaf and not source.retains_grad and asked != "grad":
-        return Finding("non_leaf", made_at(q, q.rows[row]), row)
+        return at_row(q, "non_leaf", row)
     if source.is_leaf and source.grad is None:
         site, after = log.clearings.get(source, (NOWHERE, -1))
         if after > when:
@@ -269,6 +264,17 @@ def nan(q: Question) -> Finding | None:
     return first_nan(q, read)
 
 
+def hook_at(file: str | None) -> Site:
+    """The line on which the one hook of a program returns."""
+    calls = [call for s in text.statements(file) if (call := s.call_of(*HOOKS))]
+    names = {text.last_name(given) for call in calls for given in call.args}
+    ends = [s.site for s in text.statements(file) if isinstance(s.node, ast.Return) and s.function in names]
+    return [NOWHERE, *((file, call.lineno) for call in calls), *ends][-1] if len(calls) < 2 else NOWHERE
+
+
+HOOKS = ("register_hook", "register_full_backward_hook", "register_full_backward_pre_hook")
+
+
 def zero(q: Question) -> Finding | None:
     """What made zeros, with what PyTorch knows of it."""
     found = zero_nan.zero(q)
@@ -276,7 +282,8 @@ def zero(q: Question) -> Finding | None:
         return found
     row = q.rows[found.row]
     if found.cause == "hook" or row.op == "BackwardHookFunction":
-        return at_row(q, "hook", row.row, what=words.path_to(q, row.thing()) or fill("a tensor"))
+        what = words.path_to(q, row.thing()) or fill("a tensor")
+        return at_row(q, "hook", row.row, what=what, site=hook_at(row.site[0]))
     if row.extra.custom:
         return own_rule(q, found.row, "zeros")
     if row.op in SAMPLES or (row.op == "grid_sample" and "nearest" in text_of(row.site)):
@@ -284,6 +291,7 @@ def zero(q: Question) -> Finding | None:
     return found
 
 
+OF_LEAVES = ("requires_grad", "non_leaf", "integer_dtype", "nan_input")
 ALWAYS = (failed, checks.whole_numbers, not_required)
 CHECKS = (failed, plain_target, checks.whole_numbers, not_required, broken, outside, replaced, unused, grad, nan, zero)
 
@@ -296,6 +304,8 @@ def ask(recording: Any, target: Any, source: Any) -> Explanation:
     q.name = words.path_to(q, source) or recording.log.history.name_of(source)
     order = CHECKS if target is not None else (*ALWAYS, plain_target)
     found = next((finding for check in order if (finding := check(q)) is not None), Finding("connected"))
+    if found.row is not None and found.cause in OF_LEAVES and found.site == q.rows[found.row].site:
+        found.site = made_at(q, q.rows[found.row])
     answer = words.explanation(q, found, TEXT)
     answer.connected |= found.kind == "zeros"
     return answer

@@ -10,11 +10,14 @@ import numpy as np
 import torch
 
 from ...explain.caller import asking_frame
+from ...explain.reasons.names import parts_of as parts_in
 from ...explain.reasons.names import reach
 from ...picture.reading import spaces
 from ...recording.sites import NOWHERE
 from ...recording.values import numbers_of
 from .value import array_of
+
+DEEP = 3  # objects in objects that are looked into
 
 
 def parts_of(module: torch.nn.Module) -> dict:
@@ -23,42 +26,45 @@ def parts_of(module: torch.nn.Module) -> dict:
     return {f"{name}.{path}": parameter for path, parameter in module.named_parameters()}
 
 
-def in_lists(recording: Any, module: torch.nn.Module) -> dict:
-    """The parameters in plain lists of a module, which ``module.parameters()`` does not have, with a gradient."""
+def parameters_beside(recording: Any, module: torch.nn.Module) -> dict:
+    """What a module holds and the block used, and ``module.parameters()`` does not have."""
     name = name_of(module) or type(module).__name__
-    own, reached = {id(p) for p in module.parameters()}, {row for sweep in recording.sweeps for row in sweep.adjoints}
-    return {
-        f"{name}.{path}": parameter
-        for _, _, path, parameter in listed(module)
-        if id(parameter) not in own and not reached.isdisjoint(recording.log.leaf_rows(parameter))
-    }
+    own = {id(p) for p in module.parameters()}
+    found = (
+        pair[2:] for pair in held_parameters(module) if id(pair[3]) not in own and recording.log.leaf_rows(pair[3])
+    )
+    return {f"{name}.{path}": parameter for path, parameter in found}
 
 
-def listed(root: torch.nn.Module) -> Iterator[tuple[torch.nn.Module, str, str, torch.Tensor]]:
-    """The parameters in plain lists and dictionaries of a module and its parts: each with the part that has the list,
-    its attribute, and the path to the parameter.
+def held_parameters(root: torch.nn.Module) -> Iterator[tuple[torch.nn.Module, str, str, torch.Tensor]]:
+    """The parameters where PyTorch does not look for them: in plain lists, dictionaries and objects of a module and its
+    parts; each with the part, its attribute, and the path to the parameter.
     """
     for path, owner in root.named_modules():
-        kept = {name: value for name, value in vars(owner).items() if isinstance(value, (list, tuple, dict))}
-        for attribute, value in kept.items():
-            pairs = value.items() if isinstance(value, dict) else enumerate(value)
-            for key, part in () if attribute.startswith("_") else islice(pairs, 1000):
-                at = f"{path}.{attribute}[{key!r}]".lstrip(".")
-                if isinstance(part, torch.nn.Module):
-                    yield from ((owner, attribute, f"{at}.{name}", p) for name, p in part.named_parameters())
-                elif isinstance(part, torch.nn.Parameter):
-                    yield owner, attribute, at, part
+        for attribute, value in [*vars(owner).items()]:
+            found = () if attribute.startswith("_") else islice(_within(value, attribute), 1000)
+            yield from ((owner, attribute, f"{path}.{way}".lstrip("."), tensor) for way, tensor in found)
+
+
+def _within(value: Any, path: str, deep: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
+    """The leaves in a value, each with the path to it; objects are those of classes of the program's own."""
+    if isinstance(value, torch.nn.Parameter):
+        yield path, value
+    elif isinstance(value, torch.nn.Module):
+        yield from ((f"{path}.{name}", p) for name, p in value.named_parameters())
+    for way, part in parts_in(value) if deep < DEEP and not isinstance(value, torch.nn.Module) else ():
+        yield from _within(part, path + way, deep + 1)
 
 
 def trained(recording: Any) -> dict:
     """What the modules that the block called have as parameters, what optimizers stepped over, and other leaves."""
     log, found = recording.log, dict[str, Any]()
     named = [pair for root in log.history.roots() for pair in parts_of(root).items()]
-    stepping = [optimizer for step in log.training.steps if (optimizer := step.optimizer()) is not None]
-    others = [p for optimizer in stepping for group in optimizer.param_groups for p in group["params"]]
-    others += [e.extra.ref() for e in recording.entries if e.kind == "variable"]
+    stepped = {key for event in log.training.events for key in event.rates or ()}
+    leaves = [(e, e.extra.ref()) for e in recording.entries if e.kind != "operation" and e.differentiable]
+    others = [tensor for e, tensor in leaves if e.kind == "variable" or id(tensor) in stepped]
     if not (named or others):
-        others = [e.extra.ref() for e in recording.entries if e.kind == "source" and e.differentiable]
+        others = [tensor for _, tensor in leaves]
     for tensor in others:
         if tensor is not None and log.history.replaced_at(tensor) is NOWHERE:  # else the one in its place tells
             named.append((name_of(tensor) or log.history.name_of(tensor), tensor))

@@ -52,9 +52,9 @@ class TorchRecording(FrameworkRecording):
         return trained(self)
 
     def model_parts(self, model: Any) -> dict | None:
-        from .model import in_lists, parts_of
+        from .model import parameters_beside, parts_of
 
-        return parts_of(model) | in_lists(self, model) if isinstance(model, torch.nn.Module) else None
+        return parts_of(model) | parameters_beside(self, model) if isinstance(model, torch.nn.Module) else None
 
     def suspect_run(self) -> CheckedRun:
         from .suspects import run_of

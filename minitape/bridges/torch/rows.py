@@ -17,36 +17,13 @@ from .history import TorchHistory
 from .training import Training
 from .value import Keeper, storage_of, version_of
 
-LABELS = {
-    "add": "+",
-    "__iadd__": "+",
-    "add_": "+",
-    "sub": "−",
-    "sub_": "−",
-    "__isub__": "−",
-    "mul": "×",
-    "mul_": "×",
-    "__imul__": "×",
-    "div": "÷",
-    "div_": "÷",
-    "__itruediv__": "÷",
-    "true_divide": "÷",
-    "matmul": "@",
-    "mm": "@",
-    "bmm": "@",
-    "neg": "−x",
-    "__rsub__": "−",
-    "rsub": "−",
-    "__rdiv__": "÷",
-    "__rtruediv__": "÷",
-    "__getitem__": "[ ]",
-    "__setitem__": "[ ] =",
-    "pow": "xʸ",
-    "__rpow__": "xʸ",
-    "square": "x²",
-    "sqrt": "√",
-    "sum": "Σ",
-}
+LABELS = dict(
+    pair.split()
+    for pair in (
+        "add +|sub −|rsub −|mul ×|div ÷|truediv ÷|true_divide ÷|rdiv ÷|rtruediv ÷|matmul @|mm @|bmm @|neg −x|"
+        "pow xʸ|rpow xʸ|square x²|sqrt √|sum Σ|iadd +|isub −|imul ×|itruediv ÷"
+    ).split("|")
+) | {"getitem": "[ ]", "setitem": "[ ] ="}
 
 
 class TorchExtra:
@@ -233,7 +210,8 @@ class TorchLog:
         """Rows for the results of a call."""
         site = here() if site is NOWHERE else site
         on_way = any(self.entries[row].differentiable for row in inputs)
-        label = LABELS.get(op) or op.strip("_")
+        name = op.strip("_") or op
+        label = LABELS.get(name, name)
         rows: list[int] = []
         for number, tensor in enumerate(outputs):
             # a view that no_grad made: it says that it requires grad, and has no history
@@ -245,7 +223,7 @@ class TorchLog:
             differs = tensor.requires_grad and not hidden
             reason = "" if differs else self._reason(tensor, why, on_way)
             row = self.recording.operation(
-                op.strip("_") or op,
+                name,
                 inputs,
                 self.keeper.keep(tensor),
                 label=label,

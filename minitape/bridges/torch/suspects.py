@@ -23,8 +23,8 @@ from ...explain.sentences import fill
 from ...recording.sites import NOWHERE, Site, text_of
 from ...recording.values import numbers_of
 from ..rows import exits_of
-from .adapter import rows_read
-from .model import listed
+from .adapter import TorchAdapter, rows_read
+from .model import held_parameters
 from .training import SAMPLE, TrainingEvent, equal_samples, numbers
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
@@ -52,20 +52,20 @@ NAMES = OperationNames(
     normalize={"softmax", "layer_norm", "instance_norm", "group_norm"},
     saturate={"sigmoid", "tanh", "softmax", "hardtanh"},
 )
-Found = dict[tuple, set[int]]  # the parameters of which the same is said
 
 
 def run_of(recording: Any) -> CheckedRun:
     """The rows, backward passes and steps of a recording, as the checks read them."""
     rows, training = rows_read(recording), recording.log.training
     sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
-    reached = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind == "variable"}
-    alive = (rows[row].thing() for row in reached)
-    with_gradient = {id(tensor): tensor for tensor in alive if tensor is not None and tensor.requires_grad}
     optimizers = living(torch.optim.Optimizer)  # it goes through all objects: once
-    held = {key for step in training.steps for key in step.rates or ()} | {
+    held = {key for event in training.events for key in event.rates or ()} | {
         id(p) for one in optimizers for group in one.param_groups for p in group["params"]
     }
+    reached = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind != "operation"}
+    leaves = ((rows[row].kind, rows[row].thing()) for row in reached)
+    # a leaf that is no parameter is trained where an optimizer holds it
+    with_gradient = {id(t): t for kind, t in leaves if t is not None and (kind == "variable" or id(t) in held)}
     return CheckedRun(
         rows,
         sweeps,
@@ -73,6 +73,7 @@ def run_of(recording: Any) -> CheckedRun:
         NAMES,
         left_by,
         recording=recording,
+        adapter=TorchAdapter(recording),
         checks=(
             accumulated,
             partial(not_applied, held=held),
@@ -93,7 +94,7 @@ def run_of(recording: Any) -> CheckedRun:
 def _samples(run: CheckedRun, key: int) -> Iterator[tuple[TrainingEvent, bool, Any]]:
     """The events that concern a parameter: each, whether it is a step of its own, and ``.grad`` then."""
     for event in run.recording.log.training.events:
-        held = event.kind == "step" and key in (event.rates or ())
+        held = event.kind != "pass" and key in (event.rates or ())
         if key in event.samples or held:
             yield event, held, numbers(event.samples.get(key))
 
@@ -113,42 +114,44 @@ def _is_changed(run: CheckedRun, parameter: Any) -> bool:
 
 def accumulated(run: CheckedRun) -> Iterator[Suspicion]:
     """A step used gradients that an earlier step had used already."""
-    bad: dict[Site, tuple[set[int], int]] = {}
     for key, parameter in run.with_gradient.items():
-        last, used, stale, count = None, False, False, 0
+        last, used, stale, counts, site = None, False, False, [0], NOWHERE
         for event, held, now in _samples(run, key):
             if event.kind == "pass":
                 came = _arrived(run, event, parameter)
                 used = used and not equal_samples(now, came)  # a new beginning
                 stale = used and last is not None and came is not None and equal_samples(now, last + came)
-                count = count + 1 if stale else 1
+                counts.append(counts[-1] + 1 if stale else 1)
             elif held:
-                if stale:
-                    keys, most = bad.get(event.site, (set(), 0))
-                    bad[event.site] = keys | {key}, max(most, count)
-                used = True
+                used, site = True, event.site if stale else site
             last = now
-    for site, (keys, count) in bad.items():
-        yield Suspicion("accumulated", site, {"n": count}, sources=keys)
+        if site is not NOWHERE:
+            yield Suspicion("accumulated", site, {"n": max(counts)}, sources={key})
 
 
 def not_applied(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
     """No step used a gradient: none was taken, it was cleared before, or the rate is 0."""
-    log, found = run.recording.log, Found()
+    log = run.recording.log
     training = log.training
     for key, parameter in run.with_gradient.items():
-        steps, passes = training.steps_of(parameter), list(training.passes_of(parameter))
-        lost = _lost(run, key)
+        steps, passes, lost = training.steps_of(parameter), [*training.passes_of(parameter)], _lost(run, key)
         if not steps and len(passes) > 1 and key in held and not _is_changed(run, parameter):
-            found.setdefault((training.passes[-1].site, "", NOWHERE, len(training.passes)), set()).add(key)
+            yield Suspicion("not_applied", training.passes[-1].site, {"n": len(training.passes)}, sources={key})
         if lost is not None:
             filled = log.rows_of(parameter.grad)[-1:]  # with zeros
             site = run.rows[filled[0]].site if filled else log.clearings.get(parameter, (NOWHERE, 0))[0]
-            found.setdefault((site, "cleared", lost.site, 0), set()).add(key)
-        elif len(steps) > 2 and not any((step.rates or {})[key] for step in steps):
-            found.setdefault((steps[-1].site, "rate", NOWHERE, len(training.steps)), set()).add(key)
-    for (site, kind, step, n), keys in found.items():
-        yield Suspicion("not_applied", site, {"n": n, "other": in_brackets(*step)}, sources=keys, kind=kind)
+            step = in_brackets(*lost.site)
+            yield Suspicion("not_applied", site, {"other": step}, sources={key}, kind="cleared")
+        elif len(steps) > 2 and not any((step.rates or {})[key] for step in steps[-3:]):
+            yield Suspicion("not_applied", rate_at(steps[-1]), {"n": len(steps)}, sources={key}, kind="rate")
+
+
+def rate_at(step: TrainingEvent) -> Site:
+    """The line that gives an optimizer its learning rate: its schedule where it has one."""
+    schedules = [kind.__name__ for kind in torch.optim.lr_scheduler.LRScheduler.__subclasses__()]
+    here = text.statements(step.site[0])
+    sets = (s.site for s in here if s.call_of(*schedules) or "['lr']" in "".join(s.binds))
+    return next(sets, made_at(step))
 
 
 def _lost(run: CheckedRun, key: int) -> TrainingEvent | None:
@@ -167,19 +170,17 @@ def _lost(run: CheckedRun, key: int) -> TrainingEvent | None:
 
 def not_optimized(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
     """A gradient is there, steps were taken, and no optimizer holds the parameter."""
-    training, missing = run.recording.log.training, Found()
+    training = run.recording.log.training
     taken = {key for step in training.steps for key in step.rates or ()}
     of_another = not any(taken & event.samples.keys() for event in training.passes)  # they hold nothing that is trained
     for key, parameter in run.with_gradient.items() if training.steps else ():
         beside = of_another or any(taken & event.samples.keys() for event in training.passes_of(parameter))
         if key not in held and beside and not _is_changed(run, parameter):
             site, kind = _why_not_held(run, parameter)
-            site, kind = (NOWHERE, "another") if of_another and not kind else (site, kind)
-            missing.setdefault((site, kind), set()).add(key)
-    for (site, kind), keys in missing.items():
-        at = made_at(training.steps[-1]) if site is NOWHERE and kind != "model" else site
-        fields = {"what": fill("an optimizer"), "steps": steps_said(len(training.steps))}
-        yield Suspicion("not_optimized", at, fields, sources=keys, kind=kind)
+            kind = kind or "another" * of_another
+            at = made_at(training.steps[-1]) if site is NOWHERE and kind != "model" else site
+            fields = {"what": fill("an optimizer"), "steps": steps_said(len(training.steps))}
+            yield Suspicion("not_optimized", at, fields, sources={key}, kind=kind)
 
 
 def made_at(step: TrainingEvent) -> Site:
@@ -196,9 +197,9 @@ def _why_not_held(run: CheckedRun, parameter: Any) -> tuple[Site, str]:
     site, roots = history.replacement_of(parameter), history.roots()
     if site is not NOWHERE:
         return site, "replaced"
-    lists = (one for root in roots for one in listed(root)) if not history.path_of(parameter)[1] else ()
-    for owner, name, _, listed_one in lists:
-        if listed_one is parameter:
+    beside = (one for root in roots for one in held_parameters(root)) if not history.path_of(parameter)[1] else ()
+    for owner, name, _, tensor in beside:
+        if tensor is parameter:
             return text.attribute_site(owner, name), "model"
     return NOWHERE, ""
 

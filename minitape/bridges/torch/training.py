@@ -62,7 +62,7 @@ class Training:
 
     def steps_of(self, parameter: Any) -> list[TrainingEvent]:
         """The steps of optimizers that hold a parameter."""
-        return [event for event in self.steps if id(parameter) in (event.rates or ())]
+        return [event for event in self.events if id(parameter) in (event.rates or ())]
 
     @property
     def passes(self) -> list[TrainingEvent]:

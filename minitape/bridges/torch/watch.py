@@ -438,10 +438,10 @@ def _why(name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> 
 
 
 def _note_backward(log: TorchLog) -> None:
-    """Notes the gradients of the parameters after a backward pass."""
+    """Notes the gradients of leaves after a backward pass."""
     sweeps = log.recording.sweeps
     rows = sweeps[-1].adjoints if sweeps else ()
-    leaves = (log.entries[row].extra.ref() for row in rows if log.entries[row].kind == "variable")
+    leaves = (log.entries[row].extra.ref() for row in rows if log.entries[row].kind != "operation")
     log.training.note_backward((leaf for leaf in leaves if leaf is not None), len(sweeps) - 1, log.graph.site)
 
 

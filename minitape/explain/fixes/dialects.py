@@ -17,6 +17,7 @@ class Dialect:
     stop: str  # the function through which no gradient passes; empty: the method detach
     sigmoid: str
     softmax: str
+    squeezed: str = "{x}.squeeze(-1)"  # a column as a row
     others: dict[str, str] = field(default_factory=dict)  # functions that have another name than NumPy's
 
     def function(self, name: str) -> str:
@@ -74,6 +75,7 @@ TENSORFLOW = Dialect(
     stop="tf.stop_gradient",
     sigmoid="tf.sigmoid",
     softmax="tf.nn.softmax",
+    squeezed="tf.squeeze({x}, -1)",
     others=_OF_NUMPY,
 )
 TAPE = replace(TENSORFLOW, modules={"tf": "minitape"})

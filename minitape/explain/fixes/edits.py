@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-from ..reasons.text import last_name, names_in, parsed, unparse
+from ..reasons.text import last_name, names_in, operands, parsed, unparse
 from .dialects import TAPE
 from .leaving import bare
 from .site import REBUILDS, SIMPLE, Change, Edit, Spot, is_call, is_index, is_module, operand, spelled
@@ -169,7 +169,6 @@ def as_float(spot: Spot, node: Any) -> Change:
         not (is_call(node, *MAKERS) or (isinstance(node, ast.Constant) and node is spot.statement.value))
         or not (own or spot.dialect.name != "tf")
         or is_index(spot)
-        or looked_up(spot) is not None
     ):
         return None
     text = unparse(node)
@@ -179,17 +178,6 @@ def as_float(spot: Spot, node: Any) -> Change:
     if new != text and spot.dialect.name == "torch" and "requires_grad" not in text:
         new = f"{new[:-1]}, requires_grad=True)"
     return None if new == text else new
-
-
-def looked_up(spot: Spot) -> int | None:
-    """What an operation takes elements of, where the source tells which."""
-    q = spot.question
-    for entry in q.rows:
-        floats = [row for row in entry.inputs if "float" in q.rows[row].dtype]
-        chosen = re.search("(?i)gather|embedding|index_?select|take", entry.op)
-        if chosen and floats and not q.after.isdisjoint({*entry.inputs} - {*floats}):
-            return floats[0]
-    return None
 
 
 def assigned(name: str, value: ast.expr, step: ast.operator | None = None) -> str:
@@ -252,7 +240,23 @@ def rebuilt(spot: Spot, node: Any) -> Change:
     return f"{stack}({unparse(given)})" if parts or (made and isinstance(given, ast.Name)) else None
 
 
-def sampled(spot: Spot, node: Any) -> Change:
+def squeezed(spot: Spot, node: Any) -> Change | None:
+    """The column of an operation that combines a column and a row, as a row."""
+    entry: Any = spot.entry
+    columns = [k for k, row in enumerate(entry.inputs[:2]) if len(spot.question.rows[row].shape) == 2]
+    sides = operands(entry.site, entry.op)
+    known = len(columns) == 1 and sides and node is sides[columns[0]]
+    return spot.dialect.squeezed.format(x=f"({unparse(node)})") if known else None
+
+
+def cleared(spot: Spot, node: Any) -> Change | None:
+    """``zero_grad()`` behind a step."""
+    whole = isinstance(spot.statement.node, ast.Expr) and node is spot.statement.node.value
+    step = whole and is_call(node, "step") and isinstance(node.func, ast.Attribute) and not node.args
+    return f"{unparse(node)}\n{unparse(node.func.value)}.zero_grad()" if step else None
+
+
+def sampled(spot: Spot, node: Any) -> Change | None:
     """A draw through which a gradient passes, where no block of the program's own has switched autograd off."""
     paused = spot.statement.within("no_grad", "inference_mode")
     if not is_call(node, "sample") or not isinstance(node.func, ast.Attribute) or paused:

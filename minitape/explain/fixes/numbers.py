@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..reasons.text import last_name, parsed, unparse
-from .dialects import TENSORFLOW
 from .site import Change, Edit, Spot, is_call, is_index, operand, spelled
 
 _DRAWS = set("rand randn randint normal uniform bernoulli sample rsample dropout".split())
@@ -90,25 +89,3 @@ def least(spot: Spot, given: int = 0) -> float:
     """The smallest element of the first input of the operation whose elements are known, or of another of them."""
     known = [float(np.min(a)) for a in spot.inputs() if a is not None and a.size]
     return known[given] if known else -np.inf
-
-
-def not_compiled(edit: Edit) -> Edit:
-    """An edit that is not right in a compiled function: for ``tf.norm(a - b + 1e-12)`` TensorFlow may add the number to
-    ``b`` first, where it is lost.
-    """
-    return lambda spot, node: None if spot.dialect is TENSORFLOW else edit(spot, node)
-
-
-def log_softmax(spot: Spot, node: Any) -> Change:
-    """``log_softmax(x)`` for ``log(softmax(x))``."""
-    inner = operand(spot, node) if is_call(node, "log") else None
-    if not is_call(inner, "softmax") or not isinstance(inner.func, ast.Attribute):
-        return None
-    return unparse(ast.Call(ast.Attribute(inner.func.value, "log_softmax", ast.Load()), inner.args, inner.keywords))
-
-
-def finite_mask(spot: Spot, node: Any) -> Change:
-    """A large finite number for minus infinity."""
-    text = unparse(node) if isinstance(node, ast.expr) else ""
-    known = re.fullmatch(r"-float\(.(inf|infinity).\)|float\(.-(inf|infinity).\)|-[\w.]+\.inf", text)
-    return "-1000000000.0" if known else None

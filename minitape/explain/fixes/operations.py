@@ -12,10 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..reasons.names import path_to
 from ..reasons.text import last_name, parsed, unparse
 from ..sentences import fill
-from .edits import looked_up
 from .leaving import FLAT, part_inside
 from .numbers import is_integer, least, rounded, through
 from .site import Spot, is_call, is_index, operand, spelled
@@ -31,7 +29,6 @@ _FIELDS: dict[str, Callable[[Spot, Any], str | None]] = {  # what a sentence may
     "small": lambda spot, node: "1e-12" if re.search("sqrt|norm", called(node)) else "1e-06",
     "below": lambda spot, node: _text(node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]),
     "code": lambda spot, node: spot.path or spot.question.name,
-    "name": lambda spot, node: _looked_up(spot),
     "new": lambda spot, node: (found := part_inside(spot)) and (found[1] if found[0] is node else None),
 }
 
@@ -102,12 +99,6 @@ def soft(spot: Spot, node: Any) -> str | None:
     return unparse(parsed(f"{_path(spot, spot.dialect.sigmoid)}({height} / 0.1)"))
 
 
-def _looked_up(spot: Spot) -> str | None:
-    """The name of what an operation takes elements of, where the source tells which."""
-    q, row = spot.question, looked_up(spot)
-    return None if row is None else path_to(q, q.rows[row].thing()) or q.rows[row].name or None
-
-
 def _places(spot: Spot, node: Any) -> bool:
     """Whether of two results the places are taken: ``max(x, 1)[1]``, ``max(x, 1).indices``, ``_, i = max(x, 1)``."""
     two = node is spot.statement.value and len(spot.statement.binds) == 2
@@ -136,8 +127,8 @@ TABLE = [
     OperationFix(
         "integer_dtype",
         r"\w*",
-        "{code} is an index, which has no gradient. Ask about what it takes elements of: {name}.",
-        lambda spot, node: not _of_float(spot),
+        "{code} is an index, which has no gradient. Ask about what it takes elements of.",
+        lambda spot, node: not _of_float(spot) and is_index(spot),
     ),
     OperationFix(
         _LEFT,

@@ -20,7 +20,7 @@ from .dialects import Dialect
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
 REBUILDS = set("tensor as_tensor from_numpy Variable Parameter constant array asarray FloatTensor".split())
 _OPERANDS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Attribute, ast.Subscript)
-_LOOKS_UP = set("embedding Embedding gather index_select one_hot range arange cross_entropy take gather_nd".split())
+_TAKES = re.compile("(?i)embedding|gather|getitem|slice|index|take|one_?hot|range|cross_?entropy|nll").search
 
 
 class Fix(NamedTuple):
@@ -133,18 +133,13 @@ def spelled(spot: Spot, path: str) -> str | None:
 
 
 def is_index(spot: Spot) -> bool:
-    """Whether what the statement computes says which elements are taken, as far as its text tells."""
-    bound = set(spot.statement.binds)
-    for s in [spot.statement, *spot.readers()]:
-        for node in s.nodes:
-            given = node.args if is_call(node, *_LOOKS_UP) else []
-            if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
-                given = [node.slice]
-            parts = [n for part in given for n in ast.walk(part)]
-            if any(n is spot.call or (s is not spot.statement and unparse(n) in bound) for n in parts):
+    """Whether what the operation gives says which elements are taken, by itself or by other whole numbers."""
+    rows, found = spot.question.rows, {spot.entry.row} if spot.entry else set()
+    for one in rows[min(found, default=len(rows)) :]:
+        if not found.isdisjoint(one.inputs):
+            if _TAKES(one.op):
                 return True
-            if s is spot.statement and any(is_call(n, "int", "long", "cast", "astype", "argmax") for n in parts):
-                return True
+            found |= {one.row} if "int" in one.dtype else set()
     return False
 
 

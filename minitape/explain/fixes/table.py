@@ -60,8 +60,6 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     "rebound": [edit.rebound],
     # not finite
     "nan_forward": [
-        number.finite_mask,
-        number.log_softmax,
         edit.masked_before("log", "log2", "log10", "sqrt", "rsqrt", "div", "pow"),
         number.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")),
         number.at_zero(edit.on_operand("{x} + 1e-06", "div"), -1),
@@ -69,12 +67,17 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     "nan_backward": [
         edit.masked_before("sqrt", "pow", "norm", "log", "div"),
         number.not_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")),
-        number.not_compiled(edit.on_operand("{x} + 1e-12", "norm", "vector_norm")),
+        edit.on_operand("{x} + 1e-12", "norm", "vector_norm"),
         number.at_zero(edit.on_operand("{x} + 1e-06", "pow")),
     ],
     # a gradient that is used further, errors
     "create_graph": [edit.alone(edit.keyword("create_graph", True, "grad", "backward"))],
     "in_place": [edit.not_in_place],
+    # there, and wrong
+    "broadcast": [edit.squeezed],
+    "in_part": [edit.without("item", "detach", "stop_gradient"), edit.keyword("create_graph", True, "grad")],
+    "sampled": [edit.sampled],
+    "accumulated": [edit.cleared],
     "not_scalar": [edit.on_operand("{x}.mean()", "backward"), edit.reduced],
 }
 PLANS: dict[str, list[Plan]] = {
@@ -134,16 +137,11 @@ def said(fix: Fix) -> str:
 
 def _outside(question: Question, found: Finding) -> bool:
     """Whether a value left, or was stored, where the tape records nothing: another line there is not enough."""
-    adapter, row = question.adapter, None if found.row is None else question.rows[found.row]
-    if adapter.dialect is not TAPE or found.cause not in ("left_through_numpy", "state") or row is None:
+    if question.adapter.dialect is not TAPE or found.cause not in ("left_through_numpy", "state"):
         return False
-    block, statement = at(adapter.block()), at(found.site)
-    if block and statement and not block.covers(found.site) and statement.functions == block.functions:
-        return True
-    if found.cause == "state":
-        return any(one.cause == "outside_tape" for one in found.others)
-    exits = [exit.number for exit in question.exits if (exit.row, exit.site) == (found.row, found.site)]
-    return max(exits or [row.number]) < 0
+    block, statement = at(question.adapter.block()), at(found.site)
+    around = block and statement and not block.covers(found.site) and statement.functions == block.functions
+    return bool(around) or any(one.cause == "outside_tape" for one in found.others)
 
 
 def _fix(question: Question, found: Finding, answer: Explanation) -> Fix | None:

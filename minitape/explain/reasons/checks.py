@@ -12,7 +12,7 @@ from ...recording.sites import NOWHERE, Site
 from ..causes import KINDS, row_of
 from . import text
 from .names import bound_at
-from .question import Exit, Finding, Found, Question, RecordedRow, breaks, is_target, way_to
+from .question import ADDS, Exit, Finding, Found, Question, RecordedRow, breaks, is_target, way_to
 
 RUN_ONCE = ("__init__", "__post_init__", "build")
 CUTS = ("stop_gradient", "integer_dtype", "nondifferentiable", "no_gradient_registered")  # before a value leaves
@@ -25,8 +25,8 @@ def whole_numbers(q: Question) -> Found:
     dtype = str(getattr(q.source.dtype, "name", q.source.dtype)).removeprefix("torch.")
     if not dtype.startswith((*WHOLE, "string")):
         return None
-    use = rows[0].site if rows else NOWHERE
-    return Finding("integer_dtype", (q.adapter.birth(q.source)[1] or [use])[-1], what=dtype, kind="source")
+    use, row = (rows[0].site, rows[0].row) if rows else (NOWHERE, None)
+    return Finding("integer_dtype", (q.adapter.birth(q.source)[1] or [use])[-1], row, dtype, "source")
 
 
 def broken(q: Question) -> Found:
@@ -46,7 +46,6 @@ def broken(q: Question) -> Found:
     return next(iter(found), None)
 
 
-ADDS = {"add", "__add__", "__radd__", "AddV2"}
 SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
 
 

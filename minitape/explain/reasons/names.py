@@ -46,9 +46,9 @@ def bound_at(site: Site) -> str:
         return place is not None and (part.lineno, part.col_offset) <= (place.line, place.column) < ends
 
     if isinstance(value, ast.Call):  # made on the way into the call: ``x[0]`` in ``why = tape.explain(y, x[0])``
-        given = [*value.args, *(k.value for k in value.keywords)]
-        inside = [part for part in given if is_here(part)]
-        return text.unparse(inside[0]) if inside and isinstance(inside[0], ast.Subscript) else name
+        return next(
+            (text.unparse(part) for part in value.args if isinstance(part, ast.Subscript) and is_here(part)), name
+        )
     if isinstance(value, ast.Dict):
         keys = [text.unparse(key) for key, part in zip(value.keys, value.values, strict=True) if key and is_here(part)]
         return f"{name}[{keys[0]}]" if keys else name

@@ -13,11 +13,12 @@ import numpy as np
 
 from ...recording.sites import NOWHERE, Site
 from ...recording.values import ValueSummary, numbers_of
-from ..causes import row_of
+from ..causes import KINDS, row_of
 from . import text
 
 # what a break costs that goes on with the one before, or is before the block; of what gives a place
 AGAIN, OF_PLACE = 0.001, 1.5
+ADDS = {"add", "__add__", "__radd__", "AddV2"}
 TARGETS = re.compile("(?<![a-z])(targets?|teacher|labels?|next|old|ema|frozen|baseline|returns?)(?![a-z])", re.I).search
 
 
@@ -192,11 +193,26 @@ def weight(q: Question, row: int, one: Given, later: Given | None) -> float:
     """
     kind = row_of(one.why)
     made_before = AGAIN * ((0 < q.rows[row].when < q.since) + is_target(q.rows[row].site))
+    whole = AGAIN * (KINDS.get(one.why) == "cut" and loses_a_term(q, row))
     early = later is not None and (one.why, later.why) == ("computed_before_tape", "not_recorded")
     if early or (later is not None and one.why == later.why and kind.weight != 0.5):
         return AGAIN
     chooses = q.rows[row].dtype.startswith("int") and not any(q.rows[end].tracked for end in q.ends)
-    return OF_PLACE if chooses else kind.weight + made_before
+    return OF_PLACE if chooses else kind.weight + made_before - whole
+
+
+def met_with(rows: Sequence[RecordedRow], row: int) -> set[int]:
+    """The rows with a gradient that were computed with a row, or with what was computed from it alone."""
+    alone, met = {row}, set[int]()
+    for later in rows[row + 1 :]:
+        if not alone.isdisjoint(later.inputs):
+            (met if later.tracked else alone).add(later.row)
+    return met
+
+
+def loses_a_term(q: Question, row: int) -> bool:
+    """Whether a cut leaves a whole term of a sum without a gradient, which nobody means."""
+    return all(not q.rows[at].shape and q.rows[at].op in ADDS for at in met_with(q.rows, row))
 
 
 def is_target(site: Site) -> bool:

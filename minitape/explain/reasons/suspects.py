@@ -24,11 +24,12 @@ from ...recording.values import numbers_of
 from ..caller import in_brackets
 from ..causes import KINDS
 from ..families import OperationNames
+from ..fixes.table import offer
 from ..sentences import fill
 from ..suspect_texts import words
-from ..words import Explanation
+from ..words import Explanation, words_alone
 from . import text
-from .question import Elements, Exit, RecordedRow
+from .question import Elements, Exit, Finding, Question, RecordedRow, met_with
 
 VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operation
 REPEATED = 5  # so often an operation is a loop, or a deep net
@@ -38,6 +39,7 @@ LOGARITHMS = ("log", "log1p", "Log", "Log1p")
 # why no gradient passes what has no slope
 FLAT = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
 DERIVED = ("create_graph", "not_recorded")  # why no gradient passes a gradient that is used further
+IS_PART = re.compile("getitem|unbind|select|chunk|split|slice|unpack|gather|embedding", re.I).search
 IS_LOSS = re.compile("entropy|logit|loss|bce|nll|criterion|softm|sigm|logsumexp|softplus", re.I).search
 
 
@@ -52,13 +54,15 @@ class Suspicion(NamedTuple):
     alone: Collection[int] = ()  # rows: of sources among them, where not all that `row` was computed from
     kind: str = ""
 
-    def explanation(self, name: str, framework: str) -> Explanation:
-        """The answer for a source of this name."""
-        message, fix = words(self.cause, self.kind, framework)
+    def explanation(self, name: str, question: Question) -> Explanation:
+        """The answer for a source of this name, with what fixes it."""
+        message, fix = words(self.cause, self.kind, question.adapter.dialect.name)
         fields = {"line": in_brackets(*self.site), **self.fields}
         answer = Explanation(self.cause, fill(message, **fields), fill(fix, **fields), *self.site)
         answer.name = name
         answer._rows = [] if self.row is None else [self.row]
+        with words_alone():
+            offer(question, Finding(self.cause, self.site, self.row), answer)
         return answer
 
 
@@ -78,6 +82,7 @@ class CheckedRun:
     left: Callable[[str], str] = str  # how a value left, in words
     made_up: bool = False  # it ran with stand-ins: its shapes say something, its numbers nothing
     recording: Any = None
+    adapter: Any = None
     checks: Sequence[Check] = ()  # of the framework
     key: Callable[[Any], int] = id  # of a source
     rows_of: Callable[[Any], list[int]] = lambda source: []
@@ -156,6 +161,11 @@ class CheckedRun:
         with np.errstate(all="ignore"):
             return [found for check in checks for found in check(self)]
 
+    @cached_property
+    def question(self) -> Question:
+        """What a fix may ask about the rows."""
+        return Question(self.adapter, list(self.rows), [], [], None)
+
     def suspects(self, source: Any) -> list[Suspicion]:
         """What is suspect about the gradient of a source, the surest first, one of each cause. A number that only looks
         odd is said where nothing else is: it comes of that.
@@ -191,9 +201,10 @@ def broadcast(run: CheckedRun) -> Iterator[Suspicion]:
         if made or run.maker(given[0].row) is run.maker(given[1].row):
             tables.add(row.site)  # a table is meant: of a vector with itself, or the column was made in the same line
         behind = run.behind(min(met))
-        found.append(
-            suspicion(row, "broadcast", alone=behind, what=row.op, one=shapes[0], two=shapes[1], result=(n, n), n=n)
-        )
+        sides = [re.sub("^(.* .*)$", r"(\1)", text.unparse(side)) for side in text.operands(row.site, row.op)]
+        named: Any = zip("yx" if column else "xy", sides or "xy", strict=True)
+        said = dict(named, what=row.op, result=(n, n), n=n)
+        found.append(suspicion(row, "broadcast", alone=behind, one=shapes[0], two=shapes[1], **said))
     yield from (one for one in found if one.site not in tables)  # a line that means a table once means it always
 
 
@@ -317,7 +328,7 @@ def in_part(run: CheckedRun) -> Iterator[Suspicion]:
             yield Suspicion("in_part", row.site, {"what": f"{row.op}(...)"}, cut[0], kind=kind)
         # z + (q - z).detach() has z on its path, too; and the sum may put back what was taken away before
         elif KINDS.get(why) == "cut" and run.on_path.keys().isdisjoint(cut):
-            met = _meets(run, row.row)
+            met = met_with(run.rows, row.row) & run.on_path.keys()
             if met and met <= terms.keys():
                 yield Suspicion("in_part", row.site, {"what": run.called(row)}, cut[0], kind="cut")
     if run.exits:
@@ -336,16 +347,6 @@ def _left_and_added(run: CheckedRun, adds: list[RecordedRow]) -> Iterator[Suspic
             later = [at for row in adds if row.after(exit) and (at := text.at(row.site))]
             if later and not text.flow(start, files).isdisjoint(later):
                 yield Suspicion("in_part", exit.site, {"what": run.left(exit.how)}, exit.row)
-
-
-def _meets(run: CheckedRun, constant: int) -> set[int]:
-    """The operations on a path that compute with a constant, or with what was computed from it alone."""
-    met, waiting = set[int](), [constant]
-    while waiting:
-        readers = run.readers.get(waiting.pop(), ())
-        met.update(row for row in readers if row in run.on_path)
-        waiting += [row for row in readers if not run.rows[row].tracked]
-    return met
 
 
 def _terms(run: CheckedRun) -> Iterator[RecordedRow]:
@@ -420,11 +421,18 @@ def along_depth(run: CheckedRun) -> Iterator[Suspicion]:
             named = run.rows[first].op in run.names.activations
             found.append((abs(math.log(ratio)) * (1 + named), pairs))
     for _, pairs in [max(found)] if found else []:
-        (at, began), (_, ended) = pairs[0], pairs[-1]
+        (at, began), (before, _), *_, (_, ended) = pairs
         row, ratio = run.rows[at], ended / began
-        cause, alone = ("vanishing", little_behind(run, at, began)) if ratio < 1 else ("exploding", ())
+        lost = ratio > 1 or (ratio < VANISHED**2 and _takes_a_part(run, at, before))
+        cause, alone = "vanishing" if ratio < 1 else "exploding", () if lost else little_behind(run, at, began)
         fields = {"what": run.called(row), "from_": began, "to": ended, "n": len(pairs), "ratio": ratio}
         yield suspicion(row, cause, alone=alone, **fields)
+
+
+def _takes_a_part(run: CheckedRun, turn: int, before: int) -> bool:
+    """Whether a turn of a loop takes a part of a sequence that the turn before did not."""
+    given = (one for row in run.rows[before + 1 : turn + 1] for one in (row.row, *row.inputs))
+    return any(IS_PART(run.rows[one].op) and run.readers[one][0] > before for one in given)
 
 
 def saturated(run: CheckedRun) -> Iterator[Suspicion]:
@@ -469,23 +477,20 @@ def little_behind(run: CheckedRun, row: int, size: float) -> set[int]:
 
 def diverges(run: CheckedRun) -> Iterator[Suspicion]:
     """From step to step the gradient and the weight grow."""
-    found: list[tuple] = []
     for source in run.with_gradient.values():
         steps, rows = run.steps_of(source), run.rows_of(source)
-        arrived = [numbers_of(s.adjoints.get(row)) for s in run.sweeps for row in rows if row in s.adjoints]
+        arrived = (numbers_of(s.adjoints.get(row)) for s in run.sweeps for row in rows if row in s.adjoints)
         sizes = [float(np.linalg.norm(array)) for array in arrived if array is not None]
         values = (run.numbers(row) for row in rows if run.rows[row].kind != "operation")
-        weights = [weight for weight in values if weight is not None]
-        if len(sizes) < 3 or len(steps) < 2 or len(weights) < 2 or not sizes[0]:
-            continue
-        grows = all(after > 1.5 * before for before, after in pairwise(sizes))
-        length = float(np.linalg.norm(weights[-2]))
-        ratio = float(np.linalg.norm(weights[-1] - weights[-2])) / length if length else 0.0
-        if grows and ratio > 0.5 and sizes[-1] > 20 * sizes[0]:
+        weights: list[Any] = [0.0, 0.0, *(weight for weight in values if weight is not None)]
+        before, after = weights[-2:]
+        grows = min(len(sizes) - 1, len(steps)) > 1 and all(b > 1.5 * a for a, b in pairwise(sizes))
+        length = float(np.linalg.norm(before))
+        ratio = float(np.linalg.norm(after - before)) / length if length else 0.0
+        if grows and ratio > 0.5 and sizes[-1] > 20 * sizes[0] > 0:
             fields = {"from_": sizes[0], "to": sizes[-1], "n": len(sizes), "ratio": ratio}
-            sources = set(run.with_gradient)
-            found.append((sizes[-1], Suspicion("exploding", steps[-1].site, fields, sources=sources, kind="steps")))
-    yield from [max(found, key=lambda one: one[0])[1]] if found else []
+            yield Suspicion("exploding", steps[-1].site, fields, sources=set(run.with_gradient), kind="steps")
+            return
 
 
 BEFORE: tuple[Check, ...] = (broadcast, activation_twice)

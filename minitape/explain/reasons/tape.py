@@ -34,6 +34,7 @@ from ...recording.tape import TapeRules, handle_of, name_given
 from ...recording.trace import Trace
 from ...recording.values import ValueSummary
 from ..caller import asking_names
+from ..causes import KINDS
 from ..families import CLASSES, LAYERS, OPERATIONS, ZEROS
 from ..fixes.dialects import TAPE
 from ..owners import Owners, variables_of
@@ -42,7 +43,7 @@ from ..sentences import fill
 from ..words import Explanation
 from . import checks, suspects, tape_words, text, words, zero_nan
 from .names import called
-from .question import Elements, Exit, Finding, Found, Given, Question, RecordedRow, breaks
+from .question import Elements, Exit, Finding, Found, Given, Question, RecordedRow, breaks, loses_a_term
 
 if TYPE_CHECKING:
     from ...engine.types import End
@@ -349,9 +350,7 @@ def not_tracked(q: Question) -> Found:
     if not q.source.trainable:
         return Finding("not_trainable", (q.adapter.birth(q.source)[1] or [use])[-1])
     if not tape._watch_accessed_variables:
-        block, at = text.at(q.adapter.block()), text.at(use)
-        inside = not block or not at or block in at.around
-        return Finding("not_accessed_watched", use if inside else block.site, at_use)
+        return Finding("not_accessed_watched", q.adapter.block(), at_use)
     return None
 
 
@@ -383,7 +382,9 @@ def broken(q: Question) -> Found:
     if found is None or found.row is None:
         return found
     given = next(one for row, one in q.way if row == found.row and one.why)
-    node = q.rows[found.row].extra
+    node, rule = q.rows[found.row].extra, q.adapter.rule(q.rows[found.row])
+    if rule is not NOWHERE:
+        return Finding("custom_rule", rule, found.row, kind="none", others=found.others)
     at = text.at(found.site)
     if given.what in ("OnesLike", "ZerosLike") and at.call_of("gradient"):
         return Finding("independent")
@@ -485,11 +486,11 @@ def value(q: Question) -> Explanation:
     found = values(q)
     if found is not None:
         return say_inside(q, found)
-    cuts = [one for one in checks.side_breaks(q, []) if one.row is None or one.cause != "state" or one.row not in q.own]
+    cuts = [one for one in checks.side_breaks(q, []) if one.row is None or is_missed(q, one)]
     open_after = q.forward(q.own, open_only=True)
     wrong = next((one for one in q.adapter.suspects if one.row in open_after), None)
     connected = say(q, Finding("connected", others=cuts))
-    answer = connected if wrong is None else wrong.explanation(q.name, "tensorflow")
+    answer = connected if wrong is None else wrong.explanation(q.name, q)
     answer.name = q.name
     answer.others = [one for one in connected.others if one.line != answer.line]
     for other in answer.others:
@@ -502,6 +503,13 @@ def value(q: Question) -> Explanation:
         lacks = fill(single) if len(answer.others) == 1 else fill(several, n=len(answer.others))
         answer.message = paragraph(answer.message, lacks)
     return answer
+
+
+def is_missed(q: Question, one: Finding) -> bool:
+    """Whether a path that is cut, beside one with a gradient, is one that the program may want: a whole term."""
+    if KINDS[one.cause] == "cut":
+        return loses_a_term(q, one.row or 0)
+    return one.cause != "state" or one.row not in q.own
 
 
 def _sum_of(targets: list[End]) -> str:

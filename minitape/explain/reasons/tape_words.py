@@ -81,9 +81,7 @@ def details(q: Question, found: Finding) -> Fields:
 
 
 def nondifferentiable(b: BlamedPlace) -> Fields:
-    """No derivative: of a rule of the program's own, of a step, of Python's max, of a shape."""
-    if b.row is not None and b.q.adapter.label(b.row) == "custom_gradient":
-        return {"kind": "custom", "code": b.function or "tf.custom_gradient"}
+    """No derivative: of a step, of Python's max, of a shape."""
     if b.function in ("max", "min"):
         return {"kind": "python", "what": b.function, "instead": f"tf.{b.function}imum"}
     return {"kind": KIND_OF_OP.get(b.found.what or (b.row.op if b.row else ""), ""), "what": b.operation()}
@@ -136,8 +134,7 @@ def outside(b: BlamedPlace) -> Fields:
     kind, begins, block = "", adapter.rules.begins, text.at(adapter.block())
     if row.origin is not None and begins:
         once = b.at.function in checks.RUN_ONCE
-        lines = [] if b.place is None else [line for name, line in b.place.outer() if name == block.file]
-        behind = any(line > block.last for line in lines)
+        behind = b.place is not None and b.place.line > block.last
         late = adapter.in_block(row.origin.when)
         kind = ("after" if len(begins) == 1 and behind else "") if late else "setup" if once else "before"
     elif row.record is not None and row.record is not adapter.rules.record:
@@ -174,22 +171,18 @@ def assignment(b: BlamedPlace) -> tuple[str, str]:
     node = b.at.node
     if not isinstance(node, (ast.Assign, ast.AugAssign)):
         return "", ""
-    names, rows = b.at.binds, (b.q.rows[row].extra for row in b.q.back(b.q.own))
-    known = any(row.variable is not None or is_state(row.origin) for row in rows)
-    if len(names) == 1 and text.last_name(getattr(node.value, "func", node)).startswith("assign"):
-        return names[0], text.unparse(node.value)
-    held = checks.held_variable(b.q, b.at)
-    written = list[str]()
-    for name, value in zip(names, text.parts_of(b.at), strict=True):
-        called = text.last_name(value.func) if isinstance(value, ast.Call) else ""
-        changes = (held or (known and not name.isidentifier())) and not (names[1:] and value is node.value)
-        if value is None or isinstance(value, LISTS) or called in SHAPED.split() or not changes:
-            break  # it is no change of a variable
-        if not {*names[: len(written)]}.isdisjoint(text.names_in(ast.walk(value))):
-            break  # it reads what was assigned just before
-        written.append(assigned(name, value, node.op if isinstance(node, ast.AugAssign) else None))
-    new = "; ".join(written) if len(written) == len(names) and all(written) else ""
-    return names[0] if len(names) == 1 else "", new if len(new) <= 70 else ""
+    if len(b.at.binds) > 1:
+        return "", ""
+    name, value, rows = b.at.binds[0], node.value, (b.q.rows[row].extra for row in b.q.back(b.q.own))
+    called = text.last_name(getattr(value, "func", node))
+    if called.startswith("assign"):
+        return name, text.unparse(value)
+    known = not name.isidentifier() and any(row.variable is not None or is_state(row.origin) for row in rows)
+    changes = known or checks.held_variable(b.q, b.at)
+    if not changes or isinstance(value, LISTS) or called in SHAPED.split():
+        return name, ""  # it is no change of a variable
+    new = assigned(name, value, node.op if isinstance(node, ast.AugAssign) else None)
+    return name, new if len(new) <= 70 else ""
 
 
 def absent(b: BlamedPlace) -> Fields:

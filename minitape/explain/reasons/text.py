@@ -234,6 +234,21 @@ def named_call(site: Site) -> str:
     return last_name(call.func) if isinstance(call, ast.Call) else ""
 
 
+def operands(site: Site, operation: str) -> list[ast.expr]:
+    """The two sides of an operator, or the first two arguments of a function, that ran an operation, where the text of
+    a place has one alone.
+    """
+    statement = at(site)
+    nodes = [] if statement is None else statement.nodes
+    signs = [
+        [n.left, n.right]
+        for n in nodes
+        if isinstance(n, ast.BinOp) and type(n.op).__name__.lower()[:3] in operation.lower()
+    ]
+    found = signs or [n.args[:2] for n in nodes if isinstance(n, ast.Call) and len(n.args) > 1]
+    return found[0] if len(found) == 1 else []
+
+
 def parsed(text: str) -> Any:
     """The syntax of an expression."""
     return ast.parse(text, mode="eval").body
@@ -431,14 +446,8 @@ def _given(f: Flow, s: Statement, start: bool) -> set[tuple[Key, str]]:
             plain |= {(function, str(name)) for name, v in pairs if v in read}
             filled = {key[1] for key in f.hot if key[0] is function and ("fills", function.name) in f.hot}
             found |= {key for name, v in pairs if name in filled for key in keys_of(v, s)}
-    inner = {getattr(root, "id", "") for target in s.targets if (root := _root(target)) is not target}
+    inner = {root_name(target) for target in s.targets if not isinstance(target, ast.Name)}
     inner |= {root_name(c.func) for c in s.calls if last_name(c.func) in KEEPS}
     if s.functions and inner & {a.arg for a in s.functions[0].args.args} - {"self"}:
         plain.add(("fills", s.function))
     return found | {(key, "") for key in plain}
-
-
-def _root(node: ast.expr) -> ast.expr:
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return node
