@@ -80,7 +80,7 @@ _ROW = """
             made._value, made._record = value, record
             made._row, made._origin = row, None
 """.lstrip("\n")
-_KNOWN = """
+_RECORDED_OTHER = """
         if type(b) is EagerTensor:
             other, {y} = b, b._value
         else:
@@ -93,7 +93,7 @@ _KNOWN = """
             {y} = other._value if type(other) is EagerTensor else None
 """.lstrip("\n")
 # as minitape.engine.recording.evidence.origin_of_new does it
-_INPUT = """
+_NOTE_INPUT = """
         {origin} = {t}._origin
         if {t}._record is not None:
             {origin} = {t}._record, {t}._row
@@ -103,12 +103,15 @@ _INPUT = """
             else:
                 depth = age
 """.lstrip("\n")
-_FIRST, _SECOND_INPUT = _INPUT.format(t="a", origin="first"), indent(_INPUT.format(t="other", origin="second"), "    ")
-_ONE_INPUT = f"{_FIRST}        values = ref(a), first\n"
-_TWO_INPUTS = f"""{_FIRST}        if other is None:
+_NOTE_FIRST, _NOTE_SECOND = (
+    _NOTE_INPUT.format(t="a", origin="first"),
+    indent(_NOTE_INPUT.format(t="other", origin="second"), "    "),
+)
+_NOTE_ONE = f"{_NOTE_FIRST}        values = ref(a), first\n"
+_NOTE_TWO = f"""{_NOTE_FIRST}        if other is None:
             values = ref(a), first
         else:
-{_SECOND_INPUT}            values = ref(a), first, ref(other), second
+{_NOTE_SECOND}            values = ref(a), first, ref(other), second
 """
 _NUMBER = "kind is float32 or kind is float64"
 _ARRAY = "{x}.size {bound} and {x}.dtype.char in 'fd'"
@@ -117,7 +120,7 @@ _ALIKE = (
 )
 _BESIDE = f"kind is ndarray and type({{other}}) is {{x}}.dtype.type and {_ARRAY}"  # a number
 _SMALL, _USUAL = "<= record.small", "< LARGE"
-_SECOND = """
+_ANY_OTHER = """
     if type(b) is EagerTensor:
         other, {y} = b, b._value
     elif type(b) is float or type(b) is int:
@@ -134,14 +137,15 @@ _SECOND = """
         {y} = other._value
 """.lstrip("\n")
 
-_CONVERT = "    if other is None:\n        {y} = {first}.dtype.type(b)\n"  # NumPy's functions may give integers for it
+# NumPy's functions may give integers for a Python number
+_CONVERT_OTHER = "    if other is None:\n        {y} = {first}.dtype.type(b)\n"
 
 _OF_ONE = {
     "recorded_other": "",
     "any_other": "",
     "convert_other": "",
     "enter_other": "",
-    "note_inputs": _ONE_INPUT,
+    "note_inputs": _NOTE_ONE,
     "operands": "a,",
     "rows": "a._row, a._row",
     "constant": "a._row in record.untracked",
@@ -168,11 +172,11 @@ def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
         f"({has(_ARRAY, _USUAL)} if other is None else is_regular_pair(x, y, LARGE))",
     )
     return {
-        "recorded_other": _KNOWN.format(y=second, first=first, one=f"{_NUMBER} or {has(_ARRAY, _SMALL)}"),
-        "any_other": _SECOND.format(y=second, arguments="a, b"),
-        "convert_other": _CONVERT.format(y=second, first=first),
+        "recorded_other": _RECORDED_OTHER.format(y=second, first=first, one=f"{_NUMBER} or {has(_ARRAY, _SMALL)}"),
+        "any_other": _ANY_OTHER.format(y=second, arguments="a, b"),
+        "convert_other": _CONVERT_OTHER.format(y=second, first=first),
         "enter_other": " and (other._record is record or enter(record, other, site))",
-        "note_inputs": _TWO_INPUTS,
+        "note_inputs": _NOTE_TWO,
         "operands": "other, a" if reflected else "a, other",
         "rows": "other._row, a._row" if reflected else "a._row, other._row",
         "constant": "a._row in record.untracked and other._row in record.untracked",
