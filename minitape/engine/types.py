@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     # an array, a NumPy scalar, a number, in rules a tensor: one formula takes all, Python has no type for that
     Array: TypeAlias = Any
     Adjoint: TypeAlias = Any  # an array, or a tensor in a sweep that is recorded: one formula takes both
+    AdjointOf: TypeAlias = Callable[[int], Adjoint]  # the adjoint that has arrived at a row, None where none has
     # a tensor, or a tuple of several: the primitive says which
     Result: TypeAlias = Any
     # what becomes a tensor: one, a variable, array, number, text, lists of them, what converts itself

@@ -20,10 +20,11 @@ from .sweep import run_sweep
 
 if TYPE_CHECKING:
     from ..recording.record import Record
-    from ..types import Adjoint, End, Function, Result
+    from ..types import Adjoint, AdjointOf, End, Result
     from .tape import GradientTape
 
-NO_ADJOINT: Function = {}.get  # what a sweep returns that starts nowhere: no row has one
+_NONE_ARRIVED: dict[int, Adjoint] = {}
+NO_ADJOINT: AdjointOf = _NONE_ARRIVED.get  # what a sweep returns that starts nowhere
 _WATCHED = itemgetter(2)  # of a member of a recording
 
 
@@ -34,6 +35,7 @@ def gradients_of(
     record, outer = tape._record, state.record
     assert record is not None
     recorded = outer is not None and (bool(state.tapes) or outer.trace is not None)
+    # where the sweep starts
     starts: dict[int, Adjoint] = {}
     rows: Sequence[int]
     for target, given in zip(targets, output_gradients):  # noqa: B905 - slow
@@ -43,13 +45,16 @@ def gradients_of(
             row = rows[-1]
         else:
             continue
-        if given is None and not recorded and type(target) is EagerTensor and type(target._value) in ONE:  # mostly
+        if (
+            given is None and not recorded and type(target) is EagerTensor and type(target._value) in ONE
+        ):  # the usual case
             first = ONE[type(target._value)]
         elif target.dtype.kind == "s":
             continue
         else:  # integers, too: the rule of what made them says whether anything passes
             first = first_adjoint(target, given, recorded)
         starts[row] = starts[row] + first if row in starts else first
+    # where it ends: a variable has a row for each of its states
     rows_by_source: list[Sequence[int]] = []
     source_rows: set[int] = set()
     for source in sources:
@@ -62,10 +67,11 @@ def gradients_of(
         rows_by_source.append(rows)
         source_rows.update(rows)
     adjoint_of = sweep_to_sources(tape, starts, source_rows, recorded) if starts else NO_ADJOINT
+    # what has arrived there
     gradients: list[Result] = []
     for source, rows in zip(sources, rows_by_source):  # noqa: B905 - slow
         g = adjoint_of(rows[0]) if len(rows) == 1 else None
-        if type(g) in REALS or (type(g) is ndarray and g.shape):  # mostly: what from_array does, without its call
+        if type(g) in REALS or (type(g) is ndarray and g.shape):  # as from_array does it, without a call
             made = EagerTensor()
             made._value, made._record, made._origin = g, None, None
             gradients.append(made)
@@ -77,7 +83,7 @@ def gradients_of(
     return gradients
 
 
-def sweep_to_sources(tape: GradientTape, starts: dict[int, Adjoint], sources: set[int], recorded: bool) -> Function:
+def sweep_to_sources(tape: GradientTape, starts: dict[int, Adjoint], sources: set[int], recorded: bool) -> AdjointOf:
     """Sweeps back from ``starts`` (adjoints by row) to the rows of the sources, and returns a function that gives the
     adjoint of a row. ``recorded``: the sweep itself is written down, for an outer tape or a function that is traced.
     """

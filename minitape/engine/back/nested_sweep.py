@@ -13,13 +13,13 @@ from .sweep import run_sweep
 
 if TYPE_CHECKING:
     from ..recording.record import Record
-    from ..types import Adjoint, Function, Object
+    from ..types import Adjoint, AdjointOf, Object
     from .tape import GradientTape
 
 
 def record_sweep(
     tape: GradientTape, record: Record, starts: dict[int, Adjoint], sources: set[int], *how: Object
-) -> Function:
+) -> AdjointOf:
     """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
     outer, site = state.record, state.fixed_site
     assert outer is not None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..recording.record import Record
     from ..recording.rows import Call
     from ..table.primitives import Primitive, Rules
-    from ..types import Adjoint, Function
+    from ..types import Adjoint, AdjointOf
     from .row_values import Cells
 
 
@@ -148,7 +148,7 @@ def run_sweep(
     sources: set[int],
     reachable: bytearray | None,
     recorded: bool,
-) -> Function:
+) -> AdjointOf:
     """Runs a sweep, and returns the function that gives the adjoint of a row."""
     found = Sweep(record, starts, sources, reachable, recorded=recorded)
     found.run()
