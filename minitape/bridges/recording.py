@@ -229,8 +229,8 @@ class Recording:
     def __bool__(self) -> bool:
         return True
 
-    def tell(self, told: Callable[[], None]) -> None:
-        """Nothing more will come."""
+    def add_listeners(self, *listeners: Callable[[], None]) -> None:
+        """Adds nothing: a recording that is complete gets no more rows."""
 
     def picture_reader(self, namespaces: Iterable[dict]) -> Reader:
         """What reads the rows for a picture."""
