@@ -50,11 +50,11 @@ def explain(tape: GradientTape, target: Structure, sources: Structure) -> Struct
 def explain_flat(tape: GradientTape, targets: list[End], sources: list[End]) -> list[Explanation]:
     """The explanations for a flat list of sources."""
     memory = state.memory
-    before, memory.looking = memory.looking, True
+    before, memory.explain_runs = memory.explain_runs, True
     try:
         return _answers(tape, targets, sources)
     finally:
-        memory.looking = before
+        memory.explain_runs = before
 
 
 def _answers(tape: GradientTape, targets: list[End], sources: list[End]) -> list[Explanation]:

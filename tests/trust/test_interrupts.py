@@ -188,7 +188,7 @@ def traced(subject):
 
 def check_clean():
     assert state.record is None and state.fixed_site is None
-    assert state.tapes == [] and state.scope == () and state.readers == ()
+    assert state.tapes == [] and state.scope == () and state.read_variables == ()
     assert caller._asking.frame is None
     assert np.geterr() == WARNED
     x = tf.Variable(3.0)

@@ -46,7 +46,7 @@ def without_tapes() -> Iterator[None]:
 def variables_read() -> contextlib.AbstractContextManager[dict[int, ResourceVariable]]:
     """Collects the trainable variables that are read in the block."""
     found: dict[int, ResourceVariable] = {}
-    return ThreadContext(found, readers=(*state.readers, found))
+    return ThreadContext(found, read_variables=(*state.read_variables, found))
 
 
 @block

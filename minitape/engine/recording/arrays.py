@@ -86,7 +86,7 @@ def release(record: Record) -> None:
             call.attrs = _GONE
         memory = state.memory
         memory.retained.append(record)
-        while len(memory.retained) > RETAINED and not memory.looking:
+        while len(memory.retained) > RETAINED and not memory.explain_runs:
             gone.append(memory.retained.popleft())
     for old in gone:
         old.rows, old.blocks, old.base, old.next = [], (), 0, 0

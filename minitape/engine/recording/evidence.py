@@ -205,7 +205,7 @@ def note_exit(tensor: Tensor, how: str, array: Array = None) -> None:
     if tensor._record is not None and tensor._record.trace is not None:
         tensor._record.trace.refuse(tensor, how)
     memory = state.memory
-    if memory.looking:
+    if memory.explain_runs:
         return
     own, record, left = tensor._record, state.record, memory.exits or exits()
     origin, out = tensor._origin, ref(array) if type(array) is np.ndarray else array

@@ -21,7 +21,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.retained: deque[Record] = deque()  # skeletons of released recordings, see Record.release
-        self.looking = False  # explain looks: no skeleton is released meanwhile, and what it reads did not leave
+        self.explain_runs = False  # meanwhile no skeleton is released, and what it reads did not leave
         self.exits: ValuesLeft | None = None  # values that left to NumPy or Python, see evidence.exits
         self.gave_none: Object = type(None)  # a weak reference to the tape of which a gradient was None last
 
@@ -36,7 +36,9 @@ class State(threading.local):
 
     def __init__(self) -> None:
         self.tapes: list[GradientTape] = []  # that record, the innermost last
-        self.readers: tuple[dict[int, ResourceVariable], ...] = ()  # who wants to know which variables are read
+        self.read_variables: tuple[
+            dict[int, ResourceVariable], ...
+        ] = ()  # each collects the variables that are read in a block
         self.memory = Memory()
 
     @property

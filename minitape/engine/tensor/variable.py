@@ -116,7 +116,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         ):  # since then no tape, function or reader came or went
             return self._state
         if self._trainable:
-            for found in state.readers:
+            for found in state.read_variables:
                 found[id(self)] = self
         return self._state if record is None else self._enter(record)
 
@@ -262,7 +262,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             record.trace.assign(self, change, how)
         else:
             self._set_or_add(change, how)
-            if read_value and (record is not None or state.readers):
+            if read_value and (record is not None or state.read_variables):
                 self._read()  # TensorFlow counts this as an access
         return UnreadVariable(self) if read_value else None
 
