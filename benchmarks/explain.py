@@ -23,7 +23,7 @@ from minitape.engine.recording import evidence
 
 NOTES: dict[str, Callable[..., Any]] = {
     "origin_of_new": lambda *given, **named: None,
-    "frames": lambda *given: (),
+    "place_of": lambda *given: (),
     "note_exit": lambda *given: None,
     "note_creation": lambda *given: None,
     "note_used_as_size": lambda *given: None,
