@@ -51,7 +51,7 @@ class Evidence:
         """Puts the real functions, or those that note nothing, into all places."""
         for space, key, name in self._places:
             space[key] = self._real[name] if on else NOTES[name]
-        noted = (tf.constant([1.0]) * 2.0)._origin is not None
+        noted = tf.reduce_sum(tf.constant([1.0]))._origin is not None
         assert noted == on
 
 
