@@ -20,8 +20,7 @@ def without_block(*names: str) -> Plan:
             return None
         marks = [d for d in getattr(around.node, "decorator_list", ()) if names_in(ast.walk(d)) & {*names}]
         line = marks[0].lineno if marks else around.line
-        words = fill("Leave out line {line} (`{code}`).", line=line, code=spot.lines[line - 1].strip())
-        return Fix(line, "", words)
+        return Fix(line, "", fill("Leave out line {line} (`{code}`).", line=line, code=spot.lines[line - 1].strip()))
 
     return plan
 

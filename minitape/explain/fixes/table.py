@@ -98,7 +98,7 @@ def first_fix(spot: Spot) -> Fix | None:
     """The first fix that the tables have for a cause."""
     edits = (edited(spot, edit) for edit in EDITS.get(spot.cause, []))
     plans = (plan(spot) for plan in PLANS.get(spot.cause, []))
-    return next((found for found in chain(edits, plans) if found is not None), None)
+    return next(filter(None, chain(edits, plans)), None)
 
 
 def offer(question: Question, found: Finding, answer: Explanation) -> None:

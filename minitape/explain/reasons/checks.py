@@ -230,8 +230,8 @@ def bound_again(q: Question) -> Found:
 
 def related(q: Question) -> set[int]:
     """What the source was made of, and the target was computed from as well."""
-    mine = q.back(q.own).difference(q.own) & q.behind
-    return {row for row in mine if q.rows[row].kind == "variable" or q.rows[row].tracked}
+    rows = [q.rows[row] for row in q.back(q.own).difference(q.own) & q.behind]
+    return {row.row for row in rows if row.kind == "variable" or row.tracked}
 
 
 def made_of_it(q: Question) -> Found:

@@ -43,7 +43,7 @@ from ..sentences import fill
 from ..words import Explanation
 from . import checks, suspects, tape_words, text, words, zero_nan
 from .names import called
-from .question import Elements, Exit, Finding, Found, Given, Question, RecordedRow, breaks, loses_a_term
+from .question import ADDS, Elements, Exit, Finding, Found, Given, Question, RecordedRow, breaks, met_with
 
 if TYPE_CHECKING:
     from ...engine.types import End
@@ -372,8 +372,7 @@ def _late_watch(q: Question) -> Found:
 
 
 def _paused(site: Site) -> bool:
-    at = text.at(site)
-    return at.within("stop_recording", "init_scope") is not None
+    return text.at(site).within("stop_recording", "init_scope") is not None
 
 
 def broken(q: Question) -> Found:
@@ -506,9 +505,11 @@ def value(q: Question) -> Explanation:
 
 
 def is_missed(q: Question, one: Finding) -> bool:
-    """Whether a path that is cut, beside one with a gradient, is one that the program may want: a whole term."""
+    """Whether a path that is cut, beside one with a gradient, is one that the program may want: not a target or a
+    factor, but what is added or joined to others.
+    """
     if KINDS[one.cause] == "cut":
-        return loses_a_term(q, one.row or 0)
+        return any(q.rows[at].op in {*ADDS, "ConcatV2"} for at in met_with(q.rows, one.row or 0))
     return one.cause != "state" or one.row not in q.own
 
 
