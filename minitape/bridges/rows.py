@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from itertools import takewhile
 from typing import Any
 
+from ..explain.caller import asking_frame
 from ..explain.reasons import zero_nan
 from ..explain.reasons.question import Exit, Found, Given, Question, RecordedRow
+from ..picture.reading import spaces
 
 
 class Number(int):
@@ -48,6 +50,17 @@ def _row_of(entry: Any, thing: Callable[[], Any], causes: Mapping[str, str]) -> 
         call=entry.call,
         extra=entry.extra,
     )
+
+
+def names_here() -> list[tuple[str, Any]]:
+    """The names of the program that asks, and what they hold."""
+    return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
+
+
+def dropped(q: Question) -> Found:
+    """The last that was computed from a source, none of which the target was computed from."""
+    made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
+    return zero_nan.at_row(q, q.adapter.unused, max(made), "dropped") if made else None
 
 
 def exits_of(recording: Any) -> list[Exit]:

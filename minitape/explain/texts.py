@@ -7,14 +7,16 @@ sentence stands there. In the sentences {x} is the source, {line} the place in b
 
 from __future__ import annotations
 
+Texts = dict[str, tuple[str, str]]
 
-def parts_of(table: str) -> dict[str, tuple[str, str]]:
+
+def parts_of(table: str) -> Texts:
     """A table with a key, a sentence and a fix in each paragraph, as a dictionary.
 
     >>> parts_of("late\\nIt was late.\\nFix: Begin\\nearlier.\\n\\nlate again\\nFix: Leave it.")
     {'late': ('It was late.', 'Begin earlier.'), 'late again': ('It was late.', 'Leave it.')}
     """
-    found: dict[str, tuple[str, str]] = {}
+    found: Texts = {}
     for paragraph in table.strip().split("\n\n"):
         key, _, said = paragraph.partition("\n")
         message, _, fix = f" {said}".replace("\n", " ").partition(" Fix: ")

@@ -7,9 +7,8 @@ In the sentences {x} is the source, {line} the place in brackets, {what} the ope
 from __future__ import annotations
 
 from .replay import EAGERLY
-from .texts import parts_of
+from .texts import Texts, parts_of
 
-Texts = dict[str, tuple[str, str]]
 TENSOR = "the tensor"  # one without a name
 
 # of every framework

@@ -213,4 +213,18 @@ def loss(w, points):
     return jnp.sum(points @ jnp.array([[c, -s], [s, c]])[0])
 args = w, jnp.array([[1.0, 0.0], [0.5, 2.0]])
 grad = jax.grad(loss)(*args)
+#@ rule_of_zeros_above_its_last_return custom_rule
+w = jnp.array([0.3, 1.2])
+@jax.custom_vjp
+def limit(x):
+    return x * 1.0
+def back(_, g):
+    if g.ndim:
+        return (0.0 * g,) #! #- return (g,)
+    return (g,)
+limit.defvjp(lambda x: (x * 1.0, None), back)
+def loss(w):
+    return jnp.sum(limit(w * 2.0) ** 2)
+args = w,
+grad = jax.grad(loss)(*args)
 """

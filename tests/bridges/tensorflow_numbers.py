@@ -172,4 +172,16 @@ loss = tf.keras.losses.BinaryCrossentropy(from_logits=True)
 with tf.GradientTape() as tape:
     y = loss(tf.ones([2, 1]), reverse(w * 2.0))
 grad = tape.gradient(y, w)
+#@ rule_of_zeros_above_its_last_return custom_rule
+w = tf.Variable([0.5, 2.0])
+@tf.custom_gradient
+def limit(x):
+    def rule(dy):
+        if tf.reduce_max(dy) > 1.0:
+            return tf.zeros_like(dy) #! #- return tf.ones_like(dy)
+        return dy
+    return tf.identity(x), rule
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(limit(w * 2.0) * 3.0)
+grad = tape.gradient(y, w)
 """

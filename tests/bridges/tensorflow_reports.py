@@ -252,4 +252,12 @@ with tf.GradientTape() as tape:
     held.assign_add(0.1 * w) #! #- now = held + 0.1 * w
     y = 3.0 * held #- y = 3.0 * now
 grad = tape.gradient(y, w)
+#@ tensor_made_anew_for_the_gradient wrong_object
+data = tf.constant([1.0, 2.0])
+with tf.GradientTape() as tape:
+    x = tf.expand_dims(data, 0)
+    tape.watch(x)
+    y = tf.reduce_sum(x ** 2) #- w = x; y = tf.reduce_sum(x ** 2)
+w = tf.expand_dims(data, 0) #! #-
+grad = tape.gradient(y, w)
 """

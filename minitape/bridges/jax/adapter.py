@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...explain.caller import asking_frame
 from ...explain.fixes.dialects import JAX
 from ...explain.reasons import text, words
 from ...explain.reasons.question import Question, RecordedRow
 from ...explain.sentences import fill
-from ...picture.reading import spaces
 from ...recording.sites import NOWHERE, Site
-from ..rows import exits_of, rows_of
+from ..rows import exits_of, names_here, rows_of
 from .origin import JaxOrigin, returned
 from .rows import SHARES
 from .words import FUNCTIONS, ZEROS
@@ -50,7 +48,7 @@ class JaxAdapter:
 
     def names(self) -> Iterable[tuple[str, Any]]:
         """The names of the program, and what they hold."""
-        return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
+        return names_here()
 
     def handle(self, value: Any) -> Any:
         """What an array is known by."""

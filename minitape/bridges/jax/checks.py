@@ -18,9 +18,9 @@ from ...explain.sentences import fill
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site
 from ..checkup import Checkup
+from ..rows import dropped
 from ..texts import ARRAY
 from .adapter import read
-from .origin import returned
 from .rows import STAIRS
 from .words import BENT, TEXT
 
@@ -233,8 +233,7 @@ def unused(q: Question) -> Found:
     bent = [row for row in sorted(q.after) if q.rows[row].op in BENDS]
     if bent and any("transpose(" in scope for row in q.after for scope in q.rows[row].scope):
         return at_row(q, "zero_derivative", bent[0], "second")
-    made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
-    return at_row(q, "unused", max(made), "dropped") if made else Finding("unused", origin.head)
+    return dropped(q) or Finding("unused", origin.head)
 
 
 # -- what arrived ----------------------------------------------------------------------------------
@@ -254,7 +253,7 @@ def zero_rule(q: Question) -> Found:
 
 def rule(q: Question, row: int, cause: str = "custom_rule", what: str = "") -> Finding:
     """A rule of the program's own: the line on which it returns."""
-    return Finding(cause, returned(q.rows[row].extra.custom), row, what)
+    return Finding(cause, zero_nan.rule_of(q, row), row, what)
 
 
 def nan(q: Question) -> Found:

@@ -22,8 +22,7 @@ from ...explain.value_texts import FUNCTIONS
 from ...recording.rows import TapeSpan
 from ...recording.sites import NOWHERE, Site, last_return
 from ...recording.values import numbers_of
-from ..rows import exits_of, rows_of
-from .model import names_here
+from ..rows import exits_of, names_here, rows_of
 from .operations import handle_of, variable_of
 
 STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}

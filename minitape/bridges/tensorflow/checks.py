@@ -19,7 +19,7 @@ from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site
-from ..rows import first_nan
+from ..rows import dropped, first_nan
 from .adapter import TIMES, read
 from .calls import open_row, steps_of, sweeps_for
 from .graphs import has_tapes
@@ -214,7 +214,7 @@ def _worded(q: Question, one: Finding) -> None:
         made = [s for name in use.reads for s in text.bound_by(name, use) if s.call_of(*MAPS)]
         one.site = made[-1].site if made and not keras else one.site
     elif is_custom(row.extra.op or ""):
-        one.cause, one.kind, one.site = "custom_rule", "none", q.adapter.rule(row)
+        one.cause, one.kind, one.site = "custom_rule", "none", zero_nan.rule_of(q, one.row)
     elif one.cause == "integer_dtype":
         one.kind = "inside"
     elif one.cause == "nondifferentiable" and row.kind == "operation":
@@ -377,10 +377,7 @@ def unused(q: Question) -> Found:
     """What came of it was dropped, or its layer was not called."""
     if q.used:
         return None
-    made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
-    if made:
-        return at_row(q, "independent", max(made), "dropped")
-    return unused_layer(q) or Finding("independent")
+    return dropped(q) or unused_layer(q) or Finding("independent")
 
 
 def unused_layer(q: Question) -> Found:

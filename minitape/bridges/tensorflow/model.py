@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ...explain.caller import asking_frame
 from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
-from ...picture.reading import spaces
 from ...recording.values import numbers_of
+from ..rows import names_here
 from .calls import steps_of
 from .operations import handle_of, name_of
 
@@ -30,11 +29,6 @@ def parts_of(recording: Any, model: Any) -> dict | None:
     )
     asked = asked_for(recording)
     return {path: v for path, v in variables_of(model, name) if is_float(v) or id(handle_of(v)) in asked}
-
-
-def names_here() -> list[tuple[str, Any]]:
-    """The names of the program that asks, and what they hold."""
-    return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
 
 
 def asked_for(recording: Any) -> set[int]:

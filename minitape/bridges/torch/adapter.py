@@ -9,8 +9,7 @@ from typing import Any
 from ...explain.fixes.dialects import TORCH
 from ...explain.reasons.question import Question, RecordedRow
 from ...recording.sites import NOWHERE, Site, last_return
-from ..rows import exits_of, rows_of
-from .model import names
+from ..rows import exits_of, names_here, rows_of
 from .words import CLASSES, FUNCTIONS, ZEROS
 
 CAUSES = {"wrapped": "copied"}  # what the recorder calls otherwise
@@ -34,7 +33,7 @@ def read(recording: Any, target: Any, source: Any) -> Question:
 class TorchAdapter:
     """What else is known of tensors."""
 
-    functions = FUNCTIONS
+    functions, unused = FUNCTIONS, "unused"
     zeros, classes, cancels = ZEROS, CLASSES, frozenset[str]()
     dialect = TORCH
 
@@ -43,7 +42,7 @@ class TorchAdapter:
 
     def names(self) -> Iterable[tuple[str, Any]]:
         """The names of the program, and what they hold."""
-        return [pair for pair in names() if pair[0].isidentifier()]
+        return [pair for pair in names_here() if pair[0].isidentifier()]
 
     def handle(self, value: Any) -> Any:
         """What a tensor is known by."""

@@ -16,7 +16,7 @@ from ...explain.sentences import fill
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, text_of
 from ..recording import Number
-from ..rows import first_nan
+from ..rows import dropped, first_nan
 from .adapter import CAUSES, read
 from .graph import plain_node
 from .rows import PAUSES
@@ -202,8 +202,7 @@ def unused(q: Question) -> Found:
     inside = next((site for tensor in held if (site := log.inside.get(tensor)) is not None), None)
     if inside is not None and q.after.isdisjoint(log.unseen):
         return Finding("unknown", inside)
-    made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
-    return at_row(q, "unused", max(made), "dropped") if made else uncalled(q) or Finding("unused")
+    return dropped(q) or uncalled(q) or Finding("unused")
 
 
 def uncalled(q: Question) -> Found:
@@ -255,7 +254,7 @@ def grad(q: Question) -> Found:
 
 def own_rule(q: Question, row: int, kind: str = "") -> Finding:
     """A ``backward()`` of the program's own gave nothing, or zeros."""
-    site = q.adapter.rule(q.rows[row])
+    site = zero_nan.rule_of(q, row)
     return Finding("no_gradient", q.rows[row].site if site is NOWHERE else site, row, kind=kind)
 
 

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...explain.caller import asking_frame
 from ...explain.reasons.names import parts_of as parts_in
 from ...explain.reasons.names import reach
-from ...picture.reading import spaces
 from ...recording.sites import NOWHERE
 from ...recording.values import numbers_of
+from ..rows import names_here
 from .value import array_of
 
 DEEP = 3  # objects in objects that are looked into
@@ -76,14 +75,9 @@ def trained(recording: Any) -> dict:
     return found
 
 
-def names() -> list[tuple[str, Any]]:
-    """The names of the program where it asks, and what they hold."""
-    return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
-
-
 def name_of(wanted: Any) -> str:
     """How a program reaches an object: by a name, or by an attribute or element of what a name holds."""
-    return reach(names(), wanted)
+    return reach(names_here(), wanted)
 
 
 def weights_of(recording: Any, source: torch.Tensor) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -88,8 +88,14 @@ def _on_purpose(q: Question, row: int, site: Site) -> bool:
 
 def left(q: Question) -> Found:
     """A value that was computed from the source left, and came back, or decided what ran."""
-    found = (
-        sorted((exit for exit in q.exits if exit.row in q.after), key=lambda exit: _rank(q, exit)) if not q.used else []
+    if q.used:
+        return None
+    found = sorted(
+        (exit for exit in q.exits if exit.row in q.after),
+        key=lambda exit: (
+            exit.how in ("bool", "__bool__", "index", "int"),
+            any(one.why for _, one in way_to_exit(q, exit)),
+        ),
     )
     exit = next((exit for exit in found if flows_back(q, exit)), None)
     if exit is None:
@@ -109,21 +115,9 @@ def cut_before(q: Question, exit: Exit) -> Found:
     return None
 
 
-def _rank(q: Question, exit: Exit) -> tuple[bool, bool]:
-    return exit.how in ("bool", "__bool__", "index", "int"), any(one.why for _, one in way_to_exit(q, exit))
-
-
 def way_to_exit(q: Question, exit: Exit) -> list:
     """The way from the source to a value that left."""
     return way_to(Question(q.adapter, q.rows, q.own, [exit.row], q.source), {*q.own})
-
-
-def _later(q: Question, exit: Exit) -> list[RecordedRow]:
-    return [
-        q.rows[row]
-        for row in q.behind.difference(q.own)
-        if q.rows[row].after(exit) and not q.adapter.is_number(q.rows[row])
-    ]
 
 
 def only_decides(q: Question, found: Finding) -> bool:
@@ -135,9 +129,11 @@ def only_decides(q: Question, found: Finding) -> bool:
 def flows_back(q: Question, exit: Exit, branches: bool = True) -> bool:
     """Whether the text brings it there; where there is none, it may."""
     start = text.at(exit.site)
-    sites = {site for row in _later(q, exit) for site in (row.site, *row.way)}
     if not start:
         return True
+    rows = (q.rows[at] for at in q.behind.difference(q.own))
+    later = (row for row in rows if row.after(exit) and not q.adapter.is_number(row))
+    sites = {site for row in later for site in (row.site, *row.way)}
     reached = text.flow(start, [site[0] for site in sites], branches)
     return any(
         (at := text.at(site)) in reached and (at is not start or not isinstance(at.node, ast.Expr)) for site in sites
@@ -174,10 +170,12 @@ def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
 
 def moved_name(q: Question) -> Found:
     """A name that held a variable, or a watched tensor, was bound to what was computed of it: ``w = w - rate * g``."""
-    row = q.rows[q.own[0]] if q.own else None
-    for site in reversed(row.way if row is not None else ()):
+    if not q.own:
+        return None
+    row = q.rows[q.own[0]]
+    for site in reversed(row.way):
         at = text.at(site)
-        if not at.binds or row is None:
+        if not at.binds:
             continue
         again = bool({*at.binds} & at.reads) or not all(name.isidentifier() for name in at.binds)
         around = {ast.unparse(n) for target in at.targets for n in ast.walk(target) if isinstance(n, ast.expr)}
@@ -190,8 +188,9 @@ def moved_name(q: Question) -> Found:
 
 
 def names_of(q: Question, row: RecordedRow) -> set[str]:
-    """What the statements that made a leaf bound."""
-    return {name for site in q.adapter.birth_of(row)[1] for name in text.at(site).binds}
+    """What the statements that made a leaf bound; what a call gave among other things may be any of them."""
+    made = map(text.at, q.adapter.birth_of(row)[1])
+    return {name for at in made for name in at.binds if not at.binds[1:] or not isinstance(at.value, ast.Call)}
 
 
 def _of_line(q: Question, row: RecordedRow, at: text.Statement) -> Iterator[int]:
@@ -260,7 +259,7 @@ def equal_values(q: Question) -> Found:
         if tells and any(np.array_equal(one, theirs.ravel()) for one in states):
             born = [q.adapter.birth(q.adapter.handle(q.source)), q.adapter.birth_of(row)]
             _, later = max(born, key=lambda one: one[0])
-            return Finding("wrong_object", later[-1] if later else row.site, row.row)
+            return Finding("wrong_object", later[-1] if later else q.rows[max(row.row, *q.own)].site, row.row)
     return None
 
 

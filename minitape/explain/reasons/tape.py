@@ -381,7 +381,7 @@ def broken(q: Question) -> Found:
     if found is None or found.row is None:
         return found
     given = next(one for row, one in q.way if row == found.row and one.why)
-    node, rule = q.rows[found.row].extra, q.adapter.rule(q.rows[found.row])
+    node, rule = q.rows[found.row].extra, zero_nan.rule_of(q, found.row)
     if rule is not NOWHERE:
         return Finding("custom_rule", rule, found.row, kind="none", others=found.others)
     at = text.at(found.site)

@@ -11,7 +11,7 @@ from ...recording.sites import NOWHERE
 from ..caller import in_brackets
 from ..fixes.table import offer
 from ..sentences import between, fill
-from ..texts import TEXT
+from ..texts import TEXT, Texts
 from ..value_texts import ARRIVED, FUNCTIONS, OF_TAPE, OF_TENSORFLOW
 from ..words import Explanation, not_all, words_alone
 from . import text
@@ -42,7 +42,7 @@ def left_by(how: str) -> str:
     return fill(LEFT_BY[how]) if how in LEFT_BY else f".{how}()"
 
 
-def explanation(q: Question, found: Finding, texts: dict[str, tuple[str, str]] = TEXT) -> Explanation:
+def explanation(q: Question, found: Finding, texts: Texts = TEXT) -> Explanation:
     """An answer, with those of further breaks."""
     answer = in_words(q, found, texts)
     answer.others = [in_words(q, other, texts) for other in found.others[:MOST]]
@@ -78,7 +78,7 @@ def values(q: Question, found: Finding) -> str:
     return fill(" ({place})", place=between(arrays[0].min(), arrays[0].max(), ".4g"))
 
 
-def in_words(q: Question, found: Finding, texts: dict[str, tuple[str, str]]) -> Explanation:
+def in_words(q: Question, found: Finding, texts: Texts) -> Explanation:
     """The sentences of a cause."""
     if hasattr(q.adapter, "details"):
         found.fields = q.adapter.details(q, found)

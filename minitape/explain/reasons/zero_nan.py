@@ -15,11 +15,14 @@ from ...recording.sites import NOWHERE, Site, text_of
 from ...recording.values import numbers_of
 from ..families import MOVES, POINTS
 from ..sentences import fill
+from . import text
 from .names import path_to
 from .question import Elements, Finding, Found, Question
 
 CLIP = re.compile(r"\bclip\w*")  # a maximum and a minimum, of which the text or the scope tells
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
+# what a rule gives that gives zeros, or nothing
+NOTHING = re.compile(r"return(.*\bzeros|.*\* 0\b(?!\.\d*[1-9])|.*(?<![.\w])0(\.0)? \*|( |\(|,|None|0(\.0)?|\))*$)")
 OPAQUE = ("resource", "variant", "string")  # types of what has no numbers itself: a dataset, a list, a text
 ROUNDED = 1e-5  # of a sum of float32 numbers that is zero: as much as another order of the summands may leave
 SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
@@ -53,8 +56,12 @@ def received(q: Question, row: int) -> Elements:
 
 
 def rule_of(q: Question, row: int) -> Site:
-    """Where the derivative rule of a function of the program's own returns; nowhere for other operations."""
-    return q.adapter.rule(q.rows[row]) if hasattr(q.adapter, "rule") else NOWHERE
+    """Where the derivative rule of a function of the program's own returns: of several places the one whose text gives
+    zeros or nothing; nowhere for other operations.
+    """
+    site = q.adapter.rule(q.rows[row])
+    own = (s for s in text.statements(site[0]) if s.functions == text.at(site).functions)
+    return next((s.site for s in own if NOTHING.match(text.unparse(s.node))), site)
 
 
 def stopped(q: Question) -> int | None:
@@ -83,7 +90,7 @@ def nan(q: Question) -> Found:
         given, toward = q.sweep.adjoints.get(call), [edge for edge in edges if edge[0] in q.after]
         if (given is None or given.facts()[1]) and not all(edge[2].facts()[1] for edge in toward):
             grown = "grown" * has_grown(q, call, [] if given is None else [given.array()])
-            by = rule_of(q, call)
+            by = q.adapter.rule(q.rows[call])
             return at_row(q, "nan_backward", call, grown, site=by) if finite(q, call) else origin(q, call, "hidden")
     return at_row(q, "nan_backward", q.used[-1])
 
@@ -215,8 +222,8 @@ def zero_of(q: Question, row: int) -> Finding:
 def handed_on(q: Question, row: int) -> Finding:
     """Why zeros came out of an operation that is known for none: it handed on what cancels, or was zero before."""
     one = q.rows[row]
-    if rule_of(q, row) is not NOWHERE:
-        return Finding("custom_rule", rule_of(q, row), row)
+    if (rule := rule_of(q, row)) is not NOWHERE:
+        return Finding("custom_rule", rule, row)
     senders = [call for call, edges in q.sweep.edges.items() if any(edge[0] == row for edge in edges)]
     if senders and sums_to_zero(q, row):
         return cancelled(q, senders[-1], row)
