@@ -75,8 +75,8 @@ def _given(call: Call, body: Object, first: int) -> Sequence[int]:
 def _body(recording: Object, given: Sequence[int], output: int | None, carried: int = 0) -> FunctionBody:
     rows = [feed.row for feed in recording.feeds]
     again = dict(zip(rows[:carried], recording.results, strict=False))
-    row = -1 if output is None else recording.results[output]
-    return FunctionBody(recording.table.record, row, dict(zip(rows, given, strict=False)), again)
+    outside = dict(zip(rows, given, strict=False))
+    return FunctionBody(recording.table.record, -1 if output is None else recording.results[output], outside, again)
 
 
 def test_of(call: Call) -> FunctionBody | None:

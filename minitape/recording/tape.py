@@ -57,11 +57,10 @@ class TapeRules:
         seen = self._last_answer(source)
         if seen is not None:
             return seen
-        if not source.dtype.differentiable:
-            return False
-        if any(t is source for t in self.targets):
-            return True
-        return any(self.on[row] and self.live[row] for row in self.tape._rows_of(source))
+        return source.dtype.differentiable and (
+            any(t is source for t in self.targets)
+            or any(self.on[row] and self.live[row] for row in self.tape._rows_of(source))
+        )
 
     def _last_answer(self, source: End) -> bool | None:
         """Whether the last call of ``gradient`` returned a gradient for the source; None if it was about others."""
@@ -85,10 +84,10 @@ class TapeRules:
 
     def _pass_on(self, first: int, end: int, live: bytearray) -> None:
         """Hands on what arrives at the rows in [first, end), from the last one on."""
-        record, on = self.record, self.on
+        record = self.record
         ops, left, right, calls, _, _ = record.columns(first, end)
         for row in range(end - 1, first - 1, -1):
-            if not (live[row] and on[row]):
+            if not (live[row] and self.on[row]):
                 continue
             op, a = ops[row - first], left[row - first]
             if op >= FIRST_CODE:

@@ -105,23 +105,22 @@ class Trace:
     def edges(self, node: TapeNode) -> list[tuple[TapeNode, Break | None]]:
         """The values that a value was computed from, and what breaks on the way."""
         if node._edges is None:
-            if node.record is not None:
-                node._edges = list(self._row_edges(node))
-            else:
+            if node.record is None:
                 node._edges = list(self._origin_edges(node.origin))
+            elif node.record is self.record or len(node.record) <= LONG:
+                node._edges = list(self._row_edges(node))
+            else:  # a long recording of another tape: a value that came from there stands for all behind it
+                node._edges = []
         return node._edges
 
     def _in_run(self, node: TapeNode, op: int) -> bool:
         """Whether a scalar row is in a long recording and nothing breaks there."""
-        record = node.record
-        if record is not self.record or len(record) <= LONG or "-" in BY_CODE[op - FIRST_CODE].texts[1:]:
-            return False
-        return self.scope(node) is None
+        long = node.record is self.record and len(self.record) > LONG
+        return long and "-" not in BY_CODE[op - FIRST_CODE].texts[1:] and self.scope(node) is None
 
     def _run_edges(self, node: TapeNode) -> Iterator[tuple[TapeNode, Break | None]]:
         """The ends of a long run of scalar rows, each row with those of its inputs that lie outside the run."""
-        record = node.record
-        assert record is not None
+        record = self.record
         key = (id(record), frozenset(self.wanted))
         chains = self._chains.get(key)
         if chains is None:
@@ -223,15 +222,14 @@ class Trace:
 
     def scope(self, node: TapeNode) -> Break | None:
         """The break of an operation that ran where this tape did not record."""
-        if node.record is self.record and any(a <= node.row < b for a, b in self.spans):
+        own = node.record is self.record
+        if own and any(a <= node.row < b for a, b in self.spans):
             return None
-        for what, row, _, frames in reversed(self.tape.notes) if node.record is self.record else ():
+        for what, row, _, frames in reversed(self.tape.notes) if own else ():
             if what == "reset" and node.row < row and frames:
                 return Break("outside_tape", CodePlace(frames), "reset")
-        cause = (
-            "recording_paused" if node.record is self.record and self.paused(node.row) is not None else "outside_tape"
-        )
-        return Break(cause, node.place(), node.label())
+        paused = own and self.paused(node.row) is not None
+        return Break("recording_paused" if paused else "outside_tape", node.place(), node.label())
 
     def paused(self, row: int) -> Event | None:
         """The event that began the ``stop_recording()`` in which the tape was at this row; None outside of one."""
@@ -293,8 +291,9 @@ class Trace:
             found = Trace.inside_python(ran.tape, ran.outputs[node.row - call.row], ran.inputs[i])
         finally:
             _OPEN.remove(ran)
-        left = found is not None and found.cause == "independent"
-        return Break("left_through_numpy", where, "tf.py_function") if left else found
+        if found is None or found.cause != "independent":
+            return found
+        return Break("left_through_numpy", where, "tf.py_function")
 
     def passes(self, record: Record, call: Call) -> list[bool]:
         """For each input of a call whether its rules hand an adjoint on.

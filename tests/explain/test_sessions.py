@@ -1,6 +1,7 @@
 """Long sessions: many cells ran before the one whose gradient is None."""
 
 import linecache
+import sys
 from typing import Any
 
 import pytest
@@ -139,3 +140,30 @@ def test_of_many_values_that_left_a_few_are_put_into_words(monkeypatch: pytest.M
         why = tape.explain(loss, w)
         assert why.cause == "left_through_numpy" and "float(tf.tanh" in why.code
     assert len(said) <= 4
+
+
+def test_what_a_long_recording_of_another_tape_gave_is_not_followed_through_its_rows():
+    """A value that left it might have come back; its 30,000 rows are no part of the question."""
+    x = tf.constant(1.0)
+    with tf.GradientTape(persistent=True) as long:
+        long.watch(x)
+        z = x
+        for _ in range(30_000):
+            z = z * x
+    z.numpy()
+    with tf.GradientTape() as tape:
+        y = x * x
+    calls = 0
+
+    def count(frame, event, arg):
+        nonlocal calls
+        calls += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        why = tape.explain(y, x)
+    finally:
+        sys.setprofile(before)
+    assert why.cause == "not_watched"
+    assert calls < 30_000
