@@ -10,7 +10,8 @@ import ast
 import inspect
 import re
 import textwrap
-from contextlib import redirect_stdout, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -43,6 +44,20 @@ if TYPE_CHECKING:
 
 NEAR = 0.01
 FEW = 15  # questions to tapes
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """A context for runs that the check makes itself: they print, warn and log nothing."""
+    import logging  # seldom needed, as in minitape.engine.recording.logs
+
+    logger = logging.getLogger("tensorflow")
+    logger.disabled, before = True, logger.disabled
+    try:
+        with redirect_stdout(None), np.errstate(all="ignore"):
+            yield
+    finally:
+        logger.disabled = before
 
 
 @dataclass(frozen=True)
@@ -80,7 +95,7 @@ class Attempt:
     @cached_property
     def last_names(self) -> list[dict[str, Answer]]:
         """What the names of the function held when it gave its result, on each case."""
-        with redirect_stdout(None), suppress(Exception):
+        with quietly(), suppress(Exception):
             return [names_at_end(self.function, _copied(case)) for case in self.exercise.cases]
         return [{} for _ in self.runs]
 
@@ -100,7 +115,7 @@ class Attempt:
         if other is None:
             return False
         for case, run in zip(self.exercise.cases, self.runs, strict=True):
-            with redirect_stdout(None), np.errstate(all="ignore"):
+            with quietly():
                 theirs = CheckRun(*(result_of(self.exercise, other, case) if program else call(other, case)))
             if run.error and theirs.error:
                 if program and type(run.error) is not type(theirs.error):

@@ -88,7 +88,7 @@ PATIENTS = {
     "birch": Patient(
         {"zip(network, gradients)": "zip([w1, w2, b1, b2], gradients)"},
         (("order", 5),),
-        "The gradients come in the order w1, b1, w2, b2. Line 5 hands them out in another one: w2 gets that of b1. "
+        "Line 4 asks for the gradients in the order w1, b1, w2, b2, line 5 hands them out in another: w2 gets b1's. "
         "Both have the shape (16,), so nothing complains.",
         same={("order", 4): ("order", 5)},
     ),

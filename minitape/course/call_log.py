@@ -75,14 +75,14 @@ class LoggedQuestion:
 @dataclass
 class Seen:
     """What was seen of one run of a learner's function: calls, questions, how often a variable was changed, what the
-    calls gave, what the last question did, the tapes that were asked, and whether one is `busy` with an answer.
+    calls gave, what the questions gave, the tapes that were asked, and whether one is `busy` with an answer.
     """
 
     calls: list[LoggedCall] = field(default_factory=list)
     questions: list[LoggedQuestion] = field(default_factory=list)
     assigned: int = 0
     results: list[Answer] = field(default_factory=list, repr=False)
-    found: Answer = None
+    found: list[Answer] = field(default_factory=list, repr=False)
     tapes: list[Answer] = field(default_factory=list, repr=False)
     busy: bool = False
 
@@ -92,9 +92,9 @@ class Seen:
         return sum(call.recorded for call in self.calls)
 
     def gave(self, number: float) -> bool:
-        """Whether the last question was answered by this number."""
-        found = np.ravel(as_array(self.found))
-        return found.dtype != object and bool(np.allclose(found, number, 1e-4))
+        """Whether a question was answered by this number, or by several of which it is one."""
+        found = [np.ravel(as_array(one)) for one in self.found]
+        return any(one.dtype != object and np.isclose(one, number, 1e-4).any() for one in found)
 
     @property
     def order(self) -> int:
@@ -170,7 +170,8 @@ def _asking(seen: Seen, method: Answer) -> Answer:
         recording = tuple(other for other in (*state.tapes, *around) if other is not own or own._persistent)
         operations, (target, source, *_) = _operations(tape), (*given, *named.values(), None, None)
         try:
-            seen.found = found = method(tape, *given, **named)
+            found = method(tape, *given, **named)
+            seen.found.append(found)
             why = () if any(any(one.why) for one in seen.questions) else _why_none(tape, target, source, found)
             turned = any(why) and _is_connected(tape, source, target)
             names = [name for name, value in sys._getframe(1).f_locals.items() if value is tape]

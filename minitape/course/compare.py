@@ -245,7 +245,7 @@ def _block(shape: tuple[int, ...]) -> str:
 def _of_another_kind(given: Answer, expected: Answer) -> AnswerComparison:
     """An answer of another kind than expected, or the first of its parts that is."""
     given, expected = as_array(given), as_array(expected)
-    arrays = isinstance(given, np.ndarray) and isinstance(expected, np.ndarray)
+    arrays = isinstance(given, np.ndarray) and isinstance(expected, (np.ndarray, tuple))
     if _length(given) == _length(expected) > 0 and not arrays:
         for number, (part, other) in enumerate(zip(given, expected, strict=True), 1):
             if kind(part) != kind(other):

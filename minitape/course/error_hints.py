@@ -161,7 +161,10 @@ def told_of(error: BaseException) -> str:
     whole = f"{' '.join(one.__name__ for one in type(error).__mro__)}: {error}"
     pattern = next((pattern for pattern in OF_ERRORS if re.search(pattern, whole, re.DOTALL)), "")
     if pattern == "AttributeError" and isinstance(error, AttributeError) and error.name:
-        words = "What is before the dot is {kind}, and has no {name}. Which value belongs there?"
+        words = (
+            "What is before the dot is {kind}, and has no {name}. Is another value meant, or is that still to be "
+            "written?"
+        )
         return say(words, kind=kind(getattr(error, "obj", None)), name=repr("." + error.name))
     return say(OF_ERRORS[pattern]) if pattern else _of_a_call(error) if isinstance(error, TypeError) else ""
 

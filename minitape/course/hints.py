@@ -73,12 +73,6 @@ def of_one_part(given: Answer, expected: Answer, same: Callable[[Answer, Answer]
     wrong = [place for place in wanted if place not in places or not same(places[place], wanted[place])]
     if not 0 < len(wrong) < len(wanted) or set(places) != set(wanted) or any("," in place for place in wanted):
         return ""
-    part = places[wrong[0]]
-    for place, right in wanted.items() if len(wrong) == 1 and kind(part) == kind(0) and part else ():
-        if place != wrong[0] and same(part, right):
-            return say(
-                "Place {place} has what belongs in place {other}. The rest is right.", place=wrong[0], other=place
-            )
     return say("Wrong in this case: place {places}. The rest is right.", places=", ".join(wrong))
 
 

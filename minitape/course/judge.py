@@ -8,14 +8,14 @@ import ast
 import inspect
 import re
 from collections.abc import Sequence
-from contextlib import redirect_stdout, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.texts import cut, paragraph, say
-from .attempt import Attempt, CheckRun, hint_for, holds_dots, run_on, source_of, without_a_tape
+from .attempt import Attempt, CheckRun, hint_for, holds_dots, quietly, run_on, source_of, without_a_tape
 from .call_log import Seen
 from .compare import AnswerComparison, as_asked, compare, in_order, is_blank, kind, with_zero
 from .error_hints import line_of, slip_in, told_of
@@ -273,7 +273,7 @@ def _wrong_function(attempt: Attempt, part: AnswerComparison) -> Verdict:
 
 def _played_back(exercise: Exercise, answer: Function, case: tuple[Answer, ...], run: CheckRun) -> Playback | None:
     """The first tape that a program asked on a case beside the one that the solution asks; None where there is none."""
-    with suppress(Exception), redirect_stdout(None):  # whatever the solution needs, and the names in the kernel are
+    with suppress(Exception), quietly():  # whatever the solution needs, and the names in the kernel are
         solution = solution_of(program_of(exercise.name), answer) if run.seen.tapes else None
         both = run.seen, run_on(exercise, solution, case).seen if solution else Seen()
         once = all(len(seen.questions) == len(seen.tapes) for seen in both)

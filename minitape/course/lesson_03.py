@@ -265,7 +265,7 @@ EXERCISES = (
             "variable.",
             "for number in numbers: total.assign_add(number). After the loop: return total.",
         ),
-        because="The variable itself changed, so each step starts from what the last one left.",
+        because="In the solution the variable itself changes, so each step starts from what the last one left.",
     ),
     Exercise(
         "03.5",

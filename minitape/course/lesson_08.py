@@ -284,7 +284,7 @@ def slopes(f, values):
     Exercise(
         "08.6",
         expect=lambda f, values: [_above_zero(f._compute, values), _above_zero(f.slopes, values)],
-        cases=[(INVERSE, [0.0, 2.0, 0.5]), (ROOT, [4.0, 0.0, 1.0, -1.0]), (INVERSE, [-1.0, 0.0])],
+        cases=[(INVERSE, [0.0, 2.0, 0.25]), (ROOT, [4.0, 0.0, 1.0, -1.0]), (INVERSE, [-1.0, 0.0])],
         start="""
 def values_and_slopes(f, values):
     x = tf.Variable(values)

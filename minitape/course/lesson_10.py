@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from .attempt import source_of
@@ -49,13 +48,7 @@ def _traced_once(answer: Function, seen: list[Seen]) -> str:
             "The two slopes do not both come from the recording of loss alone. Let the loss take the penalty as an "
             "argument, and ask for the gradient of each loss."
         )
-    source = source_of(answer)
-    if re.search(r"gradient\([^()]*\)\s*\+|\+\s*\w+\.gradient", source):
-        return (
-            "The slope of the penalty was added by hand, and the loss does not have it. Let the loss take the "
-            "penalty as an argument."
-        )
-    loops = [part for part in ast.walk(ast.parse(source)) if isinstance(part, ast.For)]
+    loops = [part for part in ast.walk(ast.parse(source_of(answer))) if isinstance(part, ast.For)]
     if any(isinstance(part, (ast.FunctionDef, ast.Lambda)) for loop in loops for part in ast.walk(loop)):
         return (
             "A new function is made and traced in each iteration: that is right, and slow. Trace one loss, before the "
@@ -67,8 +60,10 @@ def _traced_once(answer: Function, seen: list[Seen]) -> str:
 def _looped(answer: Function, seen: list[Seen]) -> str:
     """What is wrong with a program that was unrolled while it was traced."""
     asked = [question.operations.count("function") for run in seen for question in run.questions]
-    if max(asked, default=0) > 1:
+    if len({*asked}) > 1:
         return "Python goes through the loop, and each iteration calls a traced function. Put the loop into it."
+    if 2 in asked:
+        return "The while_loop gives back the counter, too, and your target has both. Take y alone: k, y = ..."
     if any(len(run.calls) > 2 for run in seen):
         return (
             "Python went through the loop, and the recording has a copy of f for each iteration. Use tf.while_loop: "
@@ -235,9 +230,14 @@ def two_slopes(f, value):
             ),
             Mistake(
                 _without_penalty,
+                "The variable gets its new number after the loss was computed. Assign to it before loss is called.",
+                where=r"(?s)= *loss\(.*\.assign\(",
+            ),
+            Mistake(
+                _without_penalty,
                 "loss was traced with penalty = 0, and that is in its recording for good. How does a new number get "
                 "in?",
-                where=r"(?s)(def loss\(\w+\)|lambda \w+:).*\+ *penalty *\*",
+                where=r"(?s)\A(?!.*penalty *= *tf\.Variable).*(def loss\(\w+\)|lambda \w+:).*\+ *penalty *\*",
             ),
             Mistake(
                 raises,
@@ -247,12 +247,15 @@ def two_slopes(f, value):
             ),
         ],
         also=_traced_once,
+        from_tape="The slope of the penalty was added by hand, and the loss does not have it. Let the loss take the "
+        "penalty as an argument.",
         hint=(
             "What should each call of loss depend on, and of what is the gradient asked?",
             "What Python looks up while it traces is in the recording for good. Let each number come in at its call.",
             "def loss(x, penalty): and then y = loss(x, tf.constant(penalty))",
         ),
-        because="An argument comes in at each call. A Python name was looked up once, while the function was traced.",
+        because="In the solution an argument comes in at each call. A Python name is looked up once, while the "
+        "function is traced.",
     ),
     Exercise(
         "10.3",
@@ -293,7 +296,9 @@ def two_slopes(f, value):
         ],
         also=_looped,
         changes={
-            "k, y = tf => tf": "The slope is 1, as that of x itself. Which line gives the name y to a new value?",
+            "k, y = tf => tf": (
+                "The slope is 1, as that of x itself. Does the loop run, and which line gives its result the name y?"
+            ),
         },
         hint=(
             "times is another number in another call. Is the loop an operation, and what does its body take and give?",

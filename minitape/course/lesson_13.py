@@ -38,8 +38,9 @@ def _pairs(diagnosis: Answer, patient: Patient | None = None) -> set[tuple[str, 
         diagnosis = [diagnosis]
     same = patient.same if patient else {}
     try:
-        pairs = [(word.strip().casefold(), line) for word, line in diagnosis]
-        return {same.get(pair, pair) for pair in pairs}
+        pairs = {(word.strip().casefold(), line) for word, line in diagnosis}
+        found = {same.get(pair, pair) for pair in pairs}
+        return found if len(found) == len(pairs) else pairs  # of one disease, one pair is enough
     except (AttributeError, TypeError, ValueError):
         raise ValueError(
             say("a diagnosis is a list of pairs, such as [('flat', 2)]; for a healthy patient it is []")
@@ -71,6 +72,8 @@ def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
         return ""
     case = ward.case(bed)
     good = [pair for pair in _pairs(diagnosis) if patient.same.get(pair, pair) in right]
+    if len(good) > len(right):
+        return say("{pairs}: that is one disease, told twice. Hand in one of them.", pairs=_in_words(good))
     told = [say("{disease} is right.", disease=_named(*pair)) for pair in sorted(good)]
     if not claimed and patient is PATIENTS["larch"]:
         words = (
@@ -89,8 +92,8 @@ def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
             told.append(say("{word} is none of the eight diseases in the table.", word=repr(word)))
         elif (patient.same.get((word, numbered), (word, numbered))) in right:
             words = (
-                "The disease is right. A line goes by its number in brackets. Counted with all lines, as explain does, "
-                "line {line} is ({number})."
+                "The disease is right. A line goes by its number in brackets. If you counted all lines, as explain "
+                "does, line {line} is ({number})."
             )
             told.append(say(words, line=line, number=numbered))
         elif word in {one for one, _ in [*right, *patient.same]}:
@@ -168,13 +171,11 @@ def _bed(bed: int, name: str) -> Exercise:
         "Does the report show what is missing, or does the loss tell you which way it goes?",
         "Compare the numbered lines with those of the healthy network, one by one. explain answers now: ask it about "
         "each variable.",
-        f"ward.diagnosis({bed})",
     )
     healthy = (
         "Which gradient is not what it should be? And is its curve worse than that of the healthy network?",
         "What is unusual need not be sick. Does it lie on the path from a variable to the loss, and does it change a "
         "gradient?",
-        f"ward.diagnosis({bed})",
     )
     return Exercise(
         f"{LESSON}.{FIRST - 1 + bed}",
@@ -182,7 +183,7 @@ def _bed(bed: int, name: str) -> Exercise:
         asks="a list of pairs of a disease and the number of a line; an empty list for a healthy patient",
         view=partial(_examined, bed=bed, patient=patient),
         of_wrong=partial(_answered, bed=bed, patient=patient),
-        hint=sick if patient.diseases else healthy,
+        hint=(*(sick if patient.diseases else healthy), f"ward.diagnosis({bed})"),
         because=patient.says,
     )
 
@@ -199,13 +200,13 @@ def _cured(beds: Answer) -> str:
     if not all(isinstance(bed, Real) for bed in beds):
         raise ValueError(say("the beds are numbers, as in [1, 2]"))
     for bed in beds:
-        if bed not in ward.sick():
+        if not ward.patient(bed).diseases:
             raise ValueError(say("the patient in bed {bed} was not sick", bed=bed))
         if bed not in ward.cured:
             raise ValueError(say("the patient in bed {bed} is not well yet: its curve has not become green", bed=bed))
         if bed not in ward.diagnosed:
             raise ValueError(say("the patient in bed {bed} has no diagnosis yet: hand it in first", bed=bed))
-    return say("{n} patients are well", n=len(beds))
+    return say("patients who are well: {n}", n=len(beds))
 
 
 def _standardized(seen: np.ndarray, measures: np.ndarray) -> np.ndarray:
@@ -287,7 +288,7 @@ STANDARDIZE = Exercise(
 def _exercises(beds: tuple[str, ...]) -> tuple[Exercise, ...]:
     cure = Exercise(
         f"{LESSON}.{FIRST + len(beds)}",
-        expect=say("{n} patients are well", n=sum(bool(PATIENTS[name].diseases) for name in beds)),
+        expect=say("patients who are well: {n}", n=sum(bool(PATIENTS[name].diseases) for name in beds)),
         asks="the numbers of the beds of all who were sick",
         view=_cured,
         hint=(

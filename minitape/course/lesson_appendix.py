@@ -23,7 +23,7 @@ def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
 def _of_variable(variable: Answer) -> dict[str, Answer]:
     """What a variable holds, which kind of numbers, and which shapes it takes."""
     if not hasattr(variable, "assign") or isinstance(variable, type):
-        raise ValueError(say("it is no variable, so it cannot change. Call tf.Variable"))
+        raise ValueError(say("it is no variable. Call tf.Variable"))
     numbers = "decimal" if variable.dtype.is_floating else variable.dtype.name
     return {"holds": variable.numpy().tolist(), "numbers": numbers, "shape": str(variable.shape)}
 
@@ -168,7 +168,7 @@ EXERCISES = (
             "and False: cast them.",
             "return x * tf.cast(x > 0, x.dtype)",
         ),
-        because="Times 1 keeps a number, times 0 replaces it by 0.",
+        because="In the solution times 1 keeps a number, times 0 replaces it by 0.",
     ),
     Exercise(
         "appendix.3",
@@ -322,6 +322,6 @@ EXERCISES = (
             "Make a column of y: the shape (rows, 1). Then (columns,) and (rows, 1) give (rows, columns).",
             "return x * x - y[:, tf.newaxis] * y[:, tf.newaxis]",
         ),
-        because="(columns,) and (rows, 1) broadcast to (rows, columns).",
+        because="In the solution (columns,) and (rows, 1) broadcast to (rows, columns).",
     ),
 )

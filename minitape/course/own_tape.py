@@ -52,7 +52,10 @@ ROWS = (
             "In Number: value = property(lambda self: self.tape.rows[self.row][2])",
         ),
         slips=[
-            ("NoneType' object has no attribute 'row'", "watch gives nothing back: write return before the Number."),
+            (
+                "NoneType' object has no attribute 'row'",
+                "watch gives nothing back: it should return the Number of its row.",
+            ),
             ("IndexError", FIRST_ROW),
         ],
     ),
@@ -106,7 +109,7 @@ OPERATORS = (
         "y = a * b + a\ny.value, tape.rows[-1]",
         (8.0, ("add", [2, 0], 8.0)),
         (
-            "Which method does Python call for +, and which row should it write?",
+            "Which method does Python call for +, which row should it write, and what does the table have for 'add'?",
             "+ works as * does: __add__ writes a row 'add'. Let apply do for both what is the same.",
             "def __add__(self, other): return self.tape.apply('add', self, other)",
         ),
@@ -115,7 +118,7 @@ OPERATORS = (
         "y = a + 1.0\ny.value, tape.rows[2:]",
         (3.0, [("constant", [], 1.0), ("add", [0, 2], 3.0)]),
         (
-            "Where would the rule find the value of 1.0 in the backward sweep?",
+            "What is the row of 1.0 called, and where would the rule find its value in the backward sweep?",
             "What is no Number becomes a row of its own first, called 'constant'.",
             "n if isinstance(n, Number) else self.append('constant', [], n)",
         ),
@@ -257,7 +260,11 @@ BACK = (
             (
                 [[None], [12.0], [None]],
                 "y is not the last row of the tape, and gets nothing. A sweep begins at the row of its target.",
-            )
+            ),
+            (
+                [[12.0], [12.0], [12.0]],
+                "Each time that is the gradient of z, the last row. A sweep begins at the row of its target.",
+            ),
         ],
     ),
     AB(
@@ -372,7 +379,7 @@ MORE = (
         "y = a - b\ny.value, tape.gradient(y, [a, b])",
         (-1.0, [1.0, -1.0]),
         (
-            "What happens to a - b if b grows?",
+            "What is a - b, and what happens to it if b grows?",
             "If b grows, a - b falls. So its amount is -g.",
             "lambda g, z, x, y: (g, -g)",
         ),

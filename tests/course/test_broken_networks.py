@@ -159,6 +159,8 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
     ("ash", [("rhythm", 6)], "'rhythm' is none of the eight diseases"),
     ("ash", [], "Its curve ends at 44%, that of the healthy network at 98%"),
     ("ash", ("broadcast", 2), "correct"),
+    ("ash", [("broadcast", 2), ("broadcast", 3)], "broadcast in line 3: that is one disease, told twice."),
+    ("pine", [("flat", 1), ("cut", 1)], "that is one disease, told twice. Hand in one of them."),
     ("birch", [("saturated", 1)], "saturated: w1's gradient is 2.5e-05, not 0"),
     ("birch", [("broadcast", 2)], "200 rows and 16 columns"),
     ("elm", [("sign", 6), ("cut", 1)], "correct"),
@@ -294,13 +296,14 @@ def test_a_cure_that_was_only_said_is_none(ward):
     assert "has not become green" in feedback("13.8", sick)
     well = next(bed for bed in range(1, 7) if bed not in sick)
     assert f"bed {well} was not sick" in feedback("13.8", [well])
+    assert "there is no bed 7: they are numbered from 1 to 6" in feedback("13.8", [7])
     fresh.cured = sick[1:]
     assert "has no diagnosis yet" in feedback("13.8", sick[1:])  # the healthy program, pasted into each bed
     for bed in sick:
         assert "correct" in feedback(f"13.{bed + 1}", fresh.diagnosis(bed))
     assert Ward("Grace", ward.new_network, ward.answer, ward.x, ward.t).cured == sick[1:]  # the cell was run again
     said = feedback("13.8", sick[1:])
-    assert f"{len(sick) - 1} patients are well" in said and "Hint: " in said
+    assert f"patients who are well: {len(sick) - 1}" in said and "Hint: " in said
     ward_module._here.cured = sick
     assert "correct" in feedback("13.8", [*sick, sick[0]])
 

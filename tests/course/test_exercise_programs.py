@@ -469,7 +469,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.3", ' if self.rows[s.row][0] == "watched" else None', "", "Was two watched?"),
     ("12.3", "continue", "break", "use continue, not break"),
     ("12.3", "if adjoints[row] is None or", "if not adjoints[row] or", "0.0 has arrived at y. That is not None"),
-    ("12.4", "(g, -g)", "(g, g)", "What happens to a - b if b grows?"),
+    ("12.4", "(g, -g)", "(g, g)", "What is a - b, and what happens to it if b grows?"),
     ("12.4", 'apply("subtract", other, self)', 'apply("subtract", self, other)', "That is a - 1.0"),
     ("12.4", "-g * z / y", "g * z / y", "mind the sign"),
     ("12.4", "-g * z / y", "-g / y**2", "the factor a is missing"),

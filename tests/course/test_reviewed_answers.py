@@ -151,6 +151,24 @@ def lowest(f, start, steps):
     return x
 """
 PROGRAMS += [("07.6", LEAVING, "lowest("), ("07.6", COUNTING, "lowest(")]
+START = next(one.start for one in EXERCISES if one.name == "10.2")
+LATE = "            y = loss(x)\n        penalty.assign(number)"
+PROGRAMS += [  # of a reading of 1,255 answers
+    ("08.6", solved("08.6", "tf.where(x > 0.0, x, 1.0)", "tf.maximum(x, 0.5)"), "[0.0, 2.0, 0.25]"),
+    ("10.2", START.replace("return found", "return [found[0], found[0] + 5.0]"), "was added by hand"),
+    ("10.2", START.replace("penalty = 0.0", "penalty = tf.Variable(0.0)").replace("for penalty", "for number")
+     .replace("            y = loss(x)", LATE), "after the loss was computed"),
+    ("10.2", START.replace("(0.0, 5.0)", "(5.0, 0.0)"), "\nHint: "),
+    ("10.4", solved("10.4", "k, y = tf", "y = tf"), "gives back the counter, too"),
+    ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0")
+     .replace("range(target.row, -1, -1)", "range(len(self.rows) - 1, -1, -1)"), "the gradient of z, the last row"),
+    ("12.8", "def rule_of_matmul(g, z, x, w):\n    return g @ w.T", "yours is an array of 2 by 4 numbers, not a tuple"),
+]  # fmt: skip
+SILENT = [
+    ("01.5", solved("01.5", "0.1 * tape.gradient(y, x)", "0.1 * y")),
+    ("07.6", solved("07.6", "tf.abs(bend(x))", "bend(x)")),
+    ("12.6", solved("12.6", "tape.gradient(loss, parameters)", "[loss.value] * len(now)")),
+]
 
 
 @pytest.mark.parametrize(("name", "given", "words", "never"), VALUES)
@@ -177,3 +195,18 @@ def test_a_wrong_program_is_refused_with_what_it_does(name, program, words):
     assert answer(name, SOLUTIONS[name]).startswith(f"Exercise {name}: correct.")
     said = answer(name, program)
     assert said.startswith(f"Exercise {name}: not yet.") and words in said, said
+
+
+@pytest.mark.parametrize(("name", "program"), SILENT)
+def test_runs_that_the_check_makes_itself_warn_of_nothing(name, program, caplog, recwarn):
+    assert answer(name, program).startswith(f"Exercise {name}: not yet.")
+    assert (caplog.messages, list(recwarn)) == ([], [])
+
+
+def test_penalties_in_the_other_order_are_as_right():
+    turned = solved("10.2", "(0.0, 5.0)", "(5.0, 0.0)").replace("return found", "return found[::-1]")
+    assert answer("10.2", turned).startswith("Exercise 10.2: correct.\nIn the solution ")
+
+
+def test_a_list_is_no_variable():
+    assert "  it is no variable. Call tf.Variable\n" in feedback("appendix.7", [1.0, 2.0])

@@ -260,7 +260,7 @@ TOLD = [
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(2.0)"), "gives a variable: 8.0"),
     ("10.4", solved("10.4", "f(y)", "f(x)"), "the result of a single step, whatever"),
     ("10.4", solved("10.4", "k, y = tf.while_loop", "tf.while_loop"), (
-        "The slope is 1, as that of x itself. Which line gives"
+        "The slope is 1, as that of x itself. Does the loop run"
     )),
     ("03.4", solved("03.4", "return total", "return total + 0.0"), "yours is a tensor, not a variable"),
     ("03.4", solved("03.4", "return total", "return [total]"), "yours is a list of 1, not a variable"),
@@ -277,7 +277,7 @@ TOLD = [
     ("01.5", solved("01.5", STEP, "x - 0.1 * tape.gradient(y, x)"), "computes something that nothing keeps."),
     ("06.3", solved("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 3"), "distance is han"),
     ("09.5", solved("09.5", "assign_sub", "assign"), "puts a new value in the place of what w held."),
-    ("05.2", solved("05.2", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), "Place 2 has what belongs in place 1."),
+    ("05.2", solved("05.2", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), "Wrong in this case: place 2. The rest"),
     ("07.4", solved("07.4", "x - slope(x) / bend(x)", "f(x) - slope(x) / bend(x)"), "bend(x): x is"),
     ("12.7", solved("12.7", "(axis=0)", "(axis=0) * b"), "In the line return (g, g.sum(axis=0) * b): g is"),
     ("12.8", solved("12.8", "(g @ w.T, x.T @ g)", "(-g @ w.T, -x.T @ g)"), "The sign is wrong, in each case."),
