@@ -296,6 +296,7 @@ def two_slopes(f, value):
         ],
         also=_looped,
         changes={
+            "k + 1 => k + 2": "The counter grows by 2 each time, so f is applied too few times.",
             "k, y = tf => tf": (
                 "The slope is 1, as that of x itself. Does the loop run, and which line gives its result the name y?"
             ),

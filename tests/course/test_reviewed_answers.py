@@ -8,6 +8,7 @@ from test_exercise_programs import EXERCISES, SOLUTIONS, answer, solved
 
 import minitape as tf
 from minitape.course.checker import feedback
+from minitape.engine.recording import logs
 
 VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
     ("01.1", 12.006, "nearly the number. Was it measured", "too large"),
@@ -159,6 +160,7 @@ PROGRAMS += [  # of a reading of 1,255 answers
     ("10.2", START.replace("penalty = 0.0", "penalty = tf.Variable(0.0)").replace("for penalty", "for number")
      .replace("            y = loss(x)", LATE), "after the loss was computed"),
     ("10.2", START.replace("(0.0, 5.0)", "(5.0, 0.0)"), "\nHint: "),
+    ("10.4", solved("10.4", "k + 1", "k + 2"), "grows by 2 each time"),
     ("10.4", solved("10.4", "k, y = tf", "y = tf"), "gives back the counter, too"),
     ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0")
      .replace("range(target.row, -1, -1)", "range(len(self.rows) - 1, -1, -1)"), "the gradient of z, the last row"),
@@ -198,7 +200,8 @@ def test_a_wrong_program_is_refused_with_what_it_does(name, program, words):
 
 
 @pytest.mark.parametrize(("name", "program"), SILENT)
-def test_runs_that_the_check_makes_itself_warn_of_nothing(name, program, caplog, recwarn):
+def test_runs_that_the_check_makes_itself_warn_of_nothing(name, program, caplog, recwarn, monkeypatch):
+    monkeypatch.setattr(logs, "_logged", {})  # a warning is logged a few times, then no more
     assert answer(name, program).startswith(f"Exercise {name}: not yet.")
     assert (caplog.messages, list(recwarn)) == ([], [])
 
