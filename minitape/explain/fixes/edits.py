@@ -43,8 +43,9 @@ def keyword(name: str, value: object, *functions: str) -> Edit:
         said = next((k for k in node.keywords if k.arg == name), None)
         if said is not None:
             return None if unparse(said.value) == str(value) else (said.value, str(value))
-        more = ast.keyword(name, parsed(str(value)))
-        return unparse(ast.Call(node.func, node.args, [*node.keywords, more])) if is_call(node, *functions) else None
+        if not is_call(node, *functions):
+            return None
+        return unparse(ast.Call(node.func, node.args, [*node.keywords, ast.keyword(name, parsed(str(value)))]))
 
     return edit
 
@@ -111,8 +112,11 @@ def source_names(spot: Spot) -> list[str]:
     """What the program calls the source: no name that is another object's where the question is asked."""
     q = spot.question
     here = spot.names
-    found = dict.fromkeys((spot.path, q.name))
-    return [n for n in found if n and q.adapter.handle(here.get(n, q.source)) is q.adapter.handle(q.source)]
+    return [
+        n
+        for n in dict.fromkeys((spot.path, q.name))
+        if n and q.adapter.handle(here.get(n, q.source)) is q.adapter.handle(q.source)
+    ]
 
 
 def leaf(spot: Spot, node: Any) -> Change:
@@ -148,8 +152,8 @@ def differentiated(spot: Spot, node: Any) -> Change:
     """``argnums=`` in the call that asks for the gradient, as the question has it."""
     if not is_call(node, *GRADIENTS):
         return None
-    more = [k for k in node.keywords if k.arg != "argnums"]
-    return unparse(ast.Call(node.func, node.args[:1], [ast.keyword("argnums", parsed(spot.instead)), *more]))
+    given = [ast.keyword("argnums", parsed(spot.instead)), *(k for k in node.keywords if k.arg != "argnums")]
+    return unparse(ast.Call(node.func, node.args[:1], given))
 
 
 def unfrozen(spot: Spot, node: Any) -> Change:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..reasons.text import last_name, parsed, unparse
+from .dialects import TENSORFLOW
 from .site import Change, Edit, Spot, is_call, is_index, operand, spelled
 
 _DRAWS = set("rand randn randint normal uniform bernoulli sample rsample dropout".split())
@@ -17,18 +18,15 @@ STEPS = "round floor ceil trunc sign rint fix floordiv".split()
 
 def through(spot: Spot, step: ast.expr, x: ast.expr | None) -> str | None:
     """``x + stop_gradient(round(x) - x)``; None where ``x`` must not run a second time."""
-    if x is None or runs_again(x):
+    if x is None:
+        return None
+    calls = [n.func for n in ast.walk(x) if isinstance(n, ast.Call)]
+    if any(isinstance(f, ast.Name) or last_name(f) in _DRAWS for f in calls):  # other numbers, or done twice
         return None
     stop = spelled(spot, spot.dialect.stop) if spot.dialect.stop else ""
     inner = f"({unparse(step)}) - ({unparse(x)})"
     text = f"({unparse(x)}) + " + (f"{stop}({inner})" if stop else f"({inner}).detach()")
     return None if stop is None else unparse(parsed(text))
-
-
-def runs_again(x: ast.expr) -> bool:
-    """Whether a second run of an expression may give other numbers, or do something twice."""
-    calls = (n for n in ast.walk(x) if isinstance(n, ast.Call))
-    return any(isinstance(n.func, ast.Name) or last_name(n.func) in _DRAWS for n in calls)
 
 
 def rounded(spot: Spot, node: Any) -> ast.expr | None:
@@ -83,6 +81,11 @@ def at_zero(edit: Edit, given: int = 0) -> Edit:
 def not_all_zero(edit: Edit) -> Edit:
     """An edit of a root: where all that it gives is zero, the derivative of what is below is mostly zero, too."""
     return lambda spot, node: edit(spot, node) if (numbers := spot.result()) is not None and numbers.any() else None
+
+
+def not_in_tensorflow(edit: Edit) -> Edit:
+    """An edit that TensorFlow undoes: compiled, it may add the number of ``tf.norm(a - b + 1e-12)`` to ``b`` first."""
+    return lambda spot, node: None if spot.dialect is TENSORFLOW else edit(spot, node)
 
 
 def least(spot: Spot, given: int = 0) -> float:

@@ -76,8 +76,7 @@ class Spot:
 
     def inputs(self) -> list[Elements]:
         """The elements of what the operation took; None where they are gone."""
-        rows = self.entry.inputs if self.entry is not None else []
-        return [numbers_of(self.question.rows[row].value) for row in rows]
+        return [numbers_of(self.question.rows[row].value) for row in (self.entry.inputs if self.entry else [])]
 
     def result(self) -> Elements:
         """The elements of what the operation gave; None where they are gone."""
@@ -88,7 +87,7 @@ class Spot:
         object.
         """
         bound = {*names, *(last_name(t) or unparse(t) for t in self.statement.targets)}
-        others = (s for s in self.program.statements if s is not self.statement)
+        others = [s for s in self.program.statements if s is not self.statement]
         return [s for s in others if bound & {last_name(n) or unparse(n) for n in s.nodes if isinstance(n, ast.expr)}]
 
 

@@ -67,7 +67,7 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     "nan_backward": [
         edit.masked_before("sqrt", "pow", "norm", "log", "div"),
         number.not_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")),
-        edit.on_operand("{x} + 1e-12", "norm", "vector_norm"),
+        number.not_in_tensorflow(edit.on_operand("{x} + 1e-12", "norm", "vector_norm")),
         number.at_zero(edit.on_operand("{x} + 1e-06", "pow")),
     ],
     # a gradient that is used further, errors

@@ -269,8 +269,7 @@ def activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
 
 def _loss_at(site: Site) -> str:
     """The function that the program calls in a line, and that is a loss by its name."""
-    at = text.at(site)
-    calls = [ast.unparse(call.func) for call in at.calls]
+    calls = [ast.unparse(call.func) for call in text.at(site).calls]
     return next((name for name in calls if len(name) <= 60 and IS_LOSS(name.rpartition(".")[2])), fill("The loss"))
 
 
