@@ -28,11 +28,9 @@ NUMBERS_OF_STEPS = {
 }
 RATES = {
     "-n": "That is the result of steps the other way: is there a plus in place of a minus, or the reverse?",
-    **dict.fromkeys(
-        "1.0 0.5 0.4 0.3 0.25 0.2 0.1 0.05 0.025 0.02 0.01 0.001".split(),
-        "That is the result of the learning rate {rate}. Which one is asked for?",
-    ),
+    "1.0": "That is the result of the learning rate {rate}. Which one is asked for?",
 }
+RATES |= dict.fromkeys("0.5 0.4 0.3 0.25 0.2 0.1 0.05 0.025 0.02 0.01 0.001".split(), RATES["1.0"])
 PARTS = {
     "n[:-1]": "That is the result without the last of {name}.",
     "n[1:]": "That is the result without the first of {name}.",
