@@ -301,6 +301,13 @@ def values_and_slopes(f, values):
         "stored the value in a variable",
     ),
     ("09.2", FOR_Y.replace("x.assign_add(2.0 * y)", "x = x + 2.0 * y").replace("(z, y)", "(z, x)"), "With respect to"),
+    (
+        "10.2",
+        TWO_SLOPES.replace("penalty = 0.0", "penalty = tf.Variable(0.0)")
+        .replace("for penalty", "for number")
+        .replace("loss(x)\n        f", "loss(x)\n        penalty.assign(number)\n        f"),
+        "Assign to it before loss is called",
+    ),
     ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "(tf.Variable(0.0), tf.Variable(5.0))"), "one variable before the loop"),
     ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "tf.constant([0.0, 5.0])"), "while it was traced. Hand it in"),
     (
