@@ -190,7 +190,7 @@ OLDER = load(Path(__file__).parent / "cases")
 NOT_ENOUGH = {
     "numpy_values/gan-moments": "NumPy goes on with the value of the first line, and with that of the second: no line "
     "is enough",
-    "python_numbers/pool-gives-floats": "several values leave by float(): no line is enough",
+    "python_numbers/pool-gives-floats": "without float() workers still compute where no tape is: no line is enough",
     "stop_gradient/asked-in-a-worker": "the program itself asserts that there is no gradient",
     "numpy_functions/asked-in-a-worker-after-numpy-in-main": "the program itself asserts that there is no gradient",
 }
