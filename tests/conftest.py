@@ -29,8 +29,9 @@ REPOSITORY = Path(__file__).parents[1]
 LONGEST = """
 widgets/test_jupyterlab.py notebooks/test_lessons.py cli/test_check.py oracle/test_oracle.py
 cli/test_lesson_in_browser.py course/test_translation.py widgets/test_page.py cli/test_wheel.py
-widgets/test_type.py course/test_report.py cli/test_save.py course/test_exercise_programs.py
-widgets/test_contrast.py speed/test_compiled_cache.py widgets/test_phone.py explain/test_programs.py
+widgets/test_type.py course/test_unlisted_answers.py course/test_sentences.py
+course/test_report.py cli/test_save.py course/test_exercise_programs.py widgets/test_contrast.py
+speed/test_compiled_cache.py widgets/test_phone.py explain/test_programs.py
 widgets/test_long.py speed/test_kernels.py benchmarks/test_benchmarks.py
 """.split()
 REQUIRE = "MINITAPE_REQUIRE_"  # a marker's variable says that what it needs is there

@@ -302,6 +302,7 @@ COLLECTED = [
 ]
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize(("name", "program", "words"), TOLD)
 def test_a_slip_that_no_list_has_is_told(name, program, words):
     assert words in (said := answer(name, program)), said
@@ -347,6 +348,7 @@ def test_a_right_answer_in_another_form_is_right(name, given):
     assert f"Exercise {name}: correct." in feedback(name, given)
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize(("name", "program"), RIGHT_PROGRAMS)
 def test_a_right_program_of_another_kind_is_right(name, program):
     assert f"Exercise {name}: correct." in answer(name, program)
@@ -358,6 +360,7 @@ def test_a_wrong_answer_hears_what_it_did(name, given, words):
     assert "not yet" in said and words in said, said
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize(("name", "program", "words"), WRONG_PROGRAMS)
 def test_a_wrong_program_hears_what_it_did(name, program, words):
     said = answer(name, program)

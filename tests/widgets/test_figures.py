@@ -180,6 +180,7 @@ def special():
     return tf.snapshot(tape, λ, [x, y])
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX")
 def test_latex_reads_each_figure(tmp_path):
     figures = {"special": special, **TWELVE}
