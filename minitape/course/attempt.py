@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import say
+from ..engine.recording import logs
 from .call_log import Seen, watching
 from .compare import as_array, compare, is_blank
 from .error_hints import told_of
+from .exercise import Answer, Exercise
 from .hints import (
     content_of,
     in_common,
@@ -40,7 +42,6 @@ from .variants import variants_of
 
 if TYPE_CHECKING:
     from ..engine.types import Function
-    from .exercise import Answer, Exercise
 
 NEAR = 0.01
 FEW = 15  # questions to tapes
@@ -52,12 +53,12 @@ def quietly() -> Iterator[None]:
     import logging  # seldom needed, as in minitape.engine.recording.logs
 
     logger = logging.getLogger("tensorflow")
-    logger.disabled, before = True, logger.disabled
+    logger.disabled, before, logged = True, logger.disabled, logs._logged.copy()
     try:
         with redirect_stdout(None), np.errstate(all="ignore"):
             yield
     finally:
-        logger.disabled = before
+        logger.disabled, logs._logged = before, logged  # what nobody saw is not one of the few that are logged
 
 
 @dataclass(frozen=True)
@@ -244,11 +245,17 @@ def _lacks_a_number(value: Answer, wanted: Answer) -> bool:
 
 
 def _of_its_names(attempt: Attempt) -> str:
-    """In which name the right result is, on each case."""
-    for name in attempt.last_names[0]:
-        held = [(one.get(name), wanted) for one, wanted in zip(attempt.last_names, attempt.expected, strict=True)]
-        if all(value is not None and attempt.same(value, wanted) for value, wanted in held):
-            return say("The right result is in {name}. Your function gives back something else.", name=name)
+    """In which name, or in which place of what it gives back, the right result is, on each case."""
+    for found in attempt.last_names, [*map(parts_of, attempt.results)]:
+        for name in found[0]:
+            held = [(one.get(name), wanted) for one, wanted in zip(found, attempt.expected, strict=True)]
+            if all(value is not None and attempt.same(value, wanted) for value, wanted in held):
+                if found is attempt.last_names:
+                    return say("The right result is in {name}. Your function gives back something else.", name=name)
+                return say(
+                    "The right result is in place {name} of what your function gives back. Give back that alone.",
+                    name=name,
+                )
     return ""
 
 
@@ -257,7 +264,11 @@ def _of_variants(attempt: Attempt) -> str:
     that would take long.
     """
     program = program_of(attempt.exercise.name)
-    if "while" in program or "None" in shown(attempt.failed.value) or len(attempt.failed.seen.questions) > FEW:
+    if (
+        "while" in program
+        or _lacks_a_number(attempt.failed.value, attempt.wanted)
+        or len(attempt.failed.seen.questions) > FEW
+    ):
         return ""
     for changed, told in variants_of(program):
         with suppress(Exception):  # not each change leaves a program

@@ -12,17 +12,15 @@ import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from ..common.notebook import running_notebook
 from ..common.texts import say
+from .exercise import Answer
 from .plot import Plot
 from .progress import forget_tries
-
-if TYPE_CHECKING:
-    from .exercise import Answer
 
 STEPS, RATE = 400, 1.0
 GOOD = 0.94

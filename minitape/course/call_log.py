@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -146,6 +147,19 @@ def watching() -> Iterator[Seen]:
         for (owner, name, _), method in zip(watched, before, strict=True):
             setattr(owner, name, method)
         _runs.pop()
+
+
+@contextmanager
+def ending() -> Iterator[None]:
+    """A context in which each tf.while_loop ends, after MANY iterations at most."""
+    import minitape
+
+    before = minitape.while_loop
+    minitape.while_loop = partial(before, maximum_iterations=MANY)
+    try:
+        yield
+    finally:
+        minitape.while_loop = before
 
 
 def _changing(seen: Seen, method: Answer) -> Answer:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ..common.notebook import running_notebook
 from ..common.texts import paragraph, say
 from .compare import kind
-from .exercise import Exercise, exercises_of
+from .exercise import Answer, Exercise, exercises_of
 from .judge import Verdict, judge, keys_in_words
 from .playback import Playback
 from .progress import hints_at, note_try, tries_at
 from .shown import shown
 from .trials import lines_of
-
-if TYPE_CHECKING:
-    from .exercise import Answer
 
 CORRECT = "correct"
 NOT_ANSWERED = "not answered yet"

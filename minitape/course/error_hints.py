@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph, say
 from .compare import kind
+from .exercise import Answer
 
 if TYPE_CHECKING:
     from ..engine.types import Function
-    from .exercise import Answer
 
 FEW_LETTERS = 3
 NONE = (
@@ -108,6 +108,11 @@ def slip_in(error: BaseException, function: Function) -> str:
             return say(
                 "Python does not know the name {name}: it belongs to tf, as {full}.", name=repr(name), full=f"tf.{name}"
             )
+        if name in getattr(getattr(function, "__code__", None), "co_varnames", ()):
+            words = (
+                "{name} is a name within your function, and this line looks for it outside. Hand it in as an argument."
+            )
+            return say(words, name=repr(name))
         near = _nearest(name, ["True", "False", "None", *_names_near(error.__traceback__, function)])
         known = say("Python does not know the name {name}.", name=repr(name))
         if near:

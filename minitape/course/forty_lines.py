@@ -4,13 +4,9 @@ questions.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..common.texts import say
 from ..engine.back.tape import GradientTape
-
-if TYPE_CHECKING:
-    from .exercise import Answer
+from .exercise import Answer
 
 LINES, CUT, QUESTIONS = 40, 27, 6
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.texts import say
 from .compare import MANY, Box, as_array, as_truth, compare, kind
-
-if TYPE_CHECKING:
-    from .exercise import Answer
+from .exercise import Answer
 
 EXACT = 1e-4
 NEARLY = 0.01

@@ -16,10 +16,10 @@ import numpy as np
 
 from ..common.texts import cut, paragraph, say
 from .attempt import Attempt, CheckRun, hint_for, holds_dots, quietly, run_on, source_of, without_a_tape
-from .call_log import Seen
+from .call_log import Seen, ending
 from .compare import AnswerComparison, as_asked, compare, in_order, is_blank, kind, with_zero
 from .error_hints import line_of, slip_in, told_of
-from .exercise import Exercise, exercises_of
+from .exercise import Answer, Exercise, exercises_of
 from .hints import named, of_collection, of_value, parts_of
 from .playback import Playback, playback_of, program_of, solution_of
 from .program_text import of_result
@@ -30,7 +30,6 @@ from .trials import Outcome, is_empty, lines_of, try_out, wrong_kind
 
 if TYPE_CHECKING:
     from ..engine.types import Function
-    from .exercise import Answer
 
 ROUNDING = 1e-5  # what float32 leaves of a right answer
 
@@ -69,7 +68,8 @@ def judge(exercise: Exercise, answer: Answer) -> Verdict:
         answer = keys_in_words(exercise, answer)
         if exercise.trials:
             return _judge_class(exercise, answer)
-        return _judge_function(exercise, answer) if exercise.cases else _judge_value(exercise, answer)
+        with ending():
+            return _judge_function(exercise, answer) if exercise.cases else _judge_value(exercise, answer)
     except Exception as error:
         problem = say("your answer could not be compared: {why}", why=f"{type(error).__name__}: {error}")
         return Verdict(False, [problem])
@@ -145,7 +145,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
     remark = ""
     if not hint and not comparison.quoted:
         remark = _meaning(exercise, answer)
-        hint = _pointer_to(exercise, answer) if comparison.parts and not remark else ""
+        hint = _pointer_to(exercise, answer) if comparison.parts else ""
         remark = remark or ("" if text else of_answer(answer, exercise.expect))
     return Verdict(
         False,

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .exercise import Exercise, Mistake, raises
+from .exercise import Answer, Exercise, Mistake, raises
 from .unknown import Polynomial
-
-if TYPE_CHECKING:
-    from .exercise import Answer
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1)
 BOTH_TERMS = "An addition passes on what arrived to both of its inputs."
@@ -157,9 +153,11 @@ EXERCISES = (
                 {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Each number is one too large. Counting starts with 0: x is row 0."
             ),
             Mistake({1: [2, 2], 2: [4, 2], 3: [6, 4]}, "These are values. Write the numbers of the rows they are in."),
-            Mistake({2: [0, 0]}, "v is computed from u and x. Which row is u in?"),
-            Mistake({3: [1, 0]}, "y is computed from v and u. Which row is v in?"),
         ],
+        slips={
+            2: {(0, 0): "v is computed from u and x. Which row is u in?"},
+            3: {(1, 0): "y is computed from v and u. Which row is v in?"},
+        },
         hint=(
             "In which row was each of the two operands written?",
             "x is row 0, u is row 1, v is row 2. 1: both operands of x * x are x. 2: u + x has two operands, u and x. "

@@ -5,16 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ..common.texts import say
+from .call_log import Seen
 from .compare import Box, as_array, with_zero
-from .exercise import Exercise, Mistake, raises
+from .exercise import Answer, Exercise, Mistake, raises
 from .unknown import Polynomial, descend
-
-if TYPE_CHECKING:
-    from .call_log import Seen
-    from .exercise import Answer
 
 BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
 
@@ -218,12 +214,15 @@ EXERCISES = (
     Exercise(
         "03.3",
         expect={"t": [1, 2], "z": [11, 0]},
-        mistakes=[
-            Mistake({"t": [11, 0]}, "z is right. But t is a tensor: nothing ever changes a tensor."),
-            Mistake({"z": [11, 22]}, "The last line also changes z: it puts 0 in place of the second number."),
-            Mistake({"z": [1, 0]}, "assign_add changes the variable itself: afterwards z holds the sums."),
-            Mistake({"z": [0, 22]}, "Counting starts with 0: z[1] is the second number."),
-        ],
+        slips={
+            "t": {(11, 0): "t is a tensor: nothing ever changes a tensor."},
+            "z": {
+                (11, 22): "The last line also changes z: it puts 0 in place of the second number.",
+                (10, 0): "assign_add adds to what z holds: 1 and 10. assign would put 10 in its place.",
+                (1, 0): "assign_add changes the variable itself: afterwards z holds the sums.",
+                (0, 22): "Counting starts with 0: z[1] is the second number.",
+            },
+        },
         hint=(
             "Which of the two can change at all?",
             "Follow z line by line. t is a tensor: does any line change a tensor?",
@@ -237,16 +236,12 @@ EXERCISES = (
         cases=[([1.0, 2.0, 3.0],), ([0.5, -2.0, 0.5],), ([4.0],)],
         view=_box,
         also=_one_assignment_each,
-        mistakes=[
-            Mistake(
-                _holding(sum, "a tensor"),
-                "The sum is right, but it is a tensor. The variable itself should be handed back, with the sum in it.",
+        slips={
+            _holding(sum, "a tensor"): (
+                "The sum is right, but it is a tensor. The variable itself should be handed back, with the sum in it."
             ),
-            Mistake(
-                sum,
-                "The sum is right, but it is a plain number. Hand back the variable itself: return total.",
-            ),
-        ],
+            sum: ("The sum is right, but it is a plain number. Hand back the variable itself: return total."),
+        },
         changes={
             "assign_add => assign": (
                 "Only the last number is in the box. Is the box made once, and which method adds to what is in it?"

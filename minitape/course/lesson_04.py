@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from .call_log import Seen
 from .compare import with_zero
-from .exercise import Exercise, Mistake
+from .exercise import Answer, Exercise
 from .unknown import UnknownFunction
-
-if TYPE_CHECKING:
-    from .call_log import Seen
-    from .exercise import Answer
 
 F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
 G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
@@ -71,7 +66,9 @@ EXERCISES = (
         expect=with_zero(["a:0", "d:0"]),
         view=with_zero,
         asks="the names of variables, in a list",
-        mistakes=[Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made.")],
+        slips={
+            ("d:0", "a:0"): ("The right two. They are listed in the order in which they were made."),
+        },
         reasons={
             "b:0": "b is read, but it is not trainable, and no line calls watch(b).",
             "c:0": "c is read after the block, when the tape is off.",
@@ -93,20 +90,11 @@ v, k, c = tf.Variable(2.0), tf.Variable(3.0), tf.Variable(4.0)
 with tf.GradientTape(persistent=True) as tape:
     y = v * k * c
 """,
-        mistakes=[
-            Mistake(
-                {"A": [12.0, 8.0, None]},
-                "A: k is not trainable, and the tape does not watch it there.",
-            ),
-            Mistake(
-                {"B": [12.0, None, None]},
-                "B: tape.watch works for a variable that is not trainable, too.",
-            ),
-            Mistake(
-                {"C": [12.0, None, 6.0]},
-                "C: this tape watches nothing automatically, not even v.",
-            ),
-        ],
+        slips={
+            "A": {(12.0, 8.0, None): "A: k is not trainable, and the tape does not watch it there."},
+            "B": {(12.0, None, None): "B: tape.watch works for a variable that is not trainable, too."},
+            "C": {(12.0, None, 6.0): "C: this tape watches nothing automatically, not even v."},
+        },
         hint=(
             "Who is watched in each of the programs?",
             "A: only v is trainable, so only v is watched. B: k is watched by hand, too. C: nothing is watched but c. "

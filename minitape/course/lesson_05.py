@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .call_log import Seen
 from .compare import as_array
-from .exercise import Exercise, Mistake, raises
+from .exercise import Answer, Exercise, Mistake, raises
 from .unknown import Polynomial, UnknownFunction
-
-if TYPE_CHECKING:
-    from .call_log import Seen
-    from .exercise import Answer
 
 VALLEY = UnknownFunction(
     "(a - 1)**2 + 2 (a - b)**2",
@@ -176,7 +172,6 @@ with tf.GradientTape(persistent=True) as tape:
     y = x * x
     z = x * x * x
 """,
-        mistakes=[Mistake({"C": [4.0, 12.0]}, "C: several targets give one number, their sum.")],
         slips={
             "A": {
                 12.0: "A asks a tape twice that is not persistent.",
@@ -188,12 +183,15 @@ with tf.GradientTape(persistent=True) as tape:
             },
             "C": {
                 12.0: "C: one call with several targets gives one number, the sum of their gradients.",
+                (4.0, 12.0): "C: several targets give one number, their sum.",
+                4.0: "C: 4 is the gradient of y alone. Of several targets the gradients are added.",
                 48.0: "C: 48 is 4 times 12. Of several targets the gradients are added.",
                 "error": "C: a list of targets is asked in one call, and that is the first.",
             },
             "B": {
                 "error": "B is persistent: it may be asked again.",
                 4.0: "B: 4 is the gradient of y, of the first call. The second call asks about z.",
+                8.0: "B: 8 is z itself, and it is 4 + 4. z = x * x * x has three factors, and each gets 4.",
                 16.0: "B: 16 is the sum of both gradients. Each call answers for its own target.",
             },
         },
@@ -280,6 +278,11 @@ with tf.GradientTape(persistent=True) as tape:
             ),
         ],
         changes={
+            "for variable, gradient in zip(variables, gradients):\n            variable.assign_sub(rate * gradient) => "
+            "variables = [v - rate * g for v, g in zip(variables, gradients)]": (
+                "After its first step the list holds tensors, which the next tape does not watch. Keep the variables, "
+                "and change each of them: it has a method that subtracts."
+            ),
             "rate * gradient => rate * gradients[0]": (
                 "Each variable moves by the gradient of the first one. It has its own."
             ),

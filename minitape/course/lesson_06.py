@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .exercise import Exercise, Mistake
+from .call_log import Seen
+from .exercise import Answer, Exercise, Mistake
 from .unknown import Polynomial, UnknownFunction
-
-if TYPE_CHECKING:
-    from .call_log import Seen
-    from .exercise import Answer
 
 SQUARE = UnknownFunction("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
 OTHER = UnknownFunction("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
@@ -178,6 +173,11 @@ EXERCISES = (
         also=_stopped_by_the_program,
         cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
         changes={
+            "tf.stop_gradient(b) => a": "distance gets a twice, and b is in no part of the loss.",
+            "tf.stop_gradient(b) => tf.stop_gradient(a)": "distance gets a twice, once stopped. Where is b?",
+            "distance(a, tf.stop_gradient(b)) => 2 * distance(a, tf.stop_gradient(b))": (
+                "a gets twice what it should. How often is distance in your loss?"
+            ),
             "tf.stop_gradient(b) => b": ("b is still told to move: on one of its paths there is no stop."),
             "a, tf.stop_gradient(b) => tf.stop_gradient(a), b": (
                 "a gets None, and b a number. The one that should not move is b."

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .exercise import Exercise, Mistake
+from .call_log import Seen
+from .exercise import Answer, Exercise
 from .unknown import Polynomial, UnknownFunction, newton
-
-if TYPE_CHECKING:
-    from .call_log import Seen
-    from .exercise import Answer
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1, 1)
 BENT = UnknownFunction("x[0] * x[1] * x[1]", lambda x: x[0] * x[1] * x[1])
@@ -141,7 +137,14 @@ with tf.GradientTape(persistent=True) as first:
     q = p * v
 """,
         slips={
-            4: {20.0: "Look at D once more: for second, p is a number that came in from outside."},
+            1: {
+                5.0: "A: 5 is v, the slope of p = u * v for u. On the way to q, v multiplies once more.",
+                10.0: "A: 10 is p, and q is p * v. How fast does q grow with u?",
+            },
+            4: {
+                20.0: "Look at D once more: for second, p is a number that came in from outside.",
+                5.0: "D: 5 is v itself. In q = p * v it gets the other factor.",
+            },
             2: {10.0: "Look at B once more: first saw both uses of v, in p and in q."},
             3: {
                 25.0: "second was not on when p was computed. What can it know of u?",
@@ -242,9 +245,9 @@ with tf.GradientTape(persistent=True) as first:
         also=_without_the_table,
         expect=lambda f, point, direction: _product(f, point, direction) @ np.array(direction),
         cases=[(BENT, [1.0, 2.0], [1.0, 1.0]), (STEEP, [1.0, 2.0], [1.0, -1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
-        mistakes=[
-            Mistake(_hessian, "That is the whole Hessian. Only one number of it is wanted."),
-        ],
+        slips={
+            _hessian: ("That is the whole Hessian. Only one number of it is wanted."),
+        },
         changes={
             "tf.reduce_sum(product * direction) => derivative(f)(x)": (
                 "That is the gradient. The direction has not been used yet."
@@ -297,17 +300,15 @@ def lowest(f, start, steps):
     return x
 """,
         rtol=1e-4,
-        mistakes=[
-            Mistake(
-                partial(_down, halvings=100),
-                "That is the result of more than ten halvings. Here ten are all: after them x stays where it is.",
+        slips={
+            partial(_down, halvings=100): (
+                "That is the result of more than ten halvings. Here ten are all: after them x stays where it is."
             ),
-            Mistake(
-                partial(_down, halvings=0),
+            partial(_down, halvings=0): (
                 "That is the result without the halving. Leave it as it was: where the height grows, half of the step, "
-                "and half again.",
+                "and half again."
             ),
-        ],
+        },
         hint=(
             "What do you know of f(x - move) and f(x) after the ten halvings?",
             "Only where the height does not grow may x get its new place. Ask for that in the last line of the loop.",

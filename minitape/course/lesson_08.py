@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.texts import say
+from .call_log import Seen
 from .compare import in_order
-from .exercise import Exercise, Mistake
+from .exercise import Answer, Exercise, Mistake
 from .forty_lines import CUT, before_or_after
 from .unknown import Polynomial, UnknownFunction
-
-if TYPE_CHECKING:
-    from .call_log import Seen
-    from .exercise import Answer
 
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 
@@ -167,30 +163,29 @@ ANEW = {
         "The branch that was not chosen gets 0, and the slope of 1 / x at 0 is infinite. 0 times infinity is NaN.",
     ),
 }
+
+
 EXERCISES = (
     Exercise(
         "08.1",
         expect=["not_watched", "stop_gradient", "outside_tape", "recording_paused"],
-        mistakes=[
-            Mistake(
-                ["not_watched", "stop_gradient", "recording_paused", "outside_tape"],
-                "C and D are swapped: where is the block over, and where is recording switched off for a while?",
-            ),
-            Mistake(
-                ["not_watched", "recording_paused", "outside_tape", "stop_gradient"],
-                "B and D are swapped: stop_recording belongs to a tape, stop_gradient to a value.",
-            ),
-        ],
         slips={
+            ("not_watched", "stop_gradient", "recording_paused", "outside_tape"): (
+                "C and D are swapped: where is the block over, and where is recording switched off for a while?"
+            ),
+            ("not_watched", "recording_paused", "outside_tape", "stop_gradient"): (
+                "B and D are swapped: stop_recording belongs to a tape, stop_gradient to a value."
+            ),
             1: {
                 "not_trainable": "In A, x is a constant, not a variable. Only variables are trainable or not.",
                 "watched_late": "In A the tape never watches x.",
-            }
+            },
         },
         hint=(
             "In each program: who is watched, and is every line on the tape?",
-            "Take the words from the first two groups of the table, each at most once. A: x is a constant. B: which "
-            "function is between w and y? C: where is the line of z? D: what was said to the tape just before?",
+            "Take the words from the first two groups of the table, each once at most. A: x is a constant. Which word "
+            "says so? B: which function is between w and y? C: where is the line of z? D: what was said to the tape "
+            "just before?",
             "A: a constant. B: a cut in the value. C: a line after the block. D: a tape that was paused.",
         ),
         because="x was not watched; the value was cut off; a line was outside the block; the tape was paused.",

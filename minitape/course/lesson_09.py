@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.texts import say
-from .exercise import Exercise, Mistake, raises
+from .exercise import Answer, Exercise, Mistake, raises
 from .unknown import Polynomial, UnknownFunction, descend
-
-if TYPE_CHECKING:
-    from .exercise import Answer
 
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 BOWL, HOLE = Polynomial(9, -6, 1), Polynomial(2, 1, 0.5)
@@ -52,8 +48,8 @@ def _not_there(found: Answer, loss_of: Distance, x: Sequence[float]) -> str:
     if not now < start or 0.0 in numbers:  # one of them has not learned at all
         return ""
     return say(
-        "At w = 0 and b = 0 the loss is {start}, for your line {now}, and for the best one {least}. If it still falls "
-        "in your last steps, take more of them.",
+        "At w = 0 and b = 0 the loss is {start}, for your line {now}, and for the best one {least}. If your "
+        "loop found it, and the loss still falls in the last steps, take more of them.",
         start=f"{start:.3g}",
         now=f"{now:.3g}",
         least=f"{least:.3g}",

@@ -6,12 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from .attempt import source_of
+from .call_log import Seen
 from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, TracedNumber
 
 if TYPE_CHECKING:
     from ..engine.types import Function
-    from .call_log import Seen
 
 F, G = TracedNumber(0, 0, 1), TracedNumber(1, -2, 0, 1)
 GROWS, TURNS = TracedNumber(1, 0, 0.5), TracedNumber(-1, 2)
@@ -296,6 +296,10 @@ def two_slopes(f, value):
         ],
         also=_looped,
         changes={
+            "k + 1 => k": (
+                "The loop never ends by itself, and check stopped it. Does the counter grow in each iteration, and "
+                "does the condition ask for it?"
+            ),
             "k + 1 => k + 2": "The counter grows by 2 each time, so f is applied too few times.",
             "k, y = tf => tf": (
                 "The slope is 1, as that of x itself. Does the loop run, and which line gives its result the name y?"

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.tensor.convert import convert_to_tensor
-from .exercise import Exercise
+from .call_log import Seen
+from .exercise import Answer, Exercise
 from .unknown import Polynomial
-
-if TYPE_CHECKING:
-    from .call_log import Seen
-    from .exercise import Answer
 
 F, G, REST = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1), Polynomial(0, 3, 1)
 CASES = [(F, REST, 3.0), (G, F, -1.0), (F, REST, -0.5), (F, G, 0.5)]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ..common.texts import say
-from .exercise import Exercise, Mistake, raises
+from .exercise import Answer, Exercise, Mistake, raises
 from .own_tape import BACK, MORE, OPERATORS, ROWS
-
-if TYPE_CHECKING:
-    from .exercise import Answer
 
 
 class _Number:
@@ -216,6 +213,11 @@ EXERCISES = (
         },
         mistakes=[
             Mistake(
+                raises,
+                "A Number cannot be changed, and your tape has no variables. Make a new list now of the new values.",
+                error="attribute 'assign",
+            ),
+            Mistake(
                 lambda Tape, *given: _learn(Honest, *given),
                 "With the second tape, your gradients are not those that it gives. Where do yours come from? (It gives "
                 "half of the truth, to see that.)",
@@ -242,6 +244,16 @@ EXERCISES = (
             "sum(axis=0) => mean(axis=0)": (
                 "b gets the mean of the rows. It was added to each row, and what comes back is added, too."
             ),
+            ".sum(axis=0) => .max(axis=0)": "b gets the largest number of each column. It gets the sum.",
+            ".sum(axis=0) => .sum(axis=0) * b": (
+                "The sum of g is the amount for b. Why times b? It is added, and not multiplied."
+            ),
+            "sum(axis=0) => sum(axis=0, keepdims=True)": (
+                "The numbers are right, in a table of one row. A gradient has the shape of its source: b is a vector."
+            ),
+            "g.sum(axis=0) => b": "b gets its own values. What has arrived is g.",
+            "(g, g.sum(axis=0)) => g.sum(axis=0)": "That is the amount for b. The rule gives one for x, too, first.",
+            "return (g, => return (g * x,": "The amount for b is right. x is added, so it gets g as it is.",
             "axis=0 => axis=1": ("b gets one number for each row. It has one for each column: axis=0."),
             "axis=0 => ": "b gets a single number, the sum of all of g. It has one number for each column: axis=0.",
             ".sum(axis=0) => [-1]": "That is what one row hands back. b was added to all of them.",

@@ -8,17 +8,12 @@ import re
 from collections.abc import Iterable
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.texts import paragraph, say
-from .broken_networks import PATIENTS, order_for, the_ward
-from .exercise import Exercise, Mistake, raises
-
-if TYPE_CHECKING:
-    from .broken_networks import Case, Patient
-    from .exercise import Answer
+from .broken_networks import PATIENTS, Case, Patient, order_for, the_ward
+from .exercise import Answer, Exercise, Mistake, raises
 
 LESSON = "13"
 DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")
@@ -88,7 +83,9 @@ def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
         told.append(say("It is not all. Compare the other lines with the healthy ones, too."))
     for word, line in sorted(claimed - right, key=str)[:1]:
         numbered = _number_of(line, patient.program)
-        if word not in DISEASES:
+        if word in dict(good):
+            told.append(say("{part} does not belong in the list.", part=_named(word, line)))
+        elif word not in DISEASES:
             told.append(say("{word} is none of the eight diseases in the table.", word=repr(word)))
         elif (patient.same.get((word, numbered), (word, numbered))) in right:
             words = (
@@ -292,7 +289,7 @@ def _exercises(beds: tuple[str, ...]) -> tuple[Exercise, ...]:
         asks="the numbers of the beds of all who were sick",
         view=_cured,
         hint=(
-            "Which curves are green by now? A patient with a good curve may be sick, too.",
+            "Who was sick, and is well now? All of them belong in the list. One with a good curve may be sick, too.",
             "ward.edit(bed) puts a program into a new cell. Change what you diagnosed, and run ward.treat(bed, step): "
             "is the curve green?",
             "ward.treat(bed, ward.cure(bed)) shows how it is done.",

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..common.texts import say
 from .compare import in_order
-from .exercise import Exercise, Mistake
+from .exercise import Answer, Exercise, Mistake
 from .unknown import Polynomial
-
-if TYPE_CHECKING:
-    from .exercise import Answer
 
 _random = np.random.default_rng(14)
 BENDS = Polynomial(0, 1, 0, -0.1), Polynomial(0.5, 0.25, 0.25)
@@ -91,6 +86,7 @@ EXERCISES = (
         reasons={
             "w1": "A broken path brings nothing. Go from z to w1: is there a cross?",
             "features": "features was computed under no_grad. Does PyTorch send anything to it?",
+            "loss": "The sweep begins at loss. The question is about the five other nodes.",
             "hidden": "From z to hidden the only path goes through features. Is there a cross?",
             "z": "z is not in the list. Which nodes does the adjoint pass on its path to w2?",
             "w2": "w2 is not in the list. Which of the two inputs of z was not computed under no_grad?",
@@ -279,7 +275,9 @@ def slope(bend, w1, w2, x, t):
         expect=OWN,
         view=_own_program,
         asks="what explain gives for a program of yours",
-        mistakes=[Mistake("", "Hand in the answer itself, not its text.")],
+        slips={
+            "": ("Hand in the answer itself, not its text."),
+        },
         hint=(
             "Which program of yours learns badly, or have you a small one?",
             "Put the block around one step of it, and hand in what explain gives: an answer, or the list of them.",

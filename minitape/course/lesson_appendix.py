@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.texts import say
-from .exercise import Exercise, Mistake, raises
-
-if TYPE_CHECKING:
-    from .call_log import Seen
-    from .exercise import Answer
+from .call_log import Seen
+from .exercise import Answer, Exercise, Mistake, raises
 
 
 def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
@@ -202,12 +198,12 @@ EXERCISES = (
     Exercise(
         "appendix.4",
         expect=[50, 10, 10],
-        mistakes=[
-            Mistake([4, 0, 0], "These are the places. What is at each of them?"),
-            Mistake([50, 10], "A place that is named twice is picked twice."),
-            Mistake([10, 10, 50], "The numbers come in the order in which the places are named."),
-        ],
-        slips={1: {40: "Places are counted from 0, so place 4 is the fifth number."}},
+        slips={
+            (4, 0, 0): "These are the places. What is at each of them?",
+            (50, 10): "A place that is named twice is picked twice.",
+            (10, 10, 50): "The numbers come in the order in which the places are named.",
+            1: {40: "Places are counted from 0, so place 4 is the fifth number."},
+        },
         hint=(
             "Where does counting start?",
             "Take the places one after the other: 4, then 0, then 0 once more.",
@@ -280,14 +276,6 @@ EXERCISES = (
         asks="a variable",
         mistakes=[
             Mistake(
-                {"shape": "(2,)"},
-                "This variable takes two numbers only. Say shape=[None] when you make it.",
-            ),
-            Mistake(
-                {"shape": "<unknown>"},
-                "This variable takes any shape, also a table. Allow one direction: shape=[None].",
-            ),
-            Mistake(
                 {"holds": [[1.0, 2.0]], "shape": "(None, 2)"},
                 "This variable holds a table with two columns. Use one pair of brackets.",
             ),
@@ -300,6 +288,12 @@ EXERCISES = (
                 "This variable holds integers, and will never take 1.5. Write 1.0 and 2.0.",
             ),
         ],
+        slips={
+            "shape": {
+                "(2,)": "This variable takes two numbers only. Say shape=[None] when you make it.",
+                "<unknown>": "This variable takes any shape, also a table. Allow one direction: shape=[None].",
+            }
+        },
         hint=(
             "Which shape has one direction, of any length?",
             "tf.Variable takes a first value and a shape. In the shape, None means a length that may change.",
@@ -311,9 +305,9 @@ EXERCISES = (
         "appendix.8",
         expect=_pass,
         cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
-        mistakes=[
-            Mistake(raises, "Where the shapes do not fit: make a column of y, y[:, tf.newaxis], and then subtract."),
-        ],
+        slips={
+            raises: ("Where the shapes do not fit: make a column of y, y[:, tf.newaxis], and then subtract."),
+        },
         changes={
             "y[:, tf.newaxis] * y[:, tf.newaxis] => 0.0 * y[:, tf.newaxis]": "y is missing: subtract y * y.",
         },

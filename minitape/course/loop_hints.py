@@ -7,15 +7,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.texts import say
+from .exercise import Answer
 from .unknown import Polynomial
-
-if TYPE_CHECKING:
-    from .exercise import Answer
 
 # What learners do in place of what is right, as formulas, with what to say of it.
 NUMBERS_OF_STEPS = {

@@ -29,6 +29,7 @@ ROWS = (
             "self.rows.append(('watched', [], value))",
         ),
         slips=[
+            ("has no attribute 'watch'", "watch is still to be written: it appends a row, and gives back a Number."),
             ([], "watch wrote no row: it appends one to self.rows."),
             ([("watched", 2.0)], "The inputs are missing: an empty list."),
             ("IndexError", FIRST_ROW),

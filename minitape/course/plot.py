@@ -11,17 +11,14 @@ from base64 import b64encode
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.texts import say
 from ..common.write_beside import write
 from .compare import as_array
+from .exercise import Answer
 from .predict import live_bundle
-
-if TYPE_CHECKING:
-    from .exercise import Answer
 
 # Okabe and Ito's hues: 4.5 to 1 on white, 4.1 to 1 on a dark page
 COLOURS = ("#007cc2", "#c25600", "#008764", "#b5548b", "#777777")

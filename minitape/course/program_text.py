@@ -11,11 +11,11 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from ..common.texts import say
+from .exercise import Answer
 from .shown import shown
 
 if TYPE_CHECKING:
     from ..engine.types import Function
-    from .exercise import Answer
 
 LOST = ast.BinOp, ast.Compare, ast.ListComp
 CALLED = r"tf\.(?!print)(math\.)?\w+\(|\w+\.gradient\("  # calls that give a value, and do nothing else

@@ -9,12 +9,10 @@ from contextlib import suppress
 from functools import cache
 from itertools import combinations, permutations
 from math import isclose
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ..common.texts import say
-
-if TYPE_CHECKING:
-    from .exercise import Answer
+from .exercise import Answer
 
 NEAR = 1e-5
 MEANINGS = {

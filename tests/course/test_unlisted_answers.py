@@ -258,6 +258,12 @@ TOLD = [
     ("03.4", solved("03.4", "in numbers", "in numbers[1:]"), "the result without the first of 'numbers'"),
     ("03.4", solved("03.4", "in numbers", "in range(len(numbers))"), "the places 0, 1, 2 ... in 'numbers'"),
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(2.0)"), "gives a variable: 8.0"),
+    ("01.4", solved("01.4", "return outer", "return first, outer"), "in place 2 of"),
+    ("06.3", solved("06.3", "stop_gradient(b)", "stop_gradient(a)"), "distance gets a twice, once stopped."),
+    ("10.2", solved("10.2", "return f(x)", "global value; return f(x)").replace("penalty * x", "value"),
+     "'value' is a name within your function"),
+    ("10.4", solved("10.4", "k + 1", "k"), "The loop never ends by itself, and check stopped it."),
+    ("12.6", solved("12.6", "loss = ", "parameters[0].assign(0.0)\n        loss = "), "A Number cannot be changed"),
     ("10.4", solved("10.4", "f(y)", "f(x)"), "the result of a single step, whatever"),
     ("10.4", solved("10.4", "k, y = tf.while_loop", "tf.while_loop"), (
         "The slope is 1, as that of x itself. Does the loop run"
@@ -279,7 +285,7 @@ TOLD = [
     ("09.5", solved("09.5", "assign_sub", "assign"), "puts a new value in the place of what w held."),
     ("05.2", solved("05.2", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), "Wrong in this case: place 2. The rest"),
     ("07.4", solved("07.4", "x - slope(x) / bend(x)", "f(x) - slope(x) / bend(x)"), "bend(x): x is"),
-    ("12.7", solved("12.7", "(axis=0)", "(axis=0) * b"), "In the line return (g, g.sum(axis=0) * b): g is"),
+    ("12.7", solved("12.7", "(axis=0)", "(axis=0) ** 2"), "In the line return (g, g.sum(axis=0) ** 2): g is"),
     ("12.8", solved("12.8", "(g @ w.T, x.T @ g)", "(-g @ w.T, -x.T @ g)"), "The sign is wrong, in each case."),
     ("13.9", solved("13.9", "(measures - seen.mean", "(measures + seen.mean"), "a plus where a minus"),
     ("appendix.2", solved("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype"), "a comparison the other way round"),
