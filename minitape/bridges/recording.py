@@ -208,7 +208,10 @@ class Recording:
         """The last sweep, or the last one that began at ``target``."""
         if target is None:
             return self.sweeps[-1] if self.sweeps else None
-        row = self.row_of(target)
+        return self.sweep_from(self.row_of(target))
+
+    def sweep_from(self, row: int | None) -> BackwardPass | None:
+        """The last sweep that began at a row."""
         return next((s for s in reversed(self.sweeps) if row in s.target), None)
 
     def __repr__(self) -> str:

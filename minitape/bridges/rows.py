@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain, takewhile
 from typing import Any
 
 from ..explain.caller import asking_frame
-from ..explain.reasons import zero_nan
+from ..explain.reasons import text, zero_nan
 from ..explain.reasons.question import Exit, Found, Given, Question, RecordedRow
 from ..picture.reading import spaces
 
@@ -55,6 +55,27 @@ def _row_of(entry: Any, thing: Callable[[], Any], causes: Mapping[str, str]) -> 
 def names_here() -> list[tuple[str, Any]]:
     """The names of the program that asks, and what they hold."""
     return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
+
+
+class FrameworkAdapter:
+    """What is known of a program in the same way in every framework."""
+
+    names: Callable[[], Iterable[tuple[str, Any]]] = staticmethod(names_here)
+    """The names of the program, and what they hold."""
+
+    def handle(self, value: Any) -> Any:
+        """What a value is known by."""
+        return value
+
+    def is_number(self, row: RecordedRow) -> bool:
+        """Whether it is a number that the program wrote."""
+        return False
+
+
+def read_later(at: text.Statement, names: Iterable[str]) -> bool:
+    """Whether a statement after one, in the same function, reads one of these names."""
+    later = (s.reads for s in text.statements(at.file) if s.functions == at.functions and s.order > at.order)
+    return not set(names).isdisjoint(chain(*later))
 
 
 def dropped(q: Question) -> Found:

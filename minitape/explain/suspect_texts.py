@@ -60,6 +60,11 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
             "tf": "Write optimizer.apply_gradients(zip(gradients, variables)) after tape.gradient.",
         },
     ),
+    "not_applied lost": (
+        "{n} backward passes gave it a gradient, and the step{line} makes a new tensor that nothing uses: the variable "
+        "stays as it is.",
+        "Change the variable itself: v.assign_sub(rate * gradient).",
+    ),
     "not_applied cleared": (
         "The gradient was cleared{line} before a step used it: step{other} found none.",
         "Clear gradients before backward(), or after step(): zero_grad(), backward(), step().",

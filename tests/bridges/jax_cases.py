@@ -94,6 +94,24 @@ def loss(w):
     return jnp.sum(w) #- return jnp.where(jnp.sum(w) > 1.0, jnp.sum(w**2), jnp.sum(w))
 args = w,
 grad = jax.jit(jax.grad(loss))(*args)
+#@ if_where_another_number_is_used_on branch
+w = jnp.array([1.0, 2.0])
+def loss(w, x):
+    score, level = jnp.sum(w * x), jnp.mean(x)
+    if level < score: #! #-
+        return level * 2.0 #-
+    return level #- return level * (1.0 + jax.nn.sigmoid(score - level))
+args = w, jnp.array([3.0, 1.0])
+grad = jax.grad(loss)(*args)
+#@ if_where_the_number_is_used_in_the_other_branch other_branch
+w = jnp.array([1.0, 2.0])
+def loss(w, x):
+    score, level = jnp.sum(w * x), jnp.mean(x)
+    if level < score: #! #-
+        return level * 2.0 #-
+    return score #- return jnp.maximum(level, score)
+args = w, jnp.array([3.0, 1.0])
+grad = jax.grad(loss)(*args)
 #@ boolean_mask_as_an_index boolean_index
 w = jnp.array([1.0, -2.0, 3.0])
 def loss(w):

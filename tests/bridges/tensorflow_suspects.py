@@ -204,4 +204,88 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.exp(rate) * time - seen * rate) #!
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
+#@ new_tensors_in_a_loop_over_variables not_applied
+w, b = tf.Variable([[1.0], [2.0]]), tf.Variable([0.5])
+x, y = tf.random.normal([8, 2]), tf.random.normal([8, 1])
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((x @ w + b - y) ** 2)
+    for v, g in zip([w, b], tape.gradient(loss, [w, b])):
+        v = v - 0.1 * g #! #- v.assign_sub(0.1 * g)
+#@ momentum_whose_step_is_made_in_a_function not_applied
+layers = [tf.Variable(tf.random.normal([2, 4])), tf.Variable(tf.random.normal([4, 1]))]
+speed = [tf.zeros_like(v) for v in layers]
+def step(grads):
+    for k, g in enumerate(grads):
+        speed[k] = 0.9 * speed[k] + g
+        moved = tf.subtract(layers[k], 0.01 * speed[k]) #! #- layers[k].assign_sub(0.01 * speed[k])
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((tf.tanh(tf.ones([3, 2]) @ layers[0]) @ layers[1] - 1.0) ** 2)
+    step(tape.gradient(loss, layers))
+#@ a_list_is_made_of_new_tensors not_applied
+params = tf.Variable(1.0), tf.Variable(0.0)
+def step(vs, x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((vs[0] * x + vs[1] - 2.0) ** 2)
+    grads = tape.gradient(loss, vs)
+    vs = [v - 0.1 * g for v, g in zip(vs, grads)] #! #- [v.assign_sub(0.1 * g) for v, g in zip(vs, grads)]
+    return loss
+losses = [float(step(params, tf.linspace(0.0, 1.0, 9))) for _ in range(3)]
+#@ candidates_that_are_printed connected
+w = tf.Variable([1.0, 2.0])
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * w)
+    g = tape.gradient(loss, w)
+    print(w - 0.1 * g)
+    candidate = w - 0.2 * g
+    print(candidate, float(tf.norm(0.1 * g) / tf.norm(w)))
+    same = w - 0.5 * g
+    tf.debugging.assert_near(same, tf.zeros(2))
+#@ a_line_search connected
+w = tf.Variable([1.0, 2.0])
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w ** 4)
+    g, t = tape.gradient(loss, w), 1.0
+    trial = w - t * g
+    while tf.reduce_sum(trial ** 4) > loss:
+        t *= 0.5
+        trial = w - t * g
+    print(t)
+#@ what_each_task_makes_of_the_weights_is_kept connected
+w, tasks = tf.Variable([1.0, 2.0]), []
+for task in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - float(task)) ** 2)
+    g = tape.gradient(loss, w)
+    adapted = w - 0.1 * g
+    tasks.append(adapted)
+#@ an_inner_step_that_is_used connected
+w, opt = tf.Variable([1.0, 2.0]), tf.keras.optimizers.SGD(0.01)
+for _ in range(3):
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            loss = tf.reduce_sum(w ** 3)
+        g = inner.gradient(loss, w)
+        fast = w - 0.1 * g
+        meta = tf.reduce_sum((fast - 1.0) ** 2)
+    opt.apply_gradients([(outer.gradient(meta, w), w)])
+#@ a_mean_of_gradients_and_a_step_by_hand connected
+w, mean = tf.Variable([1.0, 2.0]), tf.Variable([0.0, 0.0], trainable=False)
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * w)
+    g = tape.gradient(loss, w)
+    mean.assign(0.9 * mean + 0.1 * g)
+    new = w - 0.1 * mean
+    w.assign(new)
+#@ the_slope_is_compared_with_a_formula connected
+w = tf.Variable([1.0, 2.0])
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w ** 3)
+    difference = tape.gradient(loss, w) - 3.0 * w ** 2
+    print(float(tf.reduce_max(tf.abs(difference))))
 """

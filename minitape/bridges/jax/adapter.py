@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from ...explain.fixes.dialects import JAX
@@ -10,7 +9,7 @@ from ...explain.reasons import text, words
 from ...explain.reasons.question import Question, RecordedRow
 from ...explain.sentences import fill
 from ...recording.sites import NOWHERE, Site
-from ..rows import exits_of, names_here, rows_of
+from ..rows import FrameworkAdapter, exits_of, rows_of
 from .origin import JaxOrigin, returned
 from .rows import SHARES
 from .words import FUNCTIONS, ZEROS
@@ -29,13 +28,11 @@ def read(recording: Any, target: Any, source: Any, own: list[int]) -> Question:
     """A question about the rows of a recording."""
     rows = rows_read(recording)
     end = recording.row_of(recording.target if target is None or target is recording.value else target)
-    sweep = next((s for s in reversed(recording.sweeps) if end in s.target), None)
-    return Question(
-        JaxAdapter(recording), rows, own, [] if end is None else [end], source, target, exits_of(recording), sweep
-    )
+    ends, sweep = [] if end is None else [end], recording.sweep_from(end)
+    return Question(JaxAdapter(recording), rows, own, ends, source, target, exits_of(recording), sweep)
 
 
-class JaxAdapter:
+class JaxAdapter(FrameworkAdapter):
     """What else is known of arrays."""
 
     framework, module, functions = "jax", "jnp", FUNCTIONS
@@ -46,20 +43,8 @@ class JaxAdapter:
     def __init__(self, recording: Any) -> None:
         self.recording, self.origin = recording, JaxOrigin(*recording.asked)
 
-    def names(self) -> Iterable[tuple[str, Any]]:
-        """The names of the program, and what they hold."""
-        return names_here()
-
-    def handle(self, value: Any) -> Any:
-        """What an array is known by."""
-        return value
-
     def is_variable(self, thing: Any) -> bool:
         """Whether it is a variable: JAX has none."""
-        return False
-
-    def is_number(self, row: RecordedRow) -> bool:
-        """Whether it is a number that the program wrote."""
         return False
 
     def called(self, q: Question, row: int) -> str:

@@ -18,7 +18,7 @@ from ...explain.sentences import fill
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site
 from ..checkup import Checkup
-from ..rows import dropped
+from ..rows import dropped, read_later
 from ..texts import ARRAY
 from .adapter import read
 from .rows import STAIRS
@@ -205,12 +205,22 @@ def left(q: Question) -> Found:
         at = text.at(exit.site)
         if exit.how == "__bool__":
             tested = {name for name in at.reads if name.isidentifier()} - text.program(at.file).imported.keys()
-            later = (s for s in text.statements(at.file) if s.functions == at.functions and s.order > at.order)
-            only = isinstance(at.node, ast.If) and not any(tested & s.reads for s in later)
+            tested = tested & computed_from(q.name.partition("[")[0], at) or tested
+            only = isinstance(at.node, ast.If) and not read_later(at, tested)
             return Finding("branch" if only else "other_branch", exit.site, kind="python")
         number = next((name for name in NUMBERS if at.call_of(name)), "")
         return Finding("left_jax", exit.site, what=f"{number}()", kind="number" if number else "values")
     return None
+
+
+def computed_from(name: str, at: text.Statement) -> set[str]:
+    """A name, and those that a function computes from it before a statement."""
+    found = {name}
+    for s in text.statements(at.file)[: at.order]:
+        for target, part in zip(s.targets, text.parts_of(s), strict=True) if s.functions == at.functions else ():
+            if found & text.names_in(ast.walk(part or s.node)):
+                found.add(ast.unparse(target))
+    return found
 
 
 def unused(q: Question) -> Found:

@@ -6,7 +6,6 @@ import gc
 import math
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -22,7 +21,7 @@ from ...explain.value_texts import FUNCTIONS
 from ...recording.rows import TapeSpan
 from ...recording.sites import NOWHERE, Site, last_return
 from ...recording.values import numbers_of
-from ..rows import exits_of, names_here, rows_of
+from ..rows import FrameworkAdapter, exits_of, rows_of
 from .operations import handle_of, variable_of
 
 STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
@@ -66,13 +65,14 @@ def _timed(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
     return replace(row, given=[Given(one.row, why, site, what) for one in row.given], way=list(extra.way) or [row.site])
 
 
-class TensorFlowAdapter:
+class TensorFlowAdapter(FrameworkAdapter):
     """What else is known of tensors, variables and tapes."""
 
     framework, module, functions = "tensorflow", "tf", FUNCTIONS
     zeros, classes, cancels = ZEROS, CLASSES, LAYERS
     dialect = TENSORFLOW
     unused, left, rebinds = "independent", "left_through_numpy", True
+    handle = staticmethod(handle_of)
     left_out = False  # Keras asked for no gradient of the source
 
     def __init__(self, recording: Any, end: int | None, source: Any) -> None:
@@ -114,14 +114,6 @@ class TensorFlowAdapter:
             self._spans[id(tape)] = [span for span in self.log.tapes.spans if span.tape is tape and span.at <= last]
         return self._spans[id(tape)]
 
-    def names(self) -> Iterable[tuple[str, Any]]:
-        """The names of the program, and what they hold."""
-        return names_here()
-
-    def handle(self, value: Any) -> Any:
-        """What a variable is known by."""
-        return handle_of(value)
-
     def is_variable(self, thing: Any) -> bool:
         """Whether the program has a variable."""
         return isinstance(variable_of(thing), tf.Variable) or getattr(thing, "dtype", None) == tf.resource
@@ -136,12 +128,7 @@ class TensorFlowAdapter:
 
     def birth_of(self, row: RecordedRow) -> tuple[int, list[Site]]:
         """The same of a leaf."""
-        when, way = self.birth(row.thing()) if row.kind == "variable" else (-1, [])
-        return when, list(way)
-
-    def is_number(self, row: RecordedRow) -> bool:
-        """Whether it is a number that the program wrote."""
-        return False
+        return self.birth(row.thing()) if row.kind == "variable" else (-1, [])
 
     def rule(self, row: RecordedRow) -> Site:
         """Where the program's own gradient function of a call returns."""
@@ -150,7 +137,7 @@ class TensorFlowAdapter:
 
     def watched(self, row: RecordedRow) -> bool:
         """Whether a row was watched."""
-        return any(self.handle(row.thing()) is value() for value, _ in self.log.tapes.watches)
+        return bool(self.watchers(row.thing()))
 
     def watchers(self, source: Any) -> list:
         """The tapes that were told to watch the source."""

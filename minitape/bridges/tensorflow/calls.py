@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -155,14 +155,14 @@ def rerun_of(recording: Any, source: Any) -> tuple | None:
     """The recording of the compiled step that gave a source its gradient, run again, and the source; None where none
     did.
     """
-    found = [inner for _, inner in steps_of(recording) if sweeps_for(inner, source)]
+    found = [inner for _, inner in steps_of(recording) if sweeps_for(inner.sweeps, source)]
     return (found[-1], source) if found else None
 
 
-def sweeps_for(recording: Any, source: Any) -> list[BackwardPass]:
-    """The backward passes that were asked for the gradient of a source."""
+def sweeps_for(sweeps: Iterable[BackwardPass], source: Any) -> list[BackwardPass]:
+    """Those passes that were asked for the gradient of a source."""
     own = handle_of(source)
-    return [sweep for sweep in recording.sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
+    return [sweep for sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
 
 
 def open_row(recording: Any, row: int, sweep: BackwardPass | None, ones: bool = False) -> Opened | None:

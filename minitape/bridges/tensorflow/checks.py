@@ -325,24 +325,17 @@ def keras_call(at: text.Statement) -> str:
 
 def instead(q: Question) -> Found:
     """Another object was used: bound again, made anew, copied, equal."""
-    log, handle = q.adapter.log, handle_of(q.source)
     if q.used:
         return None
-    held, copied = log.copied.get(q.source, (None, NOWHERE))
+    held, copied = q.adapter.log.copied.get(q.source, (None, NOWHERE))
     if held is not None and any(row.kind == "variable" and row.thing() is held for row in q.leaves()):
         return Finding("wrong_object", copied, kind="copied")
-    found = checks.bound_again(q)
-    if found is not None:
-        if (
-            found.row is not None
-            and q.adapter.is_kept(q.rows[found.row].thing())
-            and q.adapter.is_kept(handle)
-            and text.at(found.site).call_of("Variable") is None
-        ):
-            found = None
-        else:
-            found.cause, found.other = "wrong_object", fill("a new one")
-            return found
+    again = checks.bound_again(q)
+    if again is not None and again.row is not None:
+        both = [q.rows[again.row].thing(), handle_of(q.source)]
+        if not all(map(q.adapter.is_kept, both)) or text.at(again.site).call_of("Variable"):
+            again.cause, again.other = "wrong_object", fill("a new one")
+            return again
     made = checks.made_of_it(q)
     if made is not None:
         made.kind, made.other = "made", fill("what it was made of")
@@ -504,13 +497,13 @@ def ask_last(recording: Any, source: Any) -> Explanation:
     the one that was refused.
     """
     log, sweeps = recording.log, recording.sweeps
-    asked, steps = sweeps_for(recording, source)[-1:], steps_of(recording)
-    own = [step for step in steps if sweeps_for(step[1], source)]
+    asked, steps = sweeps_for(sweeps, source)[-1:], steps_of(recording)
+    own = [step for step in steps if sweeps_for(step[1].sweeps, source)]
     eager = (asked or sweeps)[-1:]
     last = (own or steps)[-1:]
     if last and (not eager or sweeps.index(eager[0]) < last[0][0].before):
         inner = last[0][1]
-        sweep = (sweeps_for(inner, source) or inner.sweeps)[-1]
+        sweep = (sweeps_for(inner.sweeps, source) or inner.sweeps)[-1]
         q = question(inner, inner.entries[sweep.target[-1]].extra.asked, source)
     else:
         failed = log.failed is not None and log.failed[0] == len(sweeps)

@@ -121,4 +121,4 @@ def weights_of(recording: Any, source: Any) -> tuple:
         now = np.asarray(source.value() if isinstance(source, tf.Variable) else source.value, np.float64)
     if not values or not np.array_equal(values[-1], now):
         values.append(now)
-    return (values[-2], values[-1]) if len(values) > 1 else (None, None)
+    return tuple([None, None, *values][-2:])

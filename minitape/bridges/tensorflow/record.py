@@ -16,7 +16,6 @@ from ...recording.rows import BackwardPass
 from ..changes import Block
 from ..checkup import FrameworkRecording
 from ..sampling import some_steps
-from .operations import handle_of
 from .rows import TensorFlowLog
 from .watch import STEP, TensorFlowWatcher
 
@@ -49,9 +48,9 @@ class TensorFlowRecording(FrameworkRecording):
         return last if answer.connected and last.cause == "not_trainable" else answer
 
     def asked_for(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
-        own = handle_of(source)
-        asked = [sweep for sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
-        return asked or (sweeps if getattr(source, "trainable", True) else [])
+        from .calls import sweeps_for
+
+        return sweeps_for(sweeps, source) or (sweeps if getattr(source, "trainable", True) else [])
 
     def trained(self) -> dict:
         from .model import trained

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import tensorflow as tf
@@ -24,6 +24,7 @@ class SweepWatcher:
 
     def __init__(self, guard: Guard) -> None:
         self.guard, self.recording, self.log = guard, guard.recording, guard.recording.log
+        self.settle = partial(guard.safely, self.log.tensors.settle)
         # operations of the sweep that runs: (op, inputs, came, gives)
         self.passed: list[tuple] = []
         self.wraps = (
@@ -58,7 +59,7 @@ class SweepWatcher:
     ) -> Any:
         """TensorFlow's sweep, asked for the adjoints of what lies between, too."""
         raw = sources if sources_raw is None else sources_raw
-        self.guard.safely(self.log.tensors.settle)
+        self.settle()
         between = self.guard.safely(self._between, target)
         passed: list = []
         if not between:

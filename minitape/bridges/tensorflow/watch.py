@@ -124,7 +124,7 @@ class TensorFlowWatcher:
             if running is not None:  # what it keeps for its gradient comes behind its results
                 outputs = outputs[: len(running.function_type.flat_outputs)]
             elif self._running is None:  # inside of one no tape is open
-                self.guard.safely(self.log.tensors.settle)
+                self.sweeps.settle()
             self.guard.safely(self.log.wrote, op, inputs, outputs, running and self._called)
 
     def _function(self, function: Any, called: Any, *args: Any, **kwargs: Any) -> Any:
@@ -192,7 +192,7 @@ class TensorFlowWatcher:
         """
         if not kwargs.get("experimental_use_pfor", True):
             return function(tape, target, sources, *args, **kwargs)
-        self.guard.safely(self.log.tensors.settle)
+        self.sweeps.settle()
         with self.guard.quietly():
             results = function(tape, target, sources, *args, **kwargs)
         self.guard.safely(
@@ -245,7 +245,7 @@ class TensorFlowWatcher:
         return function(variable)
 
     def _watch(self, function: Any, tape: Any, tensor: Any) -> Any:
-        self.guard.safely(self.log.tensors.settle)
+        self.sweeps.settle()
         result = function(tape, tensor)
         for value in tf.nest.flatten(tensor, expand_composites=False):
             self.guard.safely(self.log.watched, value, tape)
@@ -260,12 +260,12 @@ class TensorFlowWatcher:
 
     def _border(self, function: Any, tape: Any, *args: Any) -> Any:
         """A tape's block begins or ends, or the tape is reset."""
-        self.guard.safely(self.log.tensors.settle)
+        self.sweeps.settle()
         self.log.spanned(WORDS[function.__name__], tape)
         return function(tape, *args)
 
     def _paused(self, function: Any, tape: Any) -> Any:
-        self.guard.safely(self.log.tensors.settle)
+        self.sweeps.settle()
         return self._pause(tape, function(tape))
 
     @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 from ...explain.fixes.dialects import TORCH
 from ...explain.reasons.question import Question, RecordedRow
 from ...recording.sites import NOWHERE, Site, last_return
-from ..rows import exits_of, names_here, rows_of
+from ..rows import FrameworkAdapter, exits_of, names_here, rows_of
 from .words import CLASSES, FUNCTIONS, ZEROS
 
 CAUSES = {"wrapped": "copied"}  # what the recorder calls otherwise
@@ -25,12 +25,13 @@ def read(recording: Any, target: Any, source: Any) -> Question:
     rows, own, end = [*rows_read(recording)], recording.log.rows_of(source), recording.row_of(target)
     for row in own:
         rows[row] = replace(rows[row], given=[one._replace(why="") for one in rows[row].given])
-    sweep = next((s for s in reversed(recording.sweeps) if end in s.target), None)
     ends = [] if end is None else [end]
-    return Question(TorchAdapter(recording), rows, own, ends, source, target, exits_of(recording), sweep)
+    return Question(
+        TorchAdapter(recording), rows, own, ends, source, target, exits_of(recording), recording.sweep_from(end)
+    )
 
 
-class TorchAdapter:
+class TorchAdapter(FrameworkAdapter):
     """What else is known of tensors."""
 
     functions, unused = FUNCTIONS, "unused"
@@ -44,10 +45,6 @@ class TorchAdapter:
         """The names of the program, and what they hold."""
         return [pair for pair in names_here() if pair[0].isidentifier()]
 
-    def handle(self, value: Any) -> Any:
-        """What a tensor is known by."""
-        return value
-
     def birth(self, thing: Any) -> tuple[int, list[Site]]:
         """When and where a tensor was made."""
         site = self.log.born.get(thing)
@@ -56,7 +53,3 @@ class TorchAdapter:
     def rule(self, row: RecordedRow) -> Site:
         """Where the ``backward()`` of a Function of the program's own returns."""
         return NOWHERE if row.extra.custom is None else last_return(row.extra.custom)
-
-    def is_number(self, row: RecordedRow) -> bool:
-        """Whether it is a number that the program wrote."""
-        return False

@@ -80,7 +80,7 @@ def name_of(wanted: Any) -> str:
     return reach(names_here(), wanted)
 
 
-def weights_of(recording: Any, source: torch.Tensor) -> tuple[np.ndarray | None, np.ndarray | None]:
+def weights_of(recording: Any, source: torch.Tensor) -> tuple:
     """A parameter before and after the last step of an optimizer that holds it."""
     if not recording.log.training.steps_of(source):
         return None, None
@@ -88,4 +88,4 @@ def weights_of(recording: Any, source: torch.Tensor) -> tuple[np.ndarray | None,
     values = [numbers_of(recording.entries[row].value) for row in rows]
     if recording.log.row_now(source) is None and source.device.type == "cpu":
         values.append(np.asarray(array_of(source), np.float64))
-    return (values[-2], values[-1]) if len(values) > 1 else (None, None)
+    return tuple([None, None, *values][-2:])

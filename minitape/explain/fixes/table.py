@@ -76,6 +76,7 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     # there, and wrong
     "broadcast": [edit.squeezed],
     "in_part": [edit.without("item", "detach", "stop_gradient"), edit.keyword("create_graph", True, "grad")],
+    "not_applied": [edit.rebound],
     "sampled": [edit.sampled],
     "accumulated": [edit.cleared],
     "not_scalar": [edit.on_operand("{x}.mean()", "backward"), edit.reduced],

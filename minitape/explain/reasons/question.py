@@ -154,6 +154,11 @@ class Question:
                 found.add(row.row)
         return found
 
+    @property
+    def is_unwatched(self) -> bool:
+        """Whether the source is a tensor that no tape watches."""
+        return not self.adapter.is_variable(self.source) and not any(self.rows[row].tracked for row in self.own)
+
     def leaves(self) -> list[RecordedRow]:
         """The leaves that the target was computed from, but for the source."""
         rows = (self.rows[row] for row in sorted(self.behind.difference(self.own)))

@@ -387,8 +387,7 @@ def broken(q: Question) -> Found:
     at = text.at(found.site)
     if given.what in ("OnesLike", "ZerosLike") and at.call_of("gradient"):
         return Finding("independent")
-    unwatched = not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own)
-    if found.cause == "outside_tape" and unwatched:
+    if found.cause == "outside_tape" and q.is_unwatched:
         use = q.first_uses()
         found.others.append(Finding("not_watched", use[0].site if use else NOWHERE))
     if found.cause == "outside_tape" and given.what != "reset":

@@ -75,7 +75,7 @@ class BlamedPlace:
 def details(q: Question, found: Finding) -> Fields:
     """The fields of the sentence of a finding."""
     look, late = LOOKS.get(found.cause), {}
-    if not q.adapter.is_variable(q.source) and not any(q.rows[row].tracked for row in q.own):
+    if q.is_unwatched:
         late = {"watched": fill(", after tape.watch({x})", x=q.name)}
     return late if look is None or found.kind not in ("", "again", "trained") else late | look(BlamedPlace(q, found))
 
