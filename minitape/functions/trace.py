@@ -176,9 +176,7 @@ class FirstRun:
     def _write_leaf(self, tensor: EagerTensor, leaf: Leaf, site: int, old: Any = None) -> int:
         """The new row of a leaf. The tensor knows it from now on, where it belongs to ``old`` until then."""
         record = self.record
-        row = record.append(LEAF, 0, 0, None, site, tensor._value)
-        record.leaves[row] = leaf
-        record.untracked.add(row)
+        row = record.append_leaf(leaf, site, tensor._value)
         if tensor._record is old:
             tensor._record, tensor._row = record, row
         return row

@@ -79,7 +79,7 @@ def _line(p: Any) -> Any:
         rows, row = record.rows, record.next
         x = rows[WIDTH * a + 5]
         rows += code, a, a, None, record.fixed_site, sign(x) if sign else forward[type(x)](x)
-        record.next = row + 1
+        record.next = record.untracked_end = row + 1
         if a in record.untracked:
             record.untracked.add(row)
         return row
@@ -88,7 +88,7 @@ def _line(p: Any) -> Any:
         rows, untracked = record.rows, record.untracked
         x, y, row = rows[WIDTH * a + 5], rows[WIDTH * b + 5], record.next
         rows += code, a, b, None, record.fixed_site, sign(x, y) if sign else forward[type(x)](x, y)
-        record.next = row + 1
+        record.next = record.untracked_end = row + 1
         if a in untracked and b in untracked:
             untracked.add(row)
         return row

@@ -52,10 +52,12 @@ def {name}({signature}):
 {recorded_other}        if {numbers}{enter_other} and record.next < record.full:
 {number_row}            if {constant}:
                 record.untracked.add(row)
+                record.untracked_end = row + 1
             return made
         if ({arrays}){enter_other} and record.next < record.full:
 {row}            if {constant}:
                 record.untracked.add(row)
+                record.untracked_end = row + 1
             return made
     record{frame} = state.record{caller}
 {any_other}    if not ({fits}):  # another kind of values
@@ -89,7 +91,7 @@ _RECORDED_OTHER = """
                 if other is None and ({one}):
                     other = number_tensor(b, {first}.dtype.type, record, site)
             else:
-                other = b._read() if hasattr(b, "_read") else None
+                b = other = b._read() if hasattr(b, "_read") else b
             {y} = other._value if type(other) is EagerTensor else None
 """.lstrip("\n")
 # as minitape.engine.recording.evidence.origin_of_new does it
@@ -148,7 +150,7 @@ _OF_ONE = {
     "note_inputs": _NOTE_ONE,
     "operands": "a,",
     "rows": "a._row, a._row",
-    "constant": "a._row in record.untracked",
+    "constant": "a._row < record.untracked_end and a._row in record.untracked",
     "numbers": f"({_NUMBER})",
     "arrays": _ARRAY.format(x="x", bound=_SMALL),
     "fits": f"{_NUMBER} or {_ARRAY.format(x='x', bound=_USUAL)}",
@@ -179,7 +181,7 @@ def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
         "note_inputs": _NOTE_TWO,
         "operands": "other, a" if reflected else "a, other",
         "rows": "other._row, a._row" if reflected else "a._row, other._row",
-        "constant": "a._row in record.untracked and other._row in record.untracked",
+        "constant": "a._row < record.untracked_end and a._row in record.untracked and other._row in record.untracked",
         "numbers": f"({_NUMBER}) and type({second}) is kind",
         "arrays": " or ".join(small),
         "fits": " or ".join(usual),
@@ -306,4 +308,4 @@ def is_regular_pair(x: Array, y: Array, bound: float) -> bool:
     if x.dtype is not y.dtype or x.dtype.char not in "fd" or x.size >= bound or y.size >= bound:
         return False
     m, n = x.shape, y.shape
-    return m == n or not m or not n or m[len(m) - len(n) :] == n
+    return m == n or not m or m[len(m) - len(n) :] == n

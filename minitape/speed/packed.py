@@ -102,7 +102,7 @@ def Record(plain: Any) -> Any:
                     break
             if low >= base:
                 return late
-            found: Any = [[], [], [], [], [], []]
+            found: Any = [[] for _ in range(WIDTH)]
             stop = base if high is None else min(base, high)
             for first, block, values, calls in list(blocks):
                 start, end = max(first, low), min(first + len(block), stop)

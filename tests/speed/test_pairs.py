@@ -96,6 +96,26 @@ def recorded(function, tensors, watched, reads=False):
     return found, sorted(rows, key=repr), record.has_calls
 
 
+@pytest.mark.parametrize("value", [3.0, [1.0, 2.0], [2.0] * 5000], ids=["number", "array", "large array"])
+def test_a_recording_knows_what_depends_on_nothing_watched(value):
+    x, c = tf.constant(value), tf.constant(value)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape(persistent=True) as inner:
+            inner.watch(x)
+            y = x * x
+            d = c * c + 1.0  # after rows that are watched
+            y, z = tf.sin(-d) * y * (c + c), x * d
+        inner.gradient(y, x)
+        e = inner.gradient(z, x)
+        x * tf.reduce_sum(tf.exp(e * e))
+    record, found = outer._record, set()
+    for row in range(len(record)):
+        if row not in outer.watched and found.issuperset(operation_of(record, row)[1]):
+            found.add(row)
+    assert record.untracked == found and len(found) > 9 and max(found) < record.untracked_end
+
+
 @pytest.mark.long(sample=4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @settings(quick, max_examples=15)
@@ -152,7 +172,9 @@ def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
     for row, (op, value, site) in enumerate(rows):
         call = Call(row, TABLE["reduce_sum"], (0,), {}, 1) if op == CALL else None
         for store in (plain, packed):
-            assert store.append(op, max(row - 1, 0), max(row - 2, 0), call, site, value) == row
+            store.kinds.add(type(value))
+            store.rows += op, max(row - 1, 0), max(row - 2, 0), call, site, value
+            store.next = row + 1
         if row in packs:
             packed.pack()
     low, high = span

@@ -88,6 +88,7 @@ class Record(RowTable):
         self.variables: dict[int, tuple[ResourceVariable, list[int]]] = {}
         # rows on no tape: leaves that are not watched, and what is computed from them alone
         self.untracked: set[int] = set()
+        self.untracked_end = 0  # from this row on there are none
         # its tapes, also those that are gone: (reference, spans, what it watched until it was reset); named tuples
         # would cost one operation and its gradient 1.5 %
         self.members: list[tuple[ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []
@@ -96,14 +97,16 @@ class Record(RowTable):
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def append(self, op: int, a: int, b: int, call: Call | None, site: int, value: Array = None) -> int:
-        """Writes a row and returns its number."""
+    def append_leaf(self, leaf: Leaf, site: int, value: Array) -> int:
+        """Writes the row of a leaf, which no tape watches yet, and returns its number."""
         if self.next >= self.full:
             self.pack()
         self.kinds.add(type(value))
         row = self.next
-        self.rows += (op, a, b, call, site, value)
-        self.next = row + 1
+        self.rows += (LEAF, 0, 0, None, site, value)
+        self.next = self.untracked_end = row + 1
+        self.leaves[row] = leaf
+        self.untracked.add(row)
         return row
 
     def pack(self) -> bool:
@@ -137,7 +140,7 @@ class Record(RowTable):
         self.kinds.add(type(value := tensor._value))
         row = self.next
         self.rows += (LEAF, 0, 0, None, site, value)
-        self.next = row + 1
+        self.next = self.untracked_end = row + 1
         self.leaves[row], self.leaf_rows[id(tensor)] = leaf, row
         self.untracked.add(row)
         # threads change at calls, of which there is none here: only one of two takes the tensor
@@ -197,6 +200,7 @@ class Record(RowTable):
             self.next = row + 1
             if constant:
                 untracked.add(row)
+                self.untracked_end = self.next
             row += 1
         if self.trace is not None:
             self.trace.tensor_refs += map(ref, tensors)

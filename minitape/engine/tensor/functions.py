@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from ..recording.rows import LEAF, REALS, number_leaf
+from ..recording.rows import REALS, number_leaf
 from ..recording.state import state
 from ..table.accelerator import fast
 from ..table.code import compile_text, names_in
@@ -89,9 +89,7 @@ def number_tensor(number: float, kind: type, record: Record | None = None, site:
     made = EagerTensor()
     made._value, made._record, made._origin = value, None, None
     if record is not None:
-        made._record, made._row = record, record.append(LEAF, 0, 0, None, site, value)
-        record.leaves[made._row] = number_leaf(number)
-        record.untracked.add(made._row)
+        made._record, made._row = record, record.append_leaf(number_leaf(number), site, value)
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
             record.numbers[number, type(value)] = made
             record.numbers.setdefault(number, made)
