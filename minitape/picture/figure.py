@@ -288,7 +288,7 @@ class Figure:
                 yield line_at(path_of(way, product is not None), colour, dash)
                 if product and len(node.inputs) <= NUMBERED:
                     style = f'{NUMBER} text-anchor="{"end" if node.way > 0 else "start"}"{OVER}'
-                    numbers.append(text_at(x - 4 * node.way, y - 2, size_of(product, 7), style, BACK))
+                    numbers.append(text_at(x - 4 * node.way, y + 4, size_of(product, 7), style, BACK))
             if row["cut"]:
                 x, y = node.entry(0)
                 yield cross(x - 5 * node.way, y)

@@ -30,7 +30,7 @@ SERIF = "'Times New Roman', Times, serif"
 MONO = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"
 # the type of texts
 TITLE, SMALL, NUMBER = 'font-size="12"', 'font-size="11"', f'font-size="11" font-family="{MONO}"'
-BOLD, OVER = ' font-weight="600"', ' paint-order="stroke" stroke="#ffffff" stroke-width="3"'  # over an edge
+BOLD, OVER = ' font-weight="600"', ' paint-order="stroke" stroke="#ffffff" stroke-width="9"'  # over an edge
 RADII = {"source": HEIGHT / 2, "operation": 9}  # of the corners of a node
 
 

@@ -26,7 +26,7 @@ RULES = r"""
  ?text-anchor="start"=>
  ?text-anchor="end"=>\\let\\lap\\llap
  ?text-anchor="middle"=>\\let\\lap\\clap
- ?paint-order="stroke" stroke="#(\w+)" stroke-width="3"=>\\def\\back{\\colorbox[HTML]{\1}}
+ ?paint-order="stroke" stroke="#(\w+)" stroke-width="9"=>\\def\\back{\\colorbox[HTML]{\1}}
 <rect width=><rect x="0" y="0" width
 <rect x="(.*?)" y="(.*?)" width="(.*?)" height="(.*?)"( rx="(.*?)")?(.*?)/>=>
   \\path[rounded corners=0\6pt] (\1,\2) rectangle +(\3,\4) [\7];\n

@@ -122,6 +122,19 @@ def test_a_figure_says_in_words_what_it_shows():
     assert title == "Picture(5 rows, 1 tape)" and desc == tf.draw(tape, target, sources).alt
 
 
+def test_a_number_of_a_figure_stands_on_its_own_edge_which_it_interrupts():
+    """A line at half the height of digits is seen between 3 and 0 where there is only a point: 3:0."""
+    tape, target, sources = accumulation()
+    svg = tf.draw(tape, target, sources).svg
+    ends = {(float(x), float(y)) for x, y in re.findall(r'([\d.]+) ([\d.]+)" fill="none" stroke="#c9703c"', svg)}
+    numbers = re.findall(
+        r'<text x="([\d.]+)" y="([\d.]+)"[^>]*paint-order="stroke" stroke="#ffffff" stroke-width="9"', svg
+    )
+    assert len(numbers) == len(ends) == 6
+    for x, y in numbers:
+        assert min(abs(float(x) + 4 - to) + abs(float(y) - 4 - level) for to, level in ends) < 3
+
+
 def test_a_whole_power_is_written_above():
     x = tf.Variable(1.5, name="x")
     with tf.GradientTape() as tape:

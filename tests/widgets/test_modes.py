@@ -8,6 +8,7 @@ import pytest
 import minitape as tf
 
 from .conftest import accumulation, chain, nested, press
+from .test_labels import rosenbrock
 from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
@@ -80,6 +81,33 @@ def test_the_line_is_dragged_and_says_where_there_is_none(show):
     press(page, "k")
     assert page.locator(".mt-cutline").count() == 0
     assert "over single numbers" in page.locator(".mt-help").inner_text()
+
+
+def test_on_a_phone_the_cards_of_a_cut_are_whole_and_why_a_cell_is_as_it_is_comes_into_view(show, page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page = show(tf.snapshot(*rosenbrock()))
+    press(page, "k", *["["] * 9)
+    pane = page.locator(".mt-pane").bounding_box()
+    for _ in range(7):
+        for card in page.locator(".mt-crossing rect").all():
+            box = card.bounding_box()
+            assert pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
+        press(page, "]")
+    page = show(tf.snapshot(*dense()))
+    press(page, "End", "w")
+    page.locator("button.mt-cell").nth(3).click()
+    said, bar = (page.locator(one).bounding_box() for one in (".mt-cellsum", ".mt-stepbar"))
+    assert said["y"] + said["height"] <= bar["y"]
+
+
+def test_presented_a_cell_is_said_in_large_type(show, page):
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page = show(tf.snapshot(*dense()))
+    press(page, "End", "w", "v")
+    page.locator("button.mt-cell").nth(3).click()
+    size = page.locator(".mt-cellsum p").first.evaluate("one => parseFloat(getComputedStyle(one).fontSize)")
+    said = page.locator(".mt-cellsum").bounding_box()
+    assert size >= 26 and said["y"] + said["height"] <= 1080
 
 
 def test_slopes_are_drawn_in_the_nodes_and_bars_on_the_edges(show):

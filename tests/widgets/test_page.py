@@ -139,6 +139,21 @@ def test_every_step_shows_the_engines_numbers(name, show):
     assert position(page) == f"backward {len(steps)} / {len(steps)}"
 
 
+def test_of_a_long_sum_at_the_left_the_result_is_below_and_the_card_stays_at_its_edge(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        # lines that record nothing: the one that is current
+        # has to come into view when the words below it
+        # get more
+        y = x * tf.sin(x)
+    page = show(tf.snapshot(tape, y, x))
+    press(page, "End")
+    assert page.evaluate(LINE_IN_VIEW)
+    assert page.locator(".mt-addends tspan").all_text_contents() == ["0.1411 + (-2.97)", " = -2.829"]
+    card, edge = (page.locator(one).bounding_box() for one in (".mt-product rect", "path.mt-edge.mt-active"))
+    assert card["y"] < edge["y"] + edge["height"] and edge["y"] < card["y"] + card["height"]
+
+
 def test_products_and_sums_stand_on_the_edges(show):
     tape, d, a = accumulation()
     snapshot = tf.snapshot(tape, d, a)
@@ -158,12 +173,20 @@ def test_products_and_sums_stand_on_the_edges(show):
     assert page.locator(".mt-product").count() == 0
 
 
+LINE_IN_VIEW = """() => {
+  const box = one => document.querySelector(one)?.getBoundingClientRect();
+  const [line, pane] = [box(".mt-codeline.mt-current"), box(".mt-code")];
+  return !line || (line.top >= pane.top - 1 && line.bottom <= pane.bottom + 1);
+}"""
+
+
 def test_keys_move_through_rows_and_sweep_and_the_source_line_follows(show):
     page = show(tf.snapshot(*accumulation()))
     seen = []
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End", "ArrowLeft", "PageUp", "Home"):
         press(page, key)
         seen.append(position(page))
+        assert page.evaluate(LINE_IN_VIEW)
     forward = [f"forward {k} / 5" for k in (0, 1, 2, 1)]
     assert seen == [*forward, "backward 4 / 4", "backward 3 / 4", "forward 0 / 5", "forward 0 / 5"]
     press(page, "ArrowDown", "ArrowDown", "b")

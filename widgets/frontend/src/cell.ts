@@ -91,6 +91,7 @@ export class Cell {
       this.chosen = [number, r, c];
       this.paint();
       this.el.querySelector<HTMLElement>(".mt-cell-chosen")?.focus({ preventScroll: true });
+      this.el.querySelector(".mt-cellsum")?.scrollIntoView({ block: "nearest" });
     };
     return h(
       "div",

@@ -103,7 +103,7 @@ export class Cut {
     const below = !turned && pitch - NODE_W < ROOM ? LINE : 0; // the second factor is below the first where nodes are near
     const widths = placed.map(({ factors, product }) => Math.max(...(below ? factors.split("× ") : [factors]).map((one) => one.length), `= ${written(product)}`.length) * LETTER + 10);
     const end = Math.max(graph.right, (graph.left + graph.right + widths.reduce((sum, one) => sum + one + 4, 0)) / 2);
-    let edge = -Infinity;
+    let edge = turned ? graph.left - 4 : -Infinity;
     const labels = placed.map(({ factors, product, at }, k) => {
       const [one, two, w] = [factors, `= ${written(product)}`, widths[k]];
       const behind = widths.slice(k).reduce((sum, one) => sum + one + 4, -w / 2); // in a turned graph, those that come

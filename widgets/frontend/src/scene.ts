@@ -542,7 +542,7 @@ export class Scene {
       });
     const sums = current.row ? this.sums(step.edges) : [];
     for (const one of (this.placed = placeLabels(graph, current, wanted, sums.map(([box]) => box)))) layer.append(label(one));
-    for (const [box, text] of sums) layer.append(s("text", { class: "mt-addends", x: box.x, y: box.y + 4, "text-anchor": "middle" }, text));
+    for (const [{ x, y, h }, lines] of sums) layer.append(s("text", { class: "mt-addends", y: y + 12 - h / 2, "text-anchor": "middle" }, ...lines.map((line, k) => s("tspan", { x, dy: k * SHARE_H }, `${k ? " " : ""}${line}`))));
     const taken = [...this.placed, ...sums.map(([box]) => box)];
     for (const { parts } of this.edges.values())
       for (const { number, edge } of parts) {
@@ -557,10 +557,10 @@ export class Scene {
   private covered: SVGElement[] = []; // the numbers on edges that they would lie on
 
   /** Below each input at which products of this step met others, or above it where the cards are below: what was added up; a long sum leaves the
-      cards at the right their place. */
-  private sums(edges: SweepEdge[]): [Box, string][] {
+      cards at the right their place, and has two lines where there is none at the left. */
+  private sums(edges: SweepEdge[]): [Box, string[]][] {
     const graph = this.graph as Graph;
-    const found: [Box, string][] = [];
+    const found: [Box, string[]][] = [];
     for (const input of new Set(edges.map((edge) => edge.input))) {
       const [node, row, sum] = [graph.nodeOf(input), this.store.rows[input], this.timeline.adjoint(input)];
       const addends = this.timeline.addends(input);
@@ -569,14 +569,15 @@ export class Scene {
       const shown = (texts.length > 3 ? [texts[0], "…", texts[texts.length - 1]] : texts).map((one, k) => (k && one.startsWith("-") ? `(${one})` : one)).join(" + ");
       const above = graph.turned && !graph.edges(node.index).length;
       const beside = [-1, 0, 1].flatMap((k) => graph.byColumn[node.column + k] ?? []).filter((one) => one !== node);
-      for (const text of [`${shown} = ${sizeOf(sum, ROOM_OF_ADDEND)}`, shown]) {
-        const w = text.length * LETTER + 6;
+      const [result, least] = [`= ${sizeOf(sum, ROOM_OF_ADDEND)}`, graph.left - 8];
+      for (const [k, lines] of [[`${shown} ${result}`], [shown, result], [`${shown} ${result}`], [shown]].entries()) {
+        const [w, h] = [Math.max(...lines.map((line) => line.length)) * LETTER + 6, SHARE_H * lines.length];
         const x = node.x + (graph.turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
-        const [over, under] = [-10, NODE_H + 9].map((away) => ({ x: Math.max(graph.left + w / 2 - 8, x), y: node.y + away, w, h: 15 }));
+        const [over, under] = [-2.5 - h / 2, NODE_H + 1.5 + h / 2].map((away) => ({ x: Math.max(least + w / 2, x), y: node.y + away, w, h }));
         const free = (box: typeof over): boolean => !beside.some((one) => meets(box, { x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: isBare(one.row) ? NODE_H / 2 : NODE_H }));
         const box = above || (free(over) && !free(under)) ? over : under;
-        if (text !== shown && found.some(([other]) => meets(other, box))) continue; // the node says the sum, too
-        found.push([box, text]);
+        if ((k === 0 && x < least + w / 2) || (k === 1 && !(box === under && free(box))) || (k < 3 && found.some(([other]) => meets(other, box)))) continue; // the node says the sum, too
+        found.push([box, lines]);
         break;
       }
     }

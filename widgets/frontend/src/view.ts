@@ -364,13 +364,13 @@ export class View {
     this.strip.draw();
     this.results.draw(this.predict.on && this.timeline.position < this.timeline.swept ? "?" : this.timeline.held ? "…" : "");
     const line = this.timeline.updating ? assignedAt(this.store.rows, row.file, this.store.sources[row.file ?? ""] ?? "") : (row?.line ?? null);
-    this.sourcePane.show(row?.file ?? null, line, this.timeline.backward);
     this.inspector.asked = this.stepping.asked;
     const selected = this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null;
     this.feel.draw(selected?.row ?? null, this.predict.on);
     this.inspector.draw(selected);
     this.present.draw();
     this.drawModes();
+    this.sourcePane.show(row?.file ?? null, line, this.timeline.backward); // what is above and below it has its height now
   }
 
   private drawModes(): void {
