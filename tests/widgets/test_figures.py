@@ -130,7 +130,7 @@ def test_a_number_of_a_figure_stands_on_its_own_edge_which_it_interrupts():
     numbers = re.findall(
         r'<text x="([\d.]+)" y="([\d.]+)"[^>]*paint-order="stroke" stroke="#ffffff" stroke-width="9"', svg
     )
-    assert len(numbers) == len(ends) == 6
+    assert len(numbers) == len(ends) == 7
     for x, y in numbers:
         assert min(abs(float(x) + 4 - to) + abs(float(y) - 4 - level) for to, level in ends) < 3
 
