@@ -97,7 +97,7 @@ def open_call(rules: TapeRules, row: int) -> tuple[GradientTape, list[End], list
     call = record.call_at(row)
     if call is None or "recording" not in call.attrs:
         return None
-    arrays: list[Array] = [record.value(i) for i in call.inputs]
+    arrays = [record.value(i) for i in call.inputs]
     if any(array is None for array in arrays):
         return None
     with no_tapes(), np.errstate(all="ignore"):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.tensor.tensor import from_array
-from ..reasons.text import last_name, parsed, rewritten, unparse
+from ..reasons.text import PLACES, last_name, parsed, rewritten, unparse
 from .numbers import STEPS
 from .site import REBUILDS, SIMPLE, Fix, Spot, is_call, replaced, spelled
 
@@ -154,7 +154,7 @@ def line_in_framework(spot: Spot) -> Fix | None:
         return None
     names |= {last_name(value.func.value) or unparse(value.func.value)} if appends else set()
     # it may be the variable itself, or a list of such
-    variable = appends or isinstance(new, (ast.Name, ast.Attribute, ast.Subscript))
+    variable = appends or isinstance(new, PLACES)
     nodes = [n for s in spot.readers(*names) for n in s.nodes]
     arrays = any(_needs_an_array(spot, n, names, variable) for n in nodes)
     return None if arrays else replaced(spot, value, unparse(new))

@@ -171,7 +171,7 @@ class Question:
 
 def way_to(q: Question, wanted: set[int]) -> list[tuple[int, Given]]:
     """The way from some rows to the target with the fewest breaks."""
-    heap: list[tuple[float, int]] = [(0.0, end) for end in q.ends]
+    heap = [(0.0, end) for end in q.ends]
     best, before, done = dict.fromkeys(q.ends, 0.0), dict[int, tuple[int, Given]](), set[int]()
     while heap:
         cost, row = heapq.heappop(heap)

@@ -378,12 +378,12 @@ def _paused(site: Site) -> bool:
 def broken(q: Question) -> Found:
     """The first break on the way with the fewest, with what a tape calls it."""
     found = checks.broken(q)
+    for row, _ in q.way:  # where nothing breaks it, a rule of the program's own gave None for what came
+        if (found is None or row == found.row) and (rule := zero_nan.rule_of(q, row)) is not NOWHERE:
+            return Finding("custom_rule", rule, row, kind="none", others=found.others if found else [])
     if found is None or found.row is None:
         return found
-    given = next(one for row, one in q.way if row == found.row and one.why)
-    node, rule = q.rows[found.row].extra, zero_nan.rule_of(q, found.row)
-    if rule is not NOWHERE:
-        return Finding("custom_rule", rule, found.row, kind="none", others=found.others)
+    given, node = next(one for row, one in q.way if row == found.row and one.why), q.rows[found.row].extra
     at = text.at(found.site)
     if given.what in ("OnesLike", "ZerosLike") and at.call_of("gradient"):
         return Finding("independent")
@@ -576,7 +576,10 @@ def cut_to_zero(q: Question) -> Found:
 def answer(asked: TapeAdapter, source: Any) -> Explanation:
     """Why one source has no gradient, or what is to be said of one that is there."""
     q = question(asked, source)
-    if not asked.rules.connected(source):
+    lost = asked.sweep and asked.sweep.adjoints.keys().isdisjoint(q.own) and broken(q)
+    if lost and lost.cause == "custom_rule":
+        found = say(q, lost)
+    elif not asked.rules.connected(source):
         found = ask(q)
     else:
         cut = cut_to_zero(q)

@@ -10,7 +10,7 @@ import ast
 import builtins
 from typing import Any
 
-from ...recording.nodes import CodePlace, is_state
+from ...recording.nodes import is_state
 from ...recording.sites import NOWHERE
 from ..caller import in_brackets
 from ..fixes.edits import assigned
@@ -18,7 +18,7 @@ from ..fixes.leaving import LEAVES
 from ..sentences import fill
 from . import checks, text
 from .names import bound_at
-from .question import Finding, Question, RecordedRow
+from .question import Finding, Question
 
 Fields = dict[str, str]
 SHORT = 40  # the longest text of an expression in a sentence
@@ -43,8 +43,8 @@ class BlamedPlace:
 
     def __init__(self, q: Question, found: Finding) -> None:
         self.q, self.found, self.at = q, found, text.at(found.site)
-        self.place: CodePlace | None = getattr(found.site, "place", None)
-        self.row: RecordedRow | None = None if found.row is None else q.rows[found.row]
+        self.place = getattr(found.site, "place", None)
+        self.row = None if found.row is None else q.rows[found.row]
         self.call: Any = None if self.place is None else self.at.expression(self.place.span)
         self.function = text.unparse(self.call.func) if isinstance(self.call, ast.Call) else ""
 

@@ -15,6 +15,7 @@ unparse = lru_cache(10_000)(ast.unparse)
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Def = ast.FunctionDef | ast.AsyncFunctionDef
+PLACES = (ast.Name, ast.Attribute, ast.Subscript)  # what can be bound and read
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 BRANCHES = (ast.If, ast.While, ast.For, ast.Match)
 CALLS = "()"  # the entry for a call among the names that a statement mentions
@@ -88,8 +89,7 @@ class Statement:
     def targets(self) -> list[ast.expr]:
         """What it binds, tuples taken apart."""
         inner = {id(n) for c in self.nodes if isinstance(c, ast.comprehension) for n in ast.walk(c.target)}
-        kinds = (ast.Name, ast.Attribute, ast.Subscript)
-        stores = [n for n in self.nodes if isinstance(n, kinds) and isinstance(n.ctx, ast.Store)]
+        stores = [n for n in self.nodes if isinstance(n, PLACES) and isinstance(n.ctx, ast.Store)]
         return [n for n in stores if id(n) not in inner]
 
     @cached_property
@@ -105,9 +105,8 @@ class Statement:
     @cached_property
     def reads(self) -> set[str]:
         """The names, attributes and items that it reads."""
-        kinds = (ast.Name, ast.Attribute, ast.Subscript)
         again = self.binds if isinstance(self.node, ast.AugAssign) else []
-        return {unparse(n) for n in self.nodes if isinstance(n, kinds) and isinstance(n.ctx, ast.Load)} | {*again}
+        return {unparse(n) for n in self.nodes if isinstance(n, PLACES) and isinstance(n.ctx, ast.Load)} | {*again}
 
     @property
     def calls(self) -> list[ast.Call]:
