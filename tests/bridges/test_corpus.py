@@ -29,7 +29,6 @@ OTHERS = """
     rebound/maml-kernel-replaced-by-tensor rebound/optimizer-keeps-old-variables rebound_variables/assign-add-chain
     rebound_variables/assign-returns-tensor-in-loop recording_paused/watch-under-pause
     state/model-that-assigns-its-weight state/optimizer-learning-rate-from-a-variable state/scatter-nd-update-buffer
-    state/soft-update-before
     stop_gradient/asked-in-a-worker stop_gradient/long-vae-with-a-class-and-logging unused_layer/logged-unused-head
     used_elsewhere/extra-losses-not-added used_elsewhere/long-seq2seq-attention
     used_elsewhere/same-number-on-a-logged-line-large wrong_object/fed-twice-from-a-dataset

@@ -38,14 +38,11 @@ def plain_target(q: Question) -> Found:
     """The target is no tensor, or a gradient that a tape gave back."""
     if not isinstance(handle_of(q.target), tf.Tensor) and not isinstance(q.target, int):
         return Finding("target_not_tensor", what=type(q.target).__name__)
-    made = q.adapter.log.tensors.made.get(q.target) if q.ends and isinstance(q.target, tf.Tensor) else None
-    return (
-        None
-        if made is None
-        else Finding(
-            "computed_after_tape", made.way[-1] if made.way else NOWHERE, what="tape.gradient", kind="gradient"
-        )
-    )
+    made = q.adapter.log.tensors.made.get(q.target) if q.ends else None
+    if made is None:
+        return None
+    site = made.way[-1] if made.way else NOWHERE
+    return Finding("computed_after_tape", site, what="tape.gradient", kind="gradient")
 
 
 def whole_numbers(q: Question) -> Found:
@@ -84,11 +81,15 @@ def _said(s: text.Statement) -> list:
 
 
 def copied(q: Question) -> Found:
-    """The source was copied into a variable before the tape began, and that one was used."""
+    """The source, or what one statement computed of it, went into a variable before the tape began: it was made of it,
+    or given its value.
+    """
     for row, one in q.way:
-        born = q.adapter.log.born_at(q.rows[row].thing())[1] if one.why == "variable_assign" else ()
-        if [*born][-1:] == [one.site] and (one.row in q.own or q.adapter.state(one.row)[0] == "before"):
+        early = one.why == "variable_assign" and (one.row in q.own or q.adapter.state(one.row)[0] == "before")
+        if early and q.adapter.log.born_at(q.rows[row].thing())[1][-1:] == [one.site]:
             return at_row(q, "wrong_object", row, "copied", site=one.site)
+        if early and text.at(one.site).covers(q.rows[q.way[0][0]].site):
+            return at_row(q, "variable_assign", row, site=one.site)
     return None
 
 
