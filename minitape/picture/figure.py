@@ -229,7 +229,7 @@ class Figure:
         sweep = self.snapshot["sweep"]
         colour, fill = colours_of(row)
         broken = row["row"] in self.snapshot.get("broken", ())  # where `explain` puts the blame
-        colour = BROKEN if broken else CUT if row["cut"] or ink_of(row) == CUT else colour
+        colour = BROKEN if broken else CUT if row["cut"] or ink_of(row["value"]) == CUT else colour
         dash = "2 3" if row["status"] == "ghost" else "5 2" if row["by"] is not None else ""
         target = sweep is not None and row["row"] in sweep["target"]
         twice = row["kind"] == "variable"  # it has two lines
@@ -256,16 +256,16 @@ class Figure:
         if row["released"] and not update:
             return text_at(x + pad, y, word("released"), NUMBER)
         if update is None:
-            return value_at(x, y, pad, "", row["value"], row, ink_of(row))
+            return value_at(x, y, pad, "", row["value"], row)
         before = "" if row["shape"] else f"{size_of(row['value'] or {}, 6)} "
-        return value_at(x, y, pad, f"{before}→ ", update["now"], row, ink_of(row))
+        return value_at(x, y, pad, f"{before}→ ", update["now"], row)
 
     def _arrived(self, node: Node, row: Fields, pad: int) -> str:
         """The adjoint: how large an array is, with its picture."""
         adjoint, none = self.adjoints.get(row["row"]), row["row"] in self.nones
         text = "None" if none else size_of(adjoint, 12) if adjoint else ""
-        shown, colour = (None, CUT) if none else (adjoint, BACK)
-        return with_map(node.x, node.y + 45.5, pad, f"∂ {text}", shown, colour, True) if text else ""
+        colour = CUT if none else ink_of(adjoint, BACK)
+        return with_map(node.x, node.y + 45.5, pad, f"∂ {text}", adjoint, colour, True) if text else ""
 
     # -- edges ---------------------------------------------------------------------------------------------------
 
@@ -288,7 +288,7 @@ class Figure:
                 yield line_at(path_of(way, product is not None), colour, dash)
                 if product and len(node.inputs) <= NUMBERED:
                     style = f'{NUMBER} text-anchor="{"end" if node.way > 0 else "start"}"{OVER}'
-                    numbers.append(text_at(x - 4 * node.way, y + 4, size_of(product, 7), style, BACK))
+                    numbers.append(text_at(x - 4 * node.way, y + 4, size_of(product, 7), style, ink_of(product, BACK)))
             if row["cut"]:
                 x, y = node.entry(0)
                 yield cross(x - 5 * node.way, y)

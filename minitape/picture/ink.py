@@ -66,19 +66,19 @@ def colours_of(row: Fields) -> tuple[str, str]:
     return colour, fill if row["kind"] != "variable" or row["watched"] else COLOURS["constant"][1]
 
 
-def ink_of(row: Fields) -> str:
-    """The colour of a row's value: one that is not a number is marked."""
-    return CUT if row["value"] and re.search(r"\bnan\b", row["value"].get("text", "")) else INK
+def ink_of(value: Shown | None, ink: str = INK) -> str:
+    """The colour of a value: one that is not a number is marked."""
+    return CUT if value and re.search(r"\bnan\b", value.get("text", "")) else ink
 
 
-def value_at(x: float, y: float, pad: float, before: str, value: Shown | None, row: Fields, colour: str) -> str:
+def value_at(x: float, y: float, pad: float, before: str, value: Shown | None, row: Fields) -> str:
     """A number, or a small array in a node; of a larger one its shape and its picture."""
     if value is None:
         return ""
     text = written(value, ROOM - len(before))
     if text is not None or not row["shape"]:
         text = before + (text or elide(value.get("text", ""), ROOM))
-        return text_at(x + pad, y, text, NUMBER, colour, bool(before))
+        return text_at(x + pad, y, text, NUMBER, ink_of(value), bool(before))
     return with_map(x, y, pad, before + shape_text(row["shape"], ROOM - 4 - len(before)), value, MUTED)
 
 

@@ -203,6 +203,15 @@ def test_a_variable_that_nobody_watches_is_grey_inside():
     assert fills == ["#e2f4ee", "#f2f3f5"]
 
 
+def test_a_gradient_that_is_not_a_number_is_marked_where_it_went():
+    x, zero = tf.Variable(2.0, name="x"), tf.Variable(0.0, name="zero")
+    with tf.GradientTape() as tape:
+        y = x + tf.where(zero > 0.0, tf.math.log(zero), 0.0)
+    svg = tf.draw(tape, y, [x, zero]).svg
+    marked = re.findall(rf'fill="{ink.CUT}"[^>]*>([^<]+)<', svg)
+    assert {"nan", "∂ nan"} <= {*marked} <= {"nan", "∂ nan", "False"} and f'fill="{ink.BACK}">1.0<' in svg
+
+
 def test_operations_have_their_python_names_and_numbers_are_rounded_to_what_fits():
     x = tf.Variable(1.0 / 3.0, dtype=tf.float64, name="x")
     with tf.GradientTape() as tape:

@@ -45,6 +45,8 @@ def bound_at(site: Site) -> str:
         ends = (part.end_lineno or 0, part.end_col_offset or 0)
         return place is not None and (part.lineno, part.col_offset) <= (place.line, place.column) < ends
 
+    if place is not None and not is_here(value):  # another statement of the line
+        return ""
     if isinstance(value, ast.Call):  # made on the way into the call: ``x[0]`` in ``why = tape.explain(y, x[0])``
         return next(
             (text.unparse(part) for part in value.args if isinstance(part, ast.Subscript) and is_here(part)), name
