@@ -196,8 +196,8 @@ class Figure:
         torn, nodes = [*self._torn()], map(self._node, self.nodes)
         for layer in (self._frames(), torn[::2], self._edges(), ways, nodes, torn[1::2], below):
             parts += layer
-        in_tags = r"\d+\.\d+(e-?\d+)?(?=[^<]*>)"
-        return re.sub(in_tags, lambda number: f"{float(number[0]):.5g}", "".join(parts)) + "</svg>"
+        # with five digits in tags
+        return re.sub(r"\d+\.\d+(e-?\d+)?(?=[^<]*>)", lambda one: f"{float(one[0]):.5g}", "".join(parts)) + "</svg>"
 
     def _frames(self) -> Iterator[str]:
         """A frame around what each tape recorded, where there are several, and around each lower storey."""
@@ -229,11 +229,11 @@ class Figure:
         sweep = self.snapshot["sweep"]
         colour, fill = colours_of(row)
         broken = row["row"] in self.snapshot.get("broken", ())  # where `explain` puts the blame
-        colour = BROKEN if broken else CUT if row["cut"] or ink_of(row["value"]) == CUT else colour
+        colour = BROKEN if broken else CUT if row["cut"] else ink_of(row["value"], colour)
         dash = "2 3" if row["status"] == "ghost" else "5 2" if row["by"] is not None else ""
-        target = sweep is not None and row["row"] in sweep["target"]
         twice = row["kind"] == "variable"  # it has two lines
-        box = box_of(x, y, row["kind"], colour, fill, dash, 4.6 if twice else 2.4 if target or broken else 1.3)
+        width = 4.6 if twice else 2.4 if broken or (sweep and row["row"] in sweep["target"]) else 1.3
+        box = box_of(x, y, row["kind"], colour, fill, dash, width)
         return box + box_of(x, y, row["kind"], fill, "none", "", 2.2) * twice
 
     def _titled(self, row: Fields, x: float, y: float, right: float) -> str:
@@ -247,8 +247,8 @@ class Figure:
             texts = [layer.rpartition(".")[2]]
         title = short_name(name, room)
         left = x + 7.4 * wide(title) + 6
-        named = text_at(x, y, title, TITLE + BOLD * bool(row["name"]))
-        return named + text_at(left, y, fitting(texts, (right - left) / 6.4), SMALL, MUTED)
+        beside = text_at(left, y, fitting(texts, (right - left) / 6.4), SMALL, MUTED)
+        return text_at(x, y, title, TITLE + BOLD * bool(row["name"])) + beside
 
     def _value(self, node: Node, row: Fields, pad: int) -> str:
         """The value; of a variable that was assigned after the gradient what it held, and what it holds now."""
@@ -278,17 +278,25 @@ class Figure:
                 continue
             for port, (start, own) in enumerate(node.inputs):
                 way, product = self.curves.get((start, index, port)), self.sent.get((row["row"], own))
-                x, y = node.entry(port)
                 if way is None:
-                    yield reference(self.nodes[start].row, x, y, node.way, product is not None)
+                    yield reference(self.nodes[start].row, *node.entry(port), node.way, product is not None)
                     continue
                 dash = "3 4" if row["cut"] or row["status"] == "ghost" else ""
                 dash = "1 4" if product and is_zero(product) else dash
-                colour = CUT if row["cut"] else SENT if product else EDGE
-                yield line_at(path_of(way, product is not None), colour, dash)
+                yield line_at(path_of(way, product is not None), CUT if row["cut"] else SENT if product else EDGE, dash)
                 if product and len(node.inputs) <= NUMBERED:
-                    style = f'{NUMBER} text-anchor="{"end" if node.way > 0 else "start"}"{OVER}'
-                    numbers.append(text_at(x - 4 * node.way, y + 4, size_of(product, 7), style, ink_of(product, BACK)))
+                    lane = len(way) > 2  # where no other edge crosses it
+                    x, y = way[-1 - lane]
+                    x -= (4 + 46 * port * lane) * node.way
+                    numbers.append(
+                        text_at(
+                            x,
+                            y + 4,
+                            size_of(product, 7),
+                            f'{NUMBER} text-anchor="{"end" if node.way > 0 else "start"}"{OVER}',
+                            ink_of(product, BACK),
+                        )
+                    )
             if row["cut"]:
                 x, y = node.entry(0)
                 yield cross(x - 5 * node.way, y)

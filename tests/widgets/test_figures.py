@@ -124,15 +124,21 @@ def test_a_figure_says_in_words_what_it_shows():
 
 def test_a_number_of_a_figure_stands_on_its_own_edge_which_it_interrupts():
     """A line at half the height of digits is seen between 3 and 0 where there is only a point: 3:0."""
-    tape, target, sources = accumulation()
-    svg = tf.draw(tape, target, sources).svg
-    ends = {(float(x), float(y)) for x, y in re.findall(r'([\d.]+) ([\d.]+)" fill="none" stroke="#c9703c"', svg)}
-    numbers = re.findall(
-        r'<text x="([\d.]+)" y="([\d.]+)"[^>]*paint-order="stroke" stroke="#ffffff" stroke-width="9"', svg
-    )
-    assert len(numbers) == len(ends) == 7
-    for x, y in numbers:
-        assert min(abs(float(x) + 4 - to) + abs(float(y) - 4 - level) for to, level in ends) < 3
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sin(x) * x / x
+    svg = tf.draw(tape, y, x).svg
+    paths = re.findall(r'<path d="M[^"]*M([^"]*)" fill="none" stroke="#c9703c"', svg)  # behind the arrowhead
+    style = r'text-anchor="end" paint-order="stroke" stroke="#ffffff" stroke-width="9"'
+    numbers = re.findall(rf'<text x="([\d.]+)" y="([\d.]+)"[^>]*{style}[^>]*>([^<]*)', svg)
+    assert [number for _, _, number in numbers] == ["-0.99", "1.0", "0.04704", "0.3333", "-0.047"]
+    for (right, base, number), path in zip(numbers, paths, strict=True):
+        points = [
+            (float(x), float(y)) for x, y in re.findall(r"([\d.]+) ([\d.]+)", path)[::3]
+        ]  # the ends of its pieces
+        x, y = points[-1] if len(points) == 2 else points[-2]  # where it passes a node no other edge crosses it
+        assert float(base) - 4 == pytest.approx(y, abs=0.1)
+        assert (points[-3:][0][0] if len(points) > 2 else 0) < float(right) - 7 * len(number) and float(right) < x
 
 
 def test_a_whole_power_is_written_above():
