@@ -72,6 +72,12 @@ def test_zero(x: str, body: str, cause: str, said: str, fix: str, fixed: str) ->
     assert np.any(ran(program(x, fixed))["g"].numpy())
 
 
+def test_a_source_has_the_name_of_its_own_statement_where_a_line_has_several():
+    made = "def made():\n    x = tf.Variable(-1.0); w = tf.Variable(1.0)\n    with tf.GradientTape(True) as tape:\n"
+    used = "        y = tf.nn.relu(x * w)\n    return tape, y, x\n\ntape, y, x = made()\n"
+    assert ran(made + used)["why"].message.startswith("The gradient of x is zero")
+
+
 def test_zero_of_a_second_derivative() -> None:
     text = program(
         "tf.Variable([0.5])",

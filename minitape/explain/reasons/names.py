@@ -36,16 +36,23 @@ def called(q: Question) -> str:
 
 def bound_at(site: Site) -> str:
     """The name that a statement gives what is made at a place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``."""
-    at, place = text.at(site), getattr(site, "place", None)
+    at = text.at(site)
+    place = getattr(site, "place", None)
     if at.value is None or not at.binds:
         return ""
-    name, value = at.binds[0], at.value
+    name = at.binds[0]
+    value = at.value
+    if place is None:
+        return name
 
     def is_here(part: ast.expr) -> bool:
-        ends = (part.end_lineno or 0, part.end_col_offset or 0)
-        return place is not None and (part.lineno, part.col_offset) <= (place.line, place.column) < ends
+        return (
+            (part.lineno, part.col_offset)
+            <= (place.line, place.column)
+            < (part.end_lineno or 0, part.end_col_offset or 0)
+        )
 
-    if place is not None and not is_here(value):  # another statement of the line
+    if not is_here(value):  # another statement of the line
         return ""
     if isinstance(value, ast.Call):  # made on the way into the call: ``x[0]`` in ``why = tape.explain(y, x[0])``
         return next(
