@@ -127,6 +127,9 @@ def slip_in(error: BaseException, function: Function) -> str:
 
 def _no_such_attribute(name: str, owner: object) -> str:
     """What to say of a name after a dot that is not there, where it is near one that is, or belongs elsewhere."""
+    if name in _public(tf().GradientTape):  # tf.stop_gradient is something else
+        of_tape = say("{name} is a method of a tape: {example}.", name=name, example=f"tape.{name}(...)")
+        return of_tape if owner is tf() or hasattr(owner, "dtype") else ""
     missing = say("There is no {name} here.", name=repr("." + name))
     of_tf, own = _public(tf()), _public(owner)
     of_math = f"math.{name}" if name in _public(tf().math) else ""

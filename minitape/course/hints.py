@@ -152,10 +152,10 @@ def _of_one(given: Answer, expected: Answer, row: bool) -> str:
         number = expected if given is None else given
         if isinstance(number, (bool, str)) or kind(number) != kind(0):
             return ""
-        if not float(number):
-            return say("None and 0 are not the same. Which of the two is it here?")
         if given is None and isinstance(expected, int):
             return say("A number is asked for.")
+        if not float(number):
+            return say("None and 0 are not the same. Which of the two is it here?")
         if given is None:
             return say("None says: not watched, or no path. Is it one of the two?")
         if np.isnan(float(given)):

@@ -258,6 +258,7 @@ TOLD = [
     ("03.4", solved("03.4", "in numbers", "in numbers[1:]"), "the result without the first of 'numbers'"),
     ("03.4", solved("03.4", "in numbers", "in range(len(numbers))"), "the places 0, 1, 2 ... in 'numbers'"),
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(2.0)"), "gives a variable: 8.0"),
+    ("01.2", solved("01.2", "return tape", "return x"), "gradient is a method of a tape: tape.gradient(...)."),
     ("01.4", solved("01.4", "return outer", "return first, outer"), "in place 2 of"),
     ("06.3", solved("06.3", "stop_gradient(b)", "stop_gradient(a)"), "distance gets a twice, once stopped."),
     ("10.2", solved("10.2", "return f(x)", "global value; return f(x)").replace("penalty * x", "value"),
@@ -300,6 +301,7 @@ TOLD = [
 COLLECTED = [
     ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer is True or False."),
     ("03.5", ["a:0", "c:0", "d:0"], "a is read before the tape is on."),
+    ("02.1", {1: [0, 0], 2: [1, None], 3: [2, 1]}, "2, 2: A number is asked for."),
     ("08.1", ["not_watched", "stop_gradient", "state", "recording_paused"], "Only one part is not right: 3."),
     ("08.5", [5], "There is a second use of w, in line 6."),
     ("08.5", ["5", "6", "7"], "5 is in quotes: leave them out"),
