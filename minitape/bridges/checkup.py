@@ -148,6 +148,8 @@ class Checkup:
             for own, adjoint in self._adjoints(source)
             if own is sweep and (array := numbers_of(adjoint)) is not None
         ]
+        if arrays and not hasattr(source, "shape"):  # leaves of a tree, not times that one variable was read
+            arrays = [np.hstack([*map(np.ravel, arrays)])]
         gradient = np.sum(arrays, axis=0) if arrays else None
         return GradientNumbers.of(gradient, *self.recording.weights_of(source))
 
