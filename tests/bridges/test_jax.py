@@ -288,7 +288,9 @@ def test_numbers_and_trees_are_sources():
     why = recording.explain(recording.value, p)
     assert why.cause == "zero_derivative" and recording.explain(recording.value, {"w": p["w"]}).connected
     layers = [(jnp.ones((2, 3)), jnp.ones(3)), (jnp.ones((3, 1)), jnp.ones(1))]  # leaves of unequal shapes
-    recording = bridge.record(lambda layers, x: jnp.sum((x @ layers[0][0] + layers[0][1]) @ layers[1][0]), layers, p["w"])
+    recording = bridge.record(
+        lambda layers, x: jnp.sum((x @ layers[0][0] + layers[0][1]) @ layers[1][0]), layers, p["w"]
+    )
     assert [(why.cause, str(why.numbers)) for why in recording.explain(layers)] == [
         ("connected", "norm 3, zeros 0 %"),  # of nine ones
         ("unused", "norm 5.2, zeros 25 %"),  # of three times 3.0 and a 0.0

@@ -140,19 +140,25 @@ BEFORE = {  # what stands before the block, what is asked about -> the cause, an
         "torch.nn.Parameter(torch.ones(3)) * 0.02\nnet = Net()",
         "net.w",
     ): ("non_leaf", 4),
+    # used in a function that stands above it
+    ("def double(v):\n    return v * 2\nw = torch.ones(3, requires_grad=True) * 0.5", "w", "double(w)"): (
+        "non_leaf",
+        3,
+    ),
 }
 
 
-@pytest.mark.parametrize("before, asked", BEFORE)
-def test_what_was_done_before_the_block_is_blamed_where_it_was_done(before, asked, tmp_path):
+@pytest.mark.parametrize("case", BEFORE)
+def test_what_was_done_before_the_block_is_blamed_where_it_was_done(case, tmp_path):
+    before, asked, used = (*case, case[1])[:3]
     program = tmp_path / "before.py"
     program.write_text(
-        f"{before}\nwith bridge.record() as recording:\n    loss = ({asked} * other).sum()\n    "
+        f"{before}\nwith bridge.record() as recording:\n    loss = ({used} * other).sum()\n    "
         f"loss.backward()\nwhy = recording.explain({asked})\n"
     )
     space = {"torch": torch, "bridge": bridge, "other": torch.ones(3, requires_grad=True)}
     exec(compile(program.read_text(), program, "exec"), space)
-    assert (space["why"].cause, space["why"].line) == BEFORE[before, asked]
+    assert (space["why"].cause, space["why"].line) == BEFORE[case]
 
 
 class Trainer:

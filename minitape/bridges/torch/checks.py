@@ -90,8 +90,9 @@ def made_at(q: Question, row: RecordedRow) -> Site:
     use, name = text.at(row.site), words.path_to(q, row.thing())
     if not use or not name or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
         return row.site
-    part, element = name.rpartition(".")[2], name.partition("[")[0] if name.endswith("]") else name
-    earlier = [s for s in text.statements(use.file) if s is not use and s.order < use.order]
+    part, element = name.rpartition(".")[2], name.partition("[")[0]
+    # before the use in the text; of a function the module may make below what it hands in
+    earlier = [s for s in text.statements(use.file) if s.order < use.order or (use.functions and not s.around)]
     made = [s for bound in (f"self.{part}", element, name) for s in earlier if bound in s.binds]
     given = [s for s in earlier if s.call_of(*GIVES) and repr(part) in ast.unparse(s.node)]
     return [row.site, *(s.site for s in given + made)][-1]
