@@ -81,7 +81,7 @@ class Checkup:
 
     def counted(self, answer: Explanation, source: Any) -> Explanation:
         """The same answer examined, with the numbers of the gradient."""
-        answer.numbers = self._numbers(source, self._reached_by(source))
+        answer.numbers = answer.numbers or self._numbers(source, self._reached_by(source))  # of a tree, a leaf's
         return self.examined(answer, source)
 
     def examined(self, answer: Explanation, source: Any) -> Explanation:
@@ -148,8 +148,6 @@ class Checkup:
             for own, adjoint in self._adjoints(source)
             if own is sweep and (array := numbers_of(adjoint)) is not None
         ]
-        if arrays and not hasattr(source, "shape"):  # leaves of a tree, not times that one variable was read
-            arrays = [np.hstack([*map(np.ravel, arrays)])]
         gradient = np.sum(arrays, axis=0) if arrays else None
         return GradientNumbers.of(gradient, *self.recording.weights_of(source))
 

@@ -292,8 +292,8 @@ def test_numbers_and_trees_are_sources():
         lambda layers, x: jnp.sum((x @ layers[0][0] + layers[0][1]) @ layers[1][0]), layers, p["w"]
     )
     assert [(why.cause, str(why.numbers)) for why in recording.explain(layers)] == [
-        ("connected", "norm 3, zeros 0 %"),  # of nine ones
-        ("unused", "norm 5.2, zeros 25 %"),  # of three times 3.0 and a 0.0
+        ("connected", "norm 2.4, zeros 0 %"),  # of the six ones of the first leaf
+        ("unused", "norm 0, zeros 100 %"),  # of the leaf that is not used
     ]
 
 

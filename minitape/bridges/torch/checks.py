@@ -88,7 +88,7 @@ GIVES = ("register_buffer", "register_parameter")  # a module a tensor, by its n
 def made_at(q: Question, row: RecordedRow) -> Site:
     """The line that made a tensor; what ran before the block was not seen, and the text tells."""
     use, name = text.at(row.site), words.path_to(q, row.thing())
-    if not use or not name or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
+    if not name or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
         return row.site
     part, element = name.rpartition(".")[2], name.partition("[")[0]
     # before the use in the text; of a function the module may make below what it hands in
