@@ -305,9 +305,13 @@ EXERCISES = (
         "appendix.8",
         expect=_pass,
         cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
-        slips={
-            raises: ("Where the shapes do not fit: make a column of y, y[:, tf.newaxis], and then subtract."),
-        },
+        mistakes=[
+            Mistake(
+                raises,
+                "The shapes do not fit: make a column of y, y[:, tf.newaxis], and then subtract.",
+                error="shapes",
+            ),
+        ],
         changes={
             "y[:, tf.newaxis] * y[:, tf.newaxis] => 0.0 * y[:, tf.newaxis]": "y is missing: subtract y * y.",
         },
