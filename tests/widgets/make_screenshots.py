@@ -186,7 +186,7 @@ def sweep(browser: Browser, folder: Path, dark: bool) -> None:
         page.keyboard.press(key)
         page.wait_for_timeout(700)
         pictures.append(Image.open(io.BytesIO(view.screenshot())).convert("RGB"))
-    palette = pictures[-2].quantize(96)
+    palette = pictures[-2].quantize(256)
     first, *others = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     times = [1000, *[1300] * (len(others) - 1), 3500]
     file = DOCS / f"sweep{'-dark' if dark else ''}{END}.gif"
