@@ -246,6 +246,11 @@ def two_slopes(f, value):
                 error="traced one",
             ),
         ],
+        changes={
+            "+ penalty * x => + 0.0 * x": (
+                "Both slopes are that of f alone: the penalty is the same each time, or it is not multiplied by x."
+            ),
+        },
         also=_traced_once,
         from_tape="The slope of the penalty was added by hand, and the loss does not have it. Let the loss take the "
         "penalty as an argument.",
