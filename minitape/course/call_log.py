@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from ..common.texts import say
 from ..engine.back.reach import on_tape
 from ..engine.back.tape import GradientTape
 from ..engine.derivatives.forward import ForwardAccumulator
+from ..engine.recording import evidence
 from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
 from ..recording.nodes import operation_of
@@ -137,16 +140,14 @@ def watching() -> Iterator[Seen]:
     watched: list[tuple[Answer, str, Callable[..., Answer]]] = [(ForwardAccumulator, "jvp", _asking)]
     watched += [(GradientTape, name, _asking) for name in QUESTIONS]
     watched += [(ResourceVariable, name, _changing) for name in CHANGES]
-    before = [getattr(owner, name) for owner, name, _ in watched]
-    _runs.append(seen)
-    for (owner, name, noting), method in zip(watched, before, strict=True):
-        setattr(owner, name, noting(seen, method))
-    try:
+    # what left to NumPy in the cells before is long, and no part of the function
+    watched += [(state.memory, "exits", lambda *_: None), (evidence, "THREADS", lambda *_: deque())]
+    with ExitStack() as stack:
+        for owner, name, noting in watched:
+            stack.enter_context(patch.object(owner, name, noting(seen, getattr(owner, name))))
+        _runs.append(seen)
+        stack.callback(_runs.pop)
         yield seen
-    finally:
-        for (owner, name, _), method in zip(watched, before, strict=True):
-            setattr(owner, name, method)
-        _runs.pop()
 
 
 @contextmanager
@@ -154,12 +155,8 @@ def ending() -> Iterator[None]:
     """A context in which each tf.while_loop ends, after MANY iterations at most."""
     import minitape
 
-    before = minitape.while_loop
-    minitape.while_loop = partial(before, maximum_iterations=MANY)
-    try:
+    with patch.object(minitape, "while_loop", partial(minitape.while_loop, maximum_iterations=MANY)):
         yield
-    finally:
-        minitape.while_loop = before
 
 
 def _changing(seen: Seen, method: Answer) -> Answer:

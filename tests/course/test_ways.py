@@ -10,9 +10,11 @@ import textwrap
 import pytest
 from test_exercise_programs import EXERCISES, SOLUTIONS, answer, exercise_cells, key, made, programs
 
+import minitape as tf
 from minitape.course import call_log
 from minitape.course.checker import feedback
 from minitape.course.exercise import ADDED
+from minitape.recording.trace import Trace
 
 PLAIN = """
 def number(x):
@@ -267,3 +269,20 @@ def test_another_right_way_is_right(name, program, caplog):
     caplog.set_level(logging.ERROR)  # TensorFlow's advice about a tape that is asked in its own block
     said = answer(name, program)
     assert said.startswith(f"Exercise {name}: correct."), said
+
+
+def test_what_left_in_earlier_cells_is_looked_through_once_at_most(nothing_has_left_yet, monkeypatch):
+    looked, edges = [], Trace.edges
+    monkeypatch.setattr(Trace, "edges", lambda trace, node: looked.append(node) or edges(trace, node))
+    unwatched = SOLUTIONS["10.4"].replace("tape.watch(x)", "pass")
+    assert unwatched != SOLUTIONS["10.4"]
+    answer("10.4", unwatched)
+    alone = len(looked)
+    for _ in range(40):  # cells of a lesson
+        y = tf.constant(2.0)
+        for _ in range(20):
+            y = y * 1.1
+        float(y)
+    looked.clear()
+    answer("10.4", unwatched)
+    assert alone < len(looked) < alone + 2 * 40 * 20, (alone, len(looked))
