@@ -168,6 +168,13 @@ y = torch.exp(w)
 y += 1 #! #- y = y + 1
 loss = (y * 2).sum()
 loss.backward()
+#@ in_place_twice in_place
+w = torch.randn(3, requires_grad=True)
+gate = torch.sigmoid(w)
+gate *= 0.9 #! #- gate = gate * 0.9
+gate += 0.05
+loss = (gate * w).sum()
+loss.backward()
 #@ in_place_relu_after_sigmoid in_place
 w = torch.randn(3, 3, requires_grad=True)
 y = torch.sigmoid(torch.randn(2, 3) @ w)

@@ -30,12 +30,12 @@ def failed(q: Question) -> Found:
     error, site = q.adapter.recording.error or (None, NOWHERE)
     said = str(error)
     if "modified by an inplace operation" in said:
-        changed = [after for before, after in q.adapter.log.changes if not q.behind.isdisjoint((before, after))]
+        changed = [rows for rows in q.adapter.log.changes if not q.behind.isdisjoint(rows)]  # before and after
         node = plain_node("".join(re.findall(r"output \d+ of (\w+), is at version", said)))
-        named = [row for row in changed if plain_node(q.rows[row].extra.node) == node]
+        named = [rows for rows in changed if node in [plain_node(q.rows[row].extra.node) for row in rows]]
         assigned = [event["line"] for event in q.adapter.recording.events if event["kind"] == "assign"]
         if named or (changed and not assigned):
-            return at_row(q, "in_place", [*changed, *named][-1])
+            return at_row(q, "in_place", [*changed, *named][-1][1])
         return Finding("in_place", (q.rows[q.ends[0]].site[0], assigned[-1]) if assigned else NOWHERE, kind="parameter")
     if "leaf Variable" in said:
         return Finding("in_place", site, what=fill("The assignment"), kind="leaf")
