@@ -15,16 +15,15 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.texts import say
 from ..engine.recording import logs
-from .call_log import Seen, watching
+from .call_log import Observed, Seen, ending, watching
 from .compare import as_array, compare, is_blank
 from .error_hints import told_of
-from .exercise import Answer, Exercise
+from .exercise import Answer, Case, Exercise, Named, Program
 from .hints import (
     content_of,
     in_common,
@@ -38,10 +37,7 @@ from .playback import program_of, solution_of
 from .program_text import names_at_end, of_text
 from .shown import shown
 from .unknown import UnknownFunction
-from .variants import variants_of
-
-if TYPE_CHECKING:
-    from ..engine.types import Function
+from .variants import evidence, variants_of
 
 NEAR = 0.01
 FEW = 15  # questions to tapes
@@ -77,7 +73,7 @@ class Attempt:
     """
 
     exercise: Exercise
-    function: Function
+    function: Program
     source: str
     runs: list[CheckRun]
     expected: list[Answer]
@@ -94,9 +90,9 @@ class Attempt:
         return self.expected[self.at]
 
     @cached_property
-    def last_names(self) -> list[dict[str, Answer]]:
+    def last_names(self) -> list[Named]:
         """What the names of the function held when it gave its result, on each case."""
-        with quietly(), suppress(Exception):
+        with quietly(), suppress(Exception), ending(self.function):
             return [names_at_end(self.function, _copied(case)) for case in self.exercise.cases]
         return [{} for _ in self.runs]
 
@@ -109,7 +105,7 @@ class Attempt:
         """Whether two results are alike, for this exercise."""
         return compare(one, other, self.exercise.rtol, self.exercise.rtol).right
 
-    def does_as(self, other: Function | None, program: bool = True) -> bool:
+    def does_as(self, other: Program | None, program: bool = True) -> bool:
         """Whether the function did on every case what another one does. A `program` is run as the learner's is; else it
         gives what is compared, and one error is as good as another.
         """
@@ -126,14 +122,14 @@ class Attempt:
         return True
 
 
-def run_on(exercise: Exercise, function: Function, case: tuple[Answer, ...]) -> CheckRun:
+def run_on(exercise: Exercise, function: Program, case: Case) -> CheckRun:
     """One call of a function on a case, and what tapes saw of it."""
     with watching() as seen, np.errstate(all="ignore"):
         value, error = result_of(exercise, function, case)
     return CheckRun(value, error, seen)
 
 
-def result_of(exercise: Exercise, function: Function, case: tuple[Answer, ...]) -> tuple[Answer, Exception | None]:
+def result_of(exercise: Exercise, function: Program, case: Case) -> tuple[Answer, Exception | None]:
     """What a function gives on a case, through the exercise's view, or its error."""
     value, error = call(function, _copied(case))
     if exercise.view is not None and not error and value is not None and not is_blank(value):
@@ -141,21 +137,22 @@ def result_of(exercise: Exercise, function: Function, case: tuple[Answer, ...]) 
     return value, error
 
 
-def _copied(case: tuple[Answer, ...]) -> tuple[Answer, ...]:
+def _copied(case: Case) -> Case:
     """A case with lists and arrays of its own."""
     return tuple(copy(one) if isinstance(one, (list, np.ndarray)) else one for one in case)
 
 
-def call(function: Function, case: tuple[Answer, ...]) -> tuple[Answer, Exception | None]:
+def call(function: Program, case: Case) -> tuple[Answer, Exception | None]:
     """What a function gives, or its error; of one that was raised in a traced function, the learner's own."""
     try:
-        return function(*case), None
+        with ending(function):
+            return function(*case), None
     except Exception as error:
         traced = error.__context__ if str(error).startswith("in user code:") else None
         return None, traced if isinstance(traced, Exception) else error
 
 
-def source_of(function: Function) -> str:
+def source_of(function: Program) -> str:
     """A function's source, as Jupyter and Python keep it; nothing where it is out of reach."""
     try:
         source = textwrap.dedent(inspect.getsource(function))
@@ -197,6 +194,7 @@ def hint_for(attempt: Attempt) -> str:
         or _of_the_function(attempt)
         or in_common(attempt.results, attempt.expected)
         or _of_variants(attempt)
+        or without_a_tape(exercise, [run.seen for run in attempt.runs])
         or of_one_part(failed.value, wanted, attempt.same)
         or _of_other_cases(attempt)
     )
@@ -223,7 +221,7 @@ def _of_this_exercise(attempt: Attempt) -> str:
         piece, other = change.split(" => ")
         if attempt.does_as(solution_of(program_of(exercise.name).replace(piece, other), attempt.function)):
             return hint
-    if exercise.of_wrong and not attempt.failed.error:
+    if exercise.of_wrong and attempt.failed.seen.calls:
         with suppress(Exception):  # the look is not made for all that a learner can hand in
             return exercise.of_wrong(attempt.failed.value, *exercise.cases[attempt.at])
     return ""
@@ -270,11 +268,15 @@ def _of_variants(attempt: Attempt) -> str:
         or len(attempt.failed.seen.questions) > FEW
     ):
         return ""
-    for changed, told in variants_of(program):
+    told = ""
+    right = sum(map(attempt.same, attempt.results, attempt.expected))
+    most = int(isinstance(attempt.wanted, float) and 0 < right == len(attempt.runs) - 1)  # one number is no evidence
+    for changed, words in variants_of(program):
         with suppress(Exception):  # not each change leaves a program
-            if attempt.does_as(solution_of(changed, attempt.function)):
-                return told
-    return ""
+            shows = evidence(changed, program, attempt.source)
+            if shows > most and attempt.does_as(solution_of(changed, attempt.function)):
+                most, told = shows, words
+    return told
 
 
 def _of_the_function(attempt: Attempt) -> str:
@@ -308,7 +310,7 @@ def _is_it(value: Answer, other: Answer) -> bool:
         return False
 
 
-def without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
+def without_a_tape(exercise: Exercise, runs: Observed) -> str:
     """What a program did instead of asking a tape; "" where it asked one, or need not."""
     for case, seen in zip(exercise.cases, runs, strict=True) if exercise.order else ():
         if not _has_unknown(case):

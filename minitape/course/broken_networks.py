@@ -18,7 +18,7 @@ import numpy as np
 
 from ..common.notebook import running_notebook
 from ..common.texts import say
-from .exercise import Answer
+from .exercise import Answer, Named, Program
 from .plot import Plot
 from .progress import forget_tries
 
@@ -281,9 +281,7 @@ class Ward:
     `new_network()` makes a network, `answer(network, x)` gives its answers, above 0 for the label 1.
     """
 
-    def __init__(
-        self, name: str, new_network: Callable[[], list[Answer]], answer: Callable[..., Answer], x: Answer, t: Answer
-    ):
+    def __init__(self, name: str, new_network: Callable[[], list[Answer]], answer: Program, x: Answer, t: Answer):
         global _here
         self.beds = order_for(name)
         self.new_network, self.answer, self.x, self.t = new_network, answer, x, t
@@ -379,7 +377,7 @@ def _step(program: str, file: str) -> Step:
     """The function `step` of a program, whose lines Python finds by this file name."""
     import minitape as tf
 
-    names: dict[str, Answer] = {"tf": tf, "np": np}
+    names: Named = {"tf": tf, "np": np}
     for text, place in ((LIBRARY, "library.py"), (program, file)):
         linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
         exec(compile(text, place, "exec"), names)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from unittest.mock import patch
 
 import numpy as np
@@ -30,9 +30,9 @@ from ..recording.nodes import operation_of
 from .compare import as_array
 
 if TYPE_CHECKING:
-    from .exercise import Answer
+    from .exercise import Answer, Case, Program
 
-MANY, SHORT = 10_000, 500
+MANY, SHORT, LINES = 10_000, 500, 200_000
 QUESTIONS, CHANGES = ("gradient", "jacobian", "batch_jacobian"), ("assign", "assign_add", "assign_sub")
 
 
@@ -69,7 +69,7 @@ class LoggedQuestion:
 
     order: int
     answered: bool
-    tapes: tuple[Answer, ...] = ()
+    tapes: Case = ()
     turned: bool = False
     why: tuple[str, ...] = ()
     sweeps: int = 1
@@ -106,15 +106,14 @@ class Seen:
         return max((question.order for question in self.questions if question.answered), default=0)
 
 
-_runs: list[Seen] = []
+Observed: TypeAlias = list[Seen]  # of each case
+_runs: Observed = []
 
 
-def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
+def note_call(inputs: Case, result: Answer) -> None:
     """Notes that an unknown function was called just now, where it is observed."""
     if _runs:
         seen = _runs[-1]
-        if len(seen.calls) >= MANY:
-            raise RuntimeError(say("the function was called {n} times: does the loop around it end?", n=MANY))
         on = tuple(sum(_tracks(tape, value) for tape in state.tapes) for value in inputs)
         trainable = tuple(getattr(value, "trainable", None) for value in inputs)
         in_function = result._record is not None and result._record.trace is not None
@@ -137,7 +136,7 @@ def _tracks(tape: GradientTape, value: Answer) -> bool:
 def watching() -> Iterator[Seen]:
     """Notes, while the block runs, how unknown functions are called and what tapes are asked."""
     seen = Seen()
-    watched: list[tuple[Answer, str, Callable[..., Answer]]] = [(ForwardAccumulator, "jvp", _asking)]
+    watched: list[tuple[Answer, str, Program]] = [(ForwardAccumulator, "jvp", _asking)]
     watched += [(GradientTape, name, _asking) for name in QUESTIONS]
     watched += [(ResourceVariable, name, _changing) for name in CHANGES]
     # what left to NumPy in the cells before is long, and no part of the function
@@ -151,12 +150,27 @@ def watching() -> Iterator[Seen]:
 
 
 @contextmanager
-def ending() -> Iterator[None]:
-    """A context in which each tf.while_loop ends, after MANY iterations at most."""
+def ending(function: Answer) -> Iterator[None]:
+    """A context in which each tf.while_loop ends, after MANY iterations at most, and each loop of a learner's function,
+    or of those beside it: after LINES lines it raises.
+    """
     import minitape
 
+    names, left, tracing = getattr(function, "__globals__", None), iter(range(LINES)), sys.gettrace()
+
+    def trace(frame: Answer, *_: Answer) -> Answer:
+        if frame.f_globals is not names:
+            return None
+        if next(left, None) is None:
+            raise RuntimeError(say("the function ran {n} lines: does a loop in it end?", n=LINES))
+        return trace
+
     with patch.object(minitape, "while_loop", partial(minitape.while_loop, maximum_iterations=MANY)):
-        yield
+        sys.settrace(trace)
+        try:
+            yield
+        finally:
+            sys.settrace(tracing)
 
 
 def _changing(seen: Seen, method: Answer) -> Answer:

@@ -193,8 +193,8 @@ def as_array(value: Answer) -> Answer:
 
 
 def _plain(text: str) -> str:
-    """A text in small letters, words set apart by single blanks: `Stop_Gradient` as `stop gradient`."""
-    return " ".join(text.replace("_", " ").replace("-", " ").casefold().split())
+    """A text in small letters, without what is between its words: `Stop_Gradient` as `stopgradient`."""
+    return "".join(text.replace("_", " ").replace("-", " ").casefold().split())
 
 
 def _is_numeric(value: Answer) -> bool:

@@ -8,14 +8,10 @@ import difflib
 import linecache
 import re
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph, say
 from .compare import kind
-from .exercise import Answer
-
-if TYPE_CHECKING:
-    from ..engine.types import Function
+from .exercise import Answer, Program
 
 FEW_LETTERS = 3
 NONE = (
@@ -53,13 +49,12 @@ OF_ERRORS = {
         "Steps and places are counted with whole numbers. Which value is none here?"
     ),
     r"AttributeError.*attribute.'assign": (
-        "Only a variable can be assigned to, and this is none. Make a variable, or compute a new tensor and give it "
-        "the name: x = x - ..."
+        "Only a variable can be assigned to, and this is none. Is it the name of the variable, or of another value?"
     ),
     r"(AttributeError|TypeError).*NoneType": NONE,
     r"AttributeError.*minitape.has.no": "Of TensorFlow's names minitape has those of its lessons. Which of them helps?",
     r"AttributeError": "",  # see told_of
-    r"'[\w.]*(function|method|Function|Polynomial|TracedNumber|Distance)(_or_method)?'": (
+    r"'[\w.]*(function|method|Program|Polynomial|TracedNumber|Distance)(_or_method)?'": (
         "A function is used as if it were a number. Should it be called, or is something else meant there?"
     ),
     r"RuntimeError.*is.not.supported": "That does not change a variable. The message names a method that does.",
@@ -82,6 +77,12 @@ OF_ERRORS = {
     ),
     r"ValueError.*to.unpack": "A line that takes a list or tuple apart got another number of parts. What does it get?",
     r"slice.scalar": "A single number has no parts, and no order. Leave the square brackets out.",
+    r"truth.value.of.an.array|only.0-dimensional": (
+        "Of many numbers Python's if, its -1 < x < 1 and float make no single one. Compute with the tensor as it is, "
+        "and let tf.where choose for each number."
+    ),
+    r"is.a.bool.tensor": "True and False are no numbers here. Make numbers of them first: tf.cast(x > 0, x.dtype).",
+    r"item.assignment|only.integer.scalar": "A tensor cannot be changed in place. Compute a new one, as tf.where does.",
     r"RecursionError": "Calls within calls do not end here. Does a function call itself, and when should it stop?",
     r"IndexError": "A list or table has no such place. Counting starts with 0.",
     r"KeyError": "A dictionary has no entry of that name. Is it called the same in both places?",
@@ -89,7 +90,7 @@ OF_ERRORS = {
 }
 
 
-def slip_in(error: BaseException, function: Function) -> str:
+def slip_in(error: BaseException, function: Program) -> str:
     """What to say of a misspelled name or argument in the learner's own code; "" for every other error.
 
     >>> def half(x):
@@ -213,7 +214,7 @@ def _nearest(name: str, names: list[str]) -> str:
     return next(iter(difflib.get_close_matches(name, [other for other in names if other != name], 1, 0.7)), "")
 
 
-def _names_near(traceback: TracebackType | None, function: Function) -> list[str]:
+def _names_near(traceback: TracebackType | None, function: Program) -> list[str]:
     """The names that were known where the error was raised: those of the function, and those of its notebook."""
     names = [*getattr(function, "__globals__", {})]
     while traceback is not None:
@@ -222,7 +223,7 @@ def _names_near(traceback: TracebackType | None, function: Function) -> list[str
     return names
 
 
-def line_of(error: BaseException, function: Function) -> str:
+def line_of(error: BaseException, function: Program) -> str:
     """The line of the learner's function that was running when the error was raised; "" where it is out of reach."""
     file, found, traceback = getattr(getattr(function, "__code__", None), "co_filename", None), "", error.__traceback__
     while traceback is not None:

@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from .call_log import Seen
+    pass
 
 from .trials import AnswerTrial
 
+Case: TypeAlias = tuple[Any, ...]  # what a function is called with
+Named: TypeAlias = dict[str, Any]  # values by their names
+Program: TypeAlias = Callable[..., Any]  # a learner's function, or the right one
 Answer: TypeAlias = Any  # what a learner hands in, and what it is compared with: numbers, texts, arrays, functions, ...
 
 
@@ -89,12 +92,12 @@ class Exercise:
     changes: dict[str, str] = field(default_factory=dict, repr=False)
     hint: str | tuple[str, ...] = ""
     because: str = ""
-    cases: Sequence[tuple[Answer, ...]] = ()
+    cases: Sequence[Case] = ()
     order: int = 1
     from_tape: str = ""
-    also: Callable[[Answer, list[Seen]], str] | None = field(default=None, repr=False)
-    of_wrong: Callable[..., str] | None = field(default=None, repr=False)
-    view: Callable[[Answer], Answer] | None = field(default=None, repr=False)
+    also: Program | None = field(default=None, repr=False)
+    of_wrong: Program | None = field(default=None, repr=False)
+    view: Program | None = field(default=None, repr=False)
     start: str = ""
     asks: str = ""
     program: str | dict[str, str] = field(default="", repr=False)

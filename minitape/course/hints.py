@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 
 from ..common.texts import say
 from .compare import MANY, Box, as_array, as_truth, compare, kind
-from .exercise import Answer
+from .exercise import Answer, Named, Program
 
 EXACT = 1e-4
 NEARLY = 0.01
@@ -49,24 +49,33 @@ def content_of(result: Answer) -> Answer:
 
 
 def rearranged(given: Answer, expected: Answer) -> str:
-    """That the right parts come in the reverse order; "" where two of them are alike, or another sign says the same.
+    """That the right parts come in the reverse order, or none in its place; "" where two of them are alike, or another
+    sign says the same.
 
     >>> rearranged([4.0, None], [None, 4.0]), rearranged([2.0, -2.0], [-2.0, 2.0])
     ('The right results, in the reverse order.', '')
+    >>> rearranged([3.0, None, 4.0], [None, 4.0, 3.0])
+    'The right results, in another order.'
     """
     given, right = (one.tolist() if isinstance(one, np.ndarray) else one for one in map(content_of, (given, expected)))
     if any(not isinstance(one, (list, tuple)) or len(one) < 2 for one in (given, right)) or _same(given, right):
         return ""
-    if not _same(given[::-1], right) or any(_same(one, other) for one, other in combinations(right, 2)):
+    if any(_same(one, other) for one, other in combinations(right, 2)):
         return ""
+    if not _same(given[::-1], right):
+        found = all(any(_same(one, other) for other in given) for one in right)
+        return say("The right results, in another order.") if found and len(given) == len(right) else ""
     numbers = all_numbers([given, right])
     turned = numbers is None or numbers.reshape(2, -1).sum(axis=0).any()
     return say("The right results, in the reverse order.") if turned else ""
 
 
-def of_one_part(given: Answer, expected: Answer, same: Callable[[Answer, Answer], bool]) -> str:
+def of_one_part(given: Answer, expected: Answer, same: Program) -> str:
     """Which places of a list are wrong that is right in others; "" where it is no list of numbers, or all wrong."""
-    places, wanted = parts_of(content_of(given)), parts_of(content_of(expected))
+    places, wanted = (
+        {str(k): part for k, part in enumerate(one, 1)} if isinstance(one, (list, tuple)) else parts_of(one)
+        for one in map(content_of, (given, expected))
+    )
     wrong = [place for place in wanted if place not in places or not same(places[place], wanted[place])]
     if not 0 < len(wrong) < len(wanted) or set(places) != set(wanted) or any("," in place for place in wanted):
         return ""
@@ -124,7 +133,7 @@ def of_collection(given: Answer, expected: Answer) -> str:
     return say("Something is missing in the list.") if len(given) < len(expected) else ""
 
 
-def parts_of(answer: Answer, place: str = "") -> dict[str, Answer]:
+def parts_of(answer: Answer, place: str = "") -> Named:
     """The single parts of an answer by their places, which are keys or counted from 1.
 
     >>> parts_of({"A": [1.0, None], "B": 2}), parts_of(3.0)
@@ -136,7 +145,7 @@ def parts_of(answer: Answer, place: str = "") -> dict[str, Answer]:
         answer = dict(enumerate(answer, 1))
     if not isinstance(answer, dict) or len(answer) > MANY:
         return {place: answer}
-    found: dict[str, Answer] = {}
+    found: Named = {}
     for key, part in answer.items():
         found |= parts_of(part, f"{place}, {key}" if place else str(key))
     return found

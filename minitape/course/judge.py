@@ -10,26 +10,22 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.texts import cut, paragraph, say
 from .attempt import Attempt, CheckRun, hint_for, holds_dots, quietly, run_on, source_of, without_a_tape
-from .call_log import Seen, ending
+from .call_log import Seen
 from .compare import AnswerComparison, as_asked, compare, in_order, is_blank, kind, with_zero
 from .error_hints import line_of, slip_in, told_of
-from .exercise import Answer, Exercise, exercises_of
-from .hints import named, of_collection, of_value, parts_of
+from .exercise import Answer, Case, Exercise, Program, exercises_of
+from .hints import named, of_collection, of_value, parts_of, rearranged
 from .playback import Playback, playback_of, program_of, solution_of
 from .program_text import of_result
 from .program_values import meaning_of
 from .progress import tries_at
 from .shown import LONGEST, shown, shown_call
 from .trials import Outcome, is_empty, lines_of, try_out, wrong_kind
-
-if TYPE_CHECKING:
-    from ..engine.types import Function
 
 ROUNDING = 1e-5  # what float32 leaves of a right answer
 
@@ -68,8 +64,7 @@ def judge(exercise: Exercise, answer: Answer) -> Verdict:
         answer = keys_in_words(exercise, answer)
         if exercise.trials:
             return _judge_class(exercise, answer)
-        with ending():
-            return _judge_function(exercise, answer) if exercise.cases else _judge_value(exercise, answer)
+        return _judge_function(exercise, answer) if exercise.cases else _judge_value(exercise, answer)
     except Exception as error:
         problem = say("your answer could not be compared: {why}", why=f"{type(error).__name__}: {error}")
         return Verdict(False, [problem])
@@ -95,7 +90,7 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     return Verdict(False, lines, hint, remark, slip=bool(slip), wrong=last.trial.program)
 
 
-def _step_that_fails(exercise: Exercise, answer: Answer, method: Function) -> str:
+def _step_that_fails(exercise: Exercise, answer: Answer, method: Program) -> str:
     """What is said of the first exercise before this one of which the class fails a test."""
     for step in exercises_of(exercise.lesson).values():
         failed = try_out(step.expect, answer, step.trials)[-1] if step.trials and step.name < exercise.name else None
@@ -111,7 +106,7 @@ def _step_that_fails(exercise: Exercise, answer: Answer, method: Function) -> st
     return ""
 
 
-def _remark_on(outcome: Outcome, method: Function) -> str:
+def _remark_on(outcome: Outcome, method: Program) -> str:
     """What the error of a trial that failed means, and the line that raised it."""
     if outcome.error is None:
         return ""
@@ -136,6 +131,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         return Verdict(True)
     hint = (
         next((m.hint for m in exercise.mistakes if m.may_be() and _compare(exercise, answer, m.answer).right), "")
+        or rearranged(answer, exercise.expect)
         or _hint_of_parts(exercise, answer)
         or _reason(exercise, answer)
         or _looked_at(exercise, given)
@@ -193,16 +189,17 @@ def _reason(exercise: Exercise, answer: Answer) -> str:
 
 
 def _meaning(exercise: Exercise, answer: Answer) -> str:
-    """What the number is in the program of the exercise that alone is wrong: among others it may mean anything."""
+    """What the first wrong number is in the program of the exercise, where each wrong one is something there."""
     given, right = parts_of(answer), parts_of(exercise.expect)
     wrong = [place for place in right if place not in given or not _compare(exercise, given[place], right[place]).right]
-    if len(wrong) != 1 or kind(given.get(*wrong)) != kind(0):
+    if not wrong or any(kind(given.get(place)) != kind(0) for place in wrong):
         return ""
-    [place], program = wrong, exercise.program
-    if isinstance(program, dict):
-        program = program.get(place.partition(",")[0], "")
-    told = meaning_of(float(given[place]), program, place)
-    return say("{place}: {told}", place=place, told=told) if place and told else told
+    found, program = [], exercise.program
+    for place in wrong:
+        of_it = program.get(place.partition(",")[0], "") if isinstance(program, dict) else program
+        told = meaning_of(float(given[place]), of_it, place)
+        found += [say("{place}: {told}", place=place, told=told) if place and told else told]
+    return found[0] if all(found) else ""
 
 
 def _pointer_to(exercise: Exercise, answer: Answer) -> str:
@@ -271,7 +268,7 @@ def _wrong_function(attempt: Attempt, part: AnswerComparison) -> Verdict:
     return Verdict(False, _measures(part), hint, remark, given, shown(attempt.wanted), playback=playback)
 
 
-def _played_back(exercise: Exercise, answer: Function, case: tuple[Answer, ...], run: CheckRun) -> Playback | None:
+def _played_back(exercise: Exercise, answer: Program, case: Case, run: CheckRun) -> Playback | None:
     """The first tape that a program asked on a case beside the one that the solution asks; None where there is none."""
     with suppress(Exception), quietly():  # whatever the solution needs, and the names in the kernel are
         solution = solution_of(program_of(exercise.name), answer) if run.seen.tapes else None
@@ -281,7 +278,7 @@ def _played_back(exercise: Exercise, answer: Function, case: tuple[Answer, ...],
     return None
 
 
-def _raised(error: Exception, function: Function) -> str:
+def _raised(error: Exception, function: Program) -> str:
     """That an error was raised, and by which line of the function."""
     said, line = re.sub(r" at 0x\w+", "", str(error)), line_of(error, function)
     said = f"{type(error).__name__}: {cut(said, LONGEST)}"

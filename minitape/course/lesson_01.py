@@ -102,7 +102,7 @@ EXERCISES = (
         "01.1",
         expect=12.0,
         slips={
-            8.0: "8 is y itself. The derivative says how fast y grows while x grows, not how large y is.",
+            8.0: "8 is y itself, and also 4 + 4: two of the three factors. How fast does y grow while x grows?",
             4.0: "4 is x * x. The derivative of x * x * x has a factor in front of it.",
             6.0: "6 is 3 * x. In the derivative of x * x * x, x still appears twice: 3 * x * x.",
             2.0: "2 is x itself. How fast does y grow when x does?",

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from .exercise import Answer, Exercise, Mistake, raises
+from .exercise import Answer, Case, Exercise, Mistake, raises
 from .unknown import Polynomial
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1)
@@ -21,7 +21,7 @@ def _slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
 
 
 def sweep(
-    rows: Sequence[tuple[Answer, ...]], values: Sequence[float], order: Sequence[int] = (), replaced: bool = False
+    rows: Sequence[Case], values: Sequence[float], order: Sequence[int] = (), replaced: bool = False
 ) -> list[float]:
     """The adjoints of all rows of a list by hand, which have their turn from the last to the first, or in an `order`;
     `replaced`: an amount takes the place of what arrived before, which is wrong.
@@ -242,7 +242,7 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "02.5",
-        expect=lambda rows, values: sweep(rows, values),
+        expect=sweep,
         cases=[
             ([("leaf", 3.0), ("multiply", 0, 0), ("add", 1, 0)], [3.0, 9.0, 12.0]),
             (

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from ..common.texts import say
-from .call_log import Seen
+from .call_log import Observed
 from .compare import Box, as_array, with_zero
-from .exercise import Answer, Exercise, Mistake
+from .exercise import Answer, Exercise, Mistake, Program
 from .unknown import Polynomial, descend
 
 BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
@@ -91,7 +91,7 @@ def _box(value: Answer) -> Answer:
     return Box({say("a variable") if hasattr(value, "assign") else say("a tensor"): as_array(value)})
 
 
-def _holding(result: Callable[..., Answer], what: str = "a variable") -> Callable[..., Box]:
+def _holding(result: Program, what: str = "a variable") -> Callable[..., Box]:
     return functools.wraps(result)(lambda *given, **named: Box({say(what): float(result(*given, **named))}))
 
 
@@ -99,7 +99,7 @@ def _descend(f: Polynomial, start: float, steps: int, rate: float = 0.1) -> floa
     return descend(f, start, steps, rate)
 
 
-def _as_many_steps(answer: Callable[..., Answer], seen: list[Seen]) -> str:
+def _as_many_steps(answer: Program, seen: Observed) -> str:
     """Whether a variable was changed, and in as many steps as are asked for, be it none."""
     if not all(run.assigned for run in seen):
         return "The number is right, but no variable was changed."
@@ -109,7 +109,7 @@ def _as_many_steps(answer: Callable[..., Answer], seen: list[Seen]) -> str:
     return ""
 
 
-def _one_assignment_each(answer: Answer, seen: list[Seen]) -> str:
+def _one_assignment_each(answer: Answer, seen: Observed) -> str:
     """Whether the variable was changed for each number, and not made with the sum, or left out."""
     if all(run.assigned >= run_of for run, run_of in zip(seen, (3, 3, 1), strict=True)):
         return ""
@@ -119,7 +119,7 @@ def _one_assignment_each(answer: Answer, seen: list[Seen]) -> str:
     )
 
 
-def _a_variable_remembers(answer: Answer, seen: list[Seen]) -> str:
+def _a_variable_remembers(answer: Answer, seen: Observed) -> str:
     if all(run.assigned for run in seen):
         return ""
     return "The numbers are right, but no variable was changed. Let the variable average hold what is remembered."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .call_log import Seen
+from .call_log import Observed
 from .compare import with_zero
 from .exercise import Answer, Exercise
 from .unknown import UnknownFunction
@@ -45,7 +45,7 @@ ANEW = {
 }
 
 
-def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
+def _none_from_the_tape(answer: Answer, seen: Observed) -> str:
     """Whether the tape left `a` alone, so that its None is not one that was typed in."""
     if not all(call.trainable[0] for run in seen for call in run.calls):
         return (

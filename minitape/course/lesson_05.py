@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
-from .call_log import Seen
+from .call_log import Observed
 from .compare import as_array
-from .exercise import Answer, Exercise, Mistake, raises
+from .exercise import Answer, Exercise, Mistake, Program, raises
 from .unknown import Polynomial, UnknownFunction
 
 VALLEY = UnknownFunction(
@@ -71,7 +71,7 @@ def _contents_of(variables: Answer) -> Answer:
     return [as_array(one) for one in variables] if isinstance(variables, (list, tuple)) else variables
 
 
-def _variables_themselves(answer: Callable[..., Answer], seen: list[Seen]) -> str:
+def _variables_themselves(answer: Program, seen: Observed) -> str:
     if not all(run.assigned for run in seen):
         return "The numbers are right, but no variable was changed."
     if all(hasattr(one, "assign") for one in answer(VALLEY, [2.0, -1.0], 1, 0.1)):
@@ -304,6 +304,7 @@ with tf.GradientTape(persistent=True) as tape:
             (TILTED, [3.0, -1.0], 0.5),
             (CURVED, [0.5, -1.0, 2.0], 0.25),
             (CURVED, [1.0, 2.0, 0.0], 0.5),
+            (CURVED, [0.06, -0.08, 1.0], 0.2),
         ],
         changes={
             "x + step => x - step": (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .call_log import Seen
+from .call_log import Observed
 from .exercise import Answer, Exercise, Mistake
 from .unknown import Polynomial, UnknownFunction
 
@@ -88,7 +88,7 @@ ANEW = {
 }
 
 
-def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
+def _stopped_by_the_program(answer: Answer, seen: Observed) -> str:
     """Whether no tape can go back from the result to `b`, so that its None is not one that was typed in."""
     if any(call.trainable[1] is False for run in seen for call in run.calls):
         return (
@@ -103,7 +103,7 @@ def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
     return ""
 
 
-def _by_y_alone(answer: Answer, seen: list[Seen]) -> str:
+def _by_y_alone(answer: Answer, seen: Observed) -> str:
     """Whether x is as it was, and the tape was asked about what `rest` gave, and about nothing computed of that."""
     if any(run.assigned for run in seen):
         return "The numbers are right, and x holds another number now. Compute y, and leave x as it is."
@@ -157,6 +157,7 @@ EXERCISES = (
                 "B: the path through s is gone, but the last multiplication also uses x itself.",
             ),
         ],
+        slips={"A outer": {8.0: "A outer: 8 is the path through s alone. In u = s * x, x itself gets 4, too."}},
         hint=(
             "For each tape: does it see x * x? And may a gradient go through it?",
             "A inner: this tape paused while x * x ran, so to it s is the number 4. A outer: only the inner tape "

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from .call_log import Seen
+from .call_log import Observed
 from .exercise import Answer, Exercise
 from .unknown import Polynomial, UnknownFunction, newton
 
@@ -92,7 +92,7 @@ ANEW = {
 }
 
 
-def _without_the_table(answer: Answer, seen: list[Seen]) -> str:
+def _without_the_table(answer: Answer, seen: Observed) -> str:
     """Whether the product was found without the whole Hessian, in two sweeps."""
     if any(sum(question.sweeps for question in run.questions) > 2 for run in seen):
         return (
@@ -304,6 +304,7 @@ def lowest(f, start, steps):
             partial(_down, halvings=100): (
                 "That is the result of more than ten halvings. Here ten are all: after them x stays where it is."
             ),
+            partial(_down, halvings=9): "That is the result of nine halvings. Ten are allowed.",
             partial(_down, halvings=0): (
                 "That is the result without the halving. Leave it as it was: where the height grows, half of the step, "
                 "and half again."

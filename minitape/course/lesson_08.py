@@ -7,16 +7,16 @@ from collections.abc import Callable
 import numpy as np
 
 from ..common.texts import say
-from .call_log import Seen
+from .call_log import Observed
 from .compare import in_order
-from .exercise import Answer, Exercise, Mistake
+from .exercise import Answer, Exercise, Mistake, Program
 from .forty_lines import CUT, before_or_after
 from .unknown import Polynomial, UnknownFunction
 
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 
 
-def _of_whole(found: Answer) -> Callable[..., Answer]:
+def _of_whole(found: Answer) -> Program:
     """What is right for numbers with fractions, and gives this for whole ones."""
     return lambda f, value: found if isinstance(value, int) else f.derivative(value)
 
@@ -39,7 +39,7 @@ def _not_safe(found: Answer, f: UnknownFunction, values: list[float]) -> str:
     return ""
 
 
-def _saw_zero(function: Answer, seen: list[Seen]) -> str:
+def _saw_zero(function: Answer, seen: Observed) -> str:
     """That NaN was taken out of the result, and f still sees what it cannot take."""
     if any((place <= 0.0).any() for run in seen for call in run.calls for place in call.at):
         return (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..common.texts import say
-from .exercise import Answer, Exercise, Mistake, raises
+from .exercise import Answer, Exercise
 from .unknown import Polynomial, UnknownFunction, descend
 
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
@@ -54,17 +54,6 @@ def _not_there(found: Answer, loss_of: Distance, x: Sequence[float]) -> str:
         now=f"{now:.3g}",
         least=f"{least:.3g}",
     )
-
-
-def _loop(rate: float) -> Callable[..., float]:
-    def learned(loss_of: Polynomial, steps: int, rate: float = rate, start: float = 0.0) -> float:
-        return descend(loss_of, start, steps, rate)
-
-    return learned
-
-
-def _stops_after_one(loss_of: Polynomial, steps: int) -> float:
-    return raises() if steps > 1 else _loop(0.25)(loss_of, steps)
 
 
 EXPLAINED = {
@@ -175,7 +164,7 @@ def gradient_for_y(f, a, b):
         "09.3",
         expect=10.0,
         slips={
-            16.0: "16 is 2 * 4 and once more 2 * 4. When u was computed, x held 1.",
+            16.0: "16 is (2 * 1) * (2 * 4), and 2 * 4 twice. Each version gives its own amount; they are added.",
             8.0: "8 is what comes back from v. u was computed from x as well.",
             2.0: "2 is what comes back from u. v was computed from x as well.",
             17.0: "17 is y itself, 1 + 16. How fast does it grow with x?",
@@ -210,24 +199,13 @@ def gradient_for_y(f, a, b):
     ),
     Exercise(
         "09.5",
-        expect=_loop(0.25),
+        expect=lambda loss_of, steps, rate=0.25: descend(loss_of, 0.0, steps, rate),
         cases=[(BOWL, 1), (BOWL, 2), (HOLE, 5)],
-        mistakes=[
-            Mistake(
-                _stops_after_one,
-                "After w = w - ..., w is a tensor, which no tape watches. Change the variable: it has a method that "
-                "subtracts.",
-                where=r"\bw = w *-",
-                error="NoneType",
-            ),
-            Mistake(
-                _stops_after_one,
-                "The method is the right one, but w = gives the name w to what it hands back, which no tape watches. "
-                "Leave out w =.",
-                where=r"\bw = w\.assign",
-            ),
-        ],
         changes={
+            "w.assign_sub(0.25 => w = w.assign_sub(0.25": (
+                "w = ... gives the name w to another value, which no tape watches. Leave out w =, and change the "
+                "variable: it has a method that subtracts."
+            ),
             "w.assign_sub(0.25 * tape.gradient(loss, w)) => pass": (
                 "That is 0, what w holds at first. Which line changes what it holds?"
             ),

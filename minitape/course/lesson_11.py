@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from ..engine.tensor.convert import convert_to_tensor
-from .call_log import Seen
-from .exercise import Answer, Exercise
+from .call_log import Observed
+from .exercise import Answer, Exercise, Program
 from .unknown import Polynomial
 
 F, G, REST = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1), Polynomial(0, 3, 1)
@@ -76,7 +75,7 @@ def _halved(f: Polynomial, rest: Polynomial, value: float) -> float:
     return 0.5 * rest.derivative(f._compute(value)) * f.derivative(value)
 
 
-def _by_a_rule(answer: Answer, seen: list[Seen]) -> str:
+def _by_a_rule(answer: Answer, seen: Observed) -> str:
     """Whether the tape met a rule of the learner's own between `f` and `rest`."""
     for run in seen:
         rows = [place for question in run.questions for place, name in enumerate(question.operations) if name in RULES]
@@ -89,7 +88,7 @@ def _by_a_rule(answer: Answer, seen: list[Seen]) -> str:
     return ""
 
 
-def _of_many(answer: Callable[..., Answer], seen: list[Seen]) -> str:
+def _of_many(answer: Program, seen: Observed) -> str:
     """Whether the rule works for several numbers at once, as the network after the exercise needs it."""
     try:
         if np.allclose(answer(F, [0.5, -1.5]), [2.0, 0.0]):
@@ -98,7 +97,10 @@ def _of_many(answer: Callable[..., Answer], seen: list[Seen]) -> str:
         return ""
     except Exception:  # an if of Python cannot decide
         pass
-    return "That is right for a single number. In a network x holds many: let tf.where choose for each of them."
+    return (
+        "That is right for a single number. In a network x holds many: if and -1 < x < 1 take one truth value, and "
+        "tf.where chooses for each number."
+    )
 
 
 EXERCISES = (
@@ -179,10 +181,10 @@ EXERCISES = (
     ),
     Exercise(
         "11.4",
-        expect=lambda upstream, x: upstream / (1.0 + math.exp(min(-float(x), 700.0))),
+        expect=lambda upstream, x: upstream / (1.0 + np.exp(np.minimum(-x.numpy(), 80.0))),
         cases=[
             (convert_to_tensor(g), convert_to_tensor(x))
-            for g, x in [(2.0, 0.0), (-1.0, 1.5), (0.5, 1000.0), (3.0, -1000.0), (1.0, 5.5)]
+            for g, x in [(2.0, 0.0), (-1.0, 1.5), (0.5, 1000.0), (3.0, -1000.0), (1.0, 5.5), ([1.0, 2.0], [60.0, -1.0])]
         ],
         order=0,
         changes={

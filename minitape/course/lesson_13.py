@@ -219,7 +219,7 @@ NUMBERS = Exercise(
     expect=65,
     slips={
         32: "w1 alone has 32 entries. b1, w2 and b2 are learned, too.",
-        80: "w2 gives one number for each hidden one: it has 16 entries.",
+        80: "80 is 15 too many: w2 has 16 entries, one for each hidden number, and b2 is one number.",
         34: "b1 and w2 have 16 entries each, one for each hidden number.",
         81: "81 is 16 too many: b1 has 16 entries, and w2 has 16.",
         48: "48 is 32 + 16: w1, and one of b1 and w2. All four are learned.",
@@ -228,7 +228,7 @@ NUMBERS = Exercise(
         33: "33 is 32 + 1. b1 and w2 have 16 entries each.",
         17: "17 is 16 + 1. w1 has an entry for each pair of an input and a hidden number.",
         200: "200 is the number of points, which are not learned.",
-        49: "49 is 32 + 16 + 1. b1 and w2 have 16 entries each.",
+        49: "49 is 16 too few: w1 has 2 * 16 entries, and b1 and w2 have 16 each.",
     },
     hint=(
         "How many entries does each of the four variables have?",

@@ -20,11 +20,10 @@ CASES = [
 def _slope(bend: Polynomial, w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray) -> np.ndarray:
     """The derivative of the loss with respect to w1, by hand."""
     hidden, bends = bend._compute(x @ w1), np.vectorize(bend.derivative)(x @ w1)
-    spread = np.std(hidden)
-    features = (hidden - np.mean(hidden)) / spread
+    features = (hidden - np.mean(hidden)) / np.std(hidden)
     adjoint = (2.0 * (features @ w2 - t) / len(t)) @ w2.T
     adjoint = adjoint - np.mean(adjoint) - features * np.mean(adjoint * features)  # the mean and the spread move, too
-    return x.T @ (adjoint / spread * bends)
+    return x.T @ (adjoint / np.std(hidden) * bends)
 
 
 OWN = "an explanation"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..common.texts import say
-from .call_log import Seen
-from .exercise import Answer, Exercise, Mistake, raises
+from .call_log import Observed
+from .exercise import Answer, Exercise, Mistake, Named, Program, raises
 
 
 def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
@@ -16,7 +16,7 @@ def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
     return np.array([[x * x - y * y for x in xs] for y in ys])
 
 
-def _of_variable(variable: Answer) -> dict[str, Answer]:
+def _of_variable(variable: Answer) -> Named:
     """What a variable holds, which kind of numbers, and which shapes it takes."""
     if not hasattr(variable, "assign") or isinstance(variable, type):
         raise ValueError(say("it is no variable. Call tf.Variable"))
@@ -24,7 +24,7 @@ def _of_variable(variable: Answer) -> dict[str, Answer]:
     return {"holds": variable.numpy().tolist(), "numbers": numbers, "shape": str(variable.shape)}
 
 
-def _no_tensor(answer: Callable[..., Answer], seen: list[Seen]) -> str:
+def _no_tensor(answer: Program, seen: Observed) -> str:
     """That the numbers do not come in a tensor."""
     return "" if hasattr(answer([1.0, 2.0]), "numpy") else "The numbers are right, but they are in no tensor of tf."
 

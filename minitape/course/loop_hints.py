@@ -5,13 +5,13 @@ learning rate, the value in place of its slope.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
 
 from ..common.texts import say
-from .exercise import Answer
+from .exercise import Answer, Program
 from .unknown import Polynomial
 
 # What learners do in place of what is right, as formulas, with what to say of it.
@@ -47,13 +47,13 @@ DERIVATIVES = {
 Runs = Sequence[tuple[tuple["Answer", ...], "Answer"]]
 
 
-def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
+def of_calls(expect: Program, runs: Runs, same: Program) -> str:
     """What a function did in place of what was asked, found by trying: one step too many, another learning rate, the
     value in place of its derivative. `runs` are its cases and what it gave in each.
     """
     names = [*inspect.signature(expect).parameters][: len(runs[0][0])]
 
-    def did(wanted: Callable[..., Answer]) -> bool:
+    def did(wanted: Program) -> bool:
         with suppress(Exception), np.errstate(all="ignore"):  # the solution is not made for what is tried here
             return all(same(given, wanted(*case)) for case, given in runs)
         return False
@@ -73,7 +73,7 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
     return ""
 
 
-def _with_another(expect: Callable[..., Answer], name: str, formula: str) -> Callable[..., Answer]:
+def _with_another(expect: Program, name: str, formula: str) -> Program:
     """The solution with something else in the place of one of its arguments, which is n in a formula."""
 
     def call(*case: Answer) -> Answer:

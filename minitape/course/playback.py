@@ -23,8 +23,7 @@ from .widget import MISSING
 if TYPE_CHECKING:
     from ipywidgets import Accordion
 
-    from ..engine.types import Function
-    from .exercise import Answer
+    from .exercise import Answer, Program
 
 PROGRAM = re.compile(r"```python\n(.*?)\n*check\(\s*\"([\w.-]+)\"", re.DOTALL)  # of a solution, and its exercise
 MOST = 30  # tapes that are compared
@@ -71,7 +70,7 @@ def program_of(name: str) -> str:
     return _solutions(name.rpartition(".")[0]).get(name, "")
 
 
-def solution_of(program: str, answer: Function) -> Function | None:
+def solution_of(program: str, answer: Program) -> Program | None:
     """The function that the text of a solution makes, with the names around the learner's; None where it makes none."""
     names = dict(getattr(answer, "__globals__", {}))
     before = dict(names)

@@ -17,7 +17,7 @@ import numpy as np
 from ..common.texts import say
 from ..common.write_beside import write
 from .compare import as_array
-from .exercise import Answer
+from .exercise import Answer, Named, Program
 from .predict import live_bundle
 
 # Okabe and Ito's hues: 4.5 to 1 on white, 4.1 to 1 on a dark page
@@ -48,9 +48,7 @@ class Plot:
         self._legend: list[str] = []
         self._is_map = False
 
-    def curve(
-        self, function: Callable[[Answer], Answer], name: str = "", colour: int = 0, dashed: bool = False
-    ) -> Plot:
+    def curve(self, function: Program, name: str = "", colour: int = 0, dashed: bool = False) -> Plot:
         """A function of one number, called once with all of them as an array, or with one after the other where it
         refuses an array.
 
@@ -78,19 +76,19 @@ class Plot:
         self._parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" {end}/>' for a, b in self._places(xs, ys)]
         return self._named(name, colour, "●")
 
-    def heights(self, function: Callable[[Answer, Answer], Answer]) -> Plot:
+    def heights(self, function: Program) -> Plot:
         """A function of two numbers as the shades of a map: lighter means higher. Each shade covers the same area."""
         self._is_map = True
         values = self._over_all(function)
         edges = np.quantile(values, np.linspace(0, 1, SHADES + 1)[1:-1])
         return self._painted(np.linspace(LOW, HIGH, SHADES)[np.searchsorted(edges, values)])
 
-    def regions(self, function: Callable[[Answer, Answer], Answer], colours: tuple[int, int] = (0, 1)) -> Plot:
+    def regions(self, function: Program, colours: tuple[int, int] = (0, 1)) -> Plot:
         """Where a function of two numbers is above 0, the second colour, elsewhere the first; both are faint."""
         both = np.array([[*bytes.fromhex(COLOURS[colour][1:])] for colour in colours])
         return self._painted(both[(self._over_all(function) > 0).astype(int)], "0.22")
 
-    def _over_all(self, function: Callable[[Answer, Answer], Answer]) -> np.ndarray:
+    def _over_all(self, function: Program) -> np.ndarray:
         """The values of a function in the middle of each cell of the picture, from bottom to top."""
         across, up = ((np.arange(count) + 0.5) / count for count in CELLS)
         xs, ys = self.x[0] + (self.x[1] - self.x[0]) * across, self.y[0] + (self.y[1] - self.y[0]) * up
@@ -205,7 +203,7 @@ class Moving:
 
         write(path, page(self))
 
-    def _repr_mimebundle_(self, **options: Answer) -> tuple[dict[str, Answer], dict[str, Answer]]:
+    def _repr_mimebundle_(self, **options: Answer) -> tuple[Named, Named]:
         from .moving import Slider
 
         return live_bundle(Slider(self), repr(self), self.pictures[self.start].html())

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..common.notebook import running_notebook
 from ..common.texts import cut, paragraph, say
 from .compare import as_array, as_written, compare
-from .exercise import beliefs_of, explanations_of
+from .exercise import Named, beliefs_of, explanations_of
 from .progress import change_progress, read_progress
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ RTOL, ATOL = 1e-6, 1e-9
 class PredictionQuestion:
     """What `predict` shows: buttons to choose from in a live notebook, plain text everywhere else."""
 
-    def __init__(self, name: str, text: str, choices: dict[str, Answer], veils: bool = True):
+    def __init__(self, name: str, text: str, choices: Named, veils: bool = True):
         """`choices` are the words to choose from, each with the value that it stands for. `veils`: whether what comes
         after the next cell cannot be read before.
         """
@@ -108,7 +108,7 @@ _waiting: dict[str, Callable[[], None]] = {}
 """What is to be told once the question of this name is answered."""
 
 
-def predict(name: str, text: str, choices: Sequence[Answer] | dict[str, Answer]) -> PredictionQuestion:
+def predict(name: str, text: str, choices: Sequence[Answer] | Named) -> PredictionQuestion:
     """Ask for a prediction before an important cell; the choice is kept in the learner's progress.
 
     Where choices are words for what `reveal` gets, they are a dictionary: `{"it grows": True, "it falls": False}`.

@@ -8,14 +8,10 @@ import ast
 import re
 import sys
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from ..common.texts import say
-from .exercise import Answer
+from .exercise import Case, Named, Program
 from .shown import shown
-
-if TYPE_CHECKING:
-    from ..engine.types import Function
 
 LOST = ast.BinOp, ast.Compare, ast.ListComp
 CALLED = r"tf\.(?!print)(math\.)?\w+\(|\w+\.gradient\("  # calls that give a value, and do nothing else
@@ -53,9 +49,9 @@ def _names(nodes: list[ast.AST]) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
 
-def names_at_end(function: Function, case: tuple[Answer, ...]) -> dict[str, Answer]:
+def names_at_end(function: Program, case: Case) -> Named:
     """What the names of a function held when it gave its result."""
-    held: dict[str, Answer] = {}
+    held: Named = {}
 
     def look(frame: FrameType, event: str, _: object) -> None:
         if event == "return" and frame.f_code is getattr(function, "__code__", None):
@@ -70,7 +66,7 @@ def names_at_end(function: Function, case: tuple[Answer, ...]) -> dict[str, Answ
     return held
 
 
-def of_result(source: str, held: dict[str, Answer]) -> str:
+def of_result(source: str, held: Named) -> str:
     """What the names held in the last line that gives a result; "" where that computes nothing.
 
     >>> of_result("def f(x):\\n    y = x + 1\\n    return 2 * y", {"x": 1, "y": 2})

@@ -12,7 +12,7 @@ from math import isclose
 from typing import TypeAlias
 
 from ..common.texts import say
-from .exercise import Answer
+from .exercise import Answer, Named
 
 NEAR = 1e-5
 MEANINGS = {
@@ -49,7 +49,7 @@ def _facts(program: str) -> list[Fact]:
     """The numbers that a program has: its values, then the parts of what meets at a name, then the slopes."""
     import minitape
 
-    named: dict[str, Answer] = {}
+    named: Named = {}
     exec(program, {"tf": minitape}, named)
     values: list[Fact] = []
     for name, value in named.items():

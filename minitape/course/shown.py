@@ -13,7 +13,7 @@ from .compare import Box, as_array, kind
 from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
-    from .exercise import Answer
+    from .exercise import Answer, Case
 
 LONGEST = 200
 FEW = 12
@@ -35,7 +35,7 @@ def shown(value: Answer) -> str:
     return cut(repr(_plainly(value)), LONGEST)
 
 
-def shown_call(name: str, case: tuple[Answer, ...]) -> str:
+def shown_call(name: str, case: Case) -> str:
     """A call as a learner would type it, with as much of its arguments as anyone reads."""
     return f"{name}({cut(', '.join(map(shown, case)), LONGEST)})"
 

@@ -12,7 +12,7 @@ from .compare import compare, is_blank, kind
 from .shown import shown
 
 if TYPE_CHECKING:
-    from .exercise import Answer
+    from .exercise import Answer, Named
 
 RTOL, ATOL = 1e-9, 1e-12  # arithmetic in float64 is exact to that; a difference of two nearby values is not
 EMPTY = frozenset(
@@ -53,8 +53,15 @@ class Outcome:
     def hint(self, tries: int) -> str:
         """What to say of it where it failed: that of the slip that was made, or the trial's own after so many tries."""
         own = self.trial.hints
+        inside = [*self.value.values()] if isinstance(self.value, dict) else [self.value]
         if self.error is None and self.value is None:
-            return say("It gives nothing back. Is there a return?")
+            return say(
+                "The value in the row is None. Write what forward gives into it."
+                if self.trial.program.endswith(".value")
+                else "It gives nothing back. Is there a return?"
+            )
+        if compare(inside, self.trial.expect, RTOL, ATOL).right:
+            return say("What it gives is right, and no list. Give a list, in the order of what was asked about.")
         return next((text for slip, text in self.trial.slips if self._is(slip)), own[min(tries, len(own) - 1)])
 
     def _is(self, slip: Answer) -> bool:
@@ -98,13 +105,13 @@ def try_out(name: str, answer: Answer, trials: Sequence[AnswerTrial]) -> list[Ou
     return outcomes
 
 
-def _globals_of(answer: Answer) -> Iterator[dict[str, Answer]]:
+def _globals_of(answer: Answer) -> Iterator[Named]:
     """What the methods of a class find outside of it."""
     for owner in getattr(answer, "__mro__", ()):
         yield from (method.__globals__ for method in vars(owner).values() if hasattr(method, "__globals__"))
 
 
-def _outcome(trial: AnswerTrial, names: dict[str, Answer]) -> Outcome:
+def _outcome(trial: AnswerTrial, names: Named) -> Outcome:
     *lines, last = trial.lines()
     try:
         exec("\n".join(lines), names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..engine.tensor.convert import convert_to_tensor
 from .call_log import note_call
 
 if TYPE_CHECKING:
-    from .exercise import Answer
+    from .exercise import Answer, Program
 
 
 class UnknownFunction:
@@ -28,7 +27,7 @@ class UnknownFunction:
     TypeError: this function takes tensors: values that a tape can follow
     """
 
-    def __init__(self, formula: str, compute: Callable[..., Answer], slopes: Callable[..., Answer] | None = None):
+    def __init__(self, formula: str, compute: Program, slopes: Program | None = None):
         """`slopes` gives its derivatives, for whoever made it."""
         self.formula, self._compute, self.slopes = formula, compute, slopes
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations
 
@@ -13,28 +14,32 @@ from ..common.texts import say
 
 VALUE = r"(?:\w[\w.]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|\([^()]*(?:\([^()]*\)[^()]*)*\))"  # a name, a call, brackets
 # A piece of the solution with what is there in its place, and what to say of the result. ~ is a blank: what has blanks
-# is a text to translate.
+# is a text to translate; @VALUE is the one above.
 VARIANTS = {
     "~-~=>~+~": "That is the result with a plus where a minus belongs.",
     r"~\+~=>~-~": "That is the result with a minus where a plus belongs.",
     r"~\*~=>~/~": "That is the result with a division where a product belongs.",
     "~/~=>~*~": "That is the result with a product where a division belongs.",
-    f"~/~{VALUE}=>": "That is the result without a division.",
-    rf"{VALUE}~\*~=>": "That is the result without one of the factors.",
-    rf"~[*@]~{VALUE}=>": "That is the result without one of the factors.",
-    rf"{VALUE}~[-+]~=>": "That is the result without one of the terms.",
-    rf"~[-+]~{VALUE}=>": "That is the result without one of the terms.",
-    rf"({VALUE})~-~({VALUE})=>\2~-~\1": "That is the result with the two sides of a minus swapped.",
-    rf"({VALUE})~/~({VALUE})=>\2~/~\1": "That is the result with the two sides of a division swapped.",
-    rf"({VALUE})~@~({VALUE})=>\2~@~\1": "That is the result with the two sides of a matrix product swapped.",
+    r"~/~@VALUE=>": "That is the result without a division.",
+    r"@VALUE~\*~=>": "That is the result without one of the factors.",
+    r"~[*@]~@VALUE=>": "That is the result without one of the factors.",
+    r"@VALUE~[-+]~=>": "That is the result without one of the terms.",
+    r"@VALUE~-~=>-": "That is the result without one of the terms.",
+    r"~[-+]~@VALUE=>": "That is the result without one of the terms.",
+    r"(@VALUE(?:~[*/]~@VALUE)*)~-~(@VALUE(?:~[*/]~@VALUE)*)=>\2~-~\1": (
+        "That is the result with the two sides of a minus swapped."
+    ),
+    r"(@VALUE)~/~(@VALUE)=>\2~/~\1": "That is the result with the two sides of a division swapped.",
+    r"(@VALUE)~@~(@VALUE)=>\2~@~\1": "That is the result with the two sides of a matrix product swapped.",
     r"(?<=[(,~=])-(?=\w)=>": "That is the result without a minus sign.",
     r"\btf\.\w+(?=\()=>": "That is the result without {piece}.",
+    r"\w+\.gradient\([^()]*\)=>tf.sign(\g<0>)": "That is the result with only the sign of the slope.",
     r"~\*\*~[\d.]+=>": "That is the result without the power.",
     r"mean(?=\()=>sum": "That is the result with a sum where a mean belongs.",
     r"sum(?=\()=>mean": "That is the result with a mean where a sum belongs.",
     "axis=0=>axis=1": "That is the result along the other axis.",
     "~>~=>~<~": "That is the result with a comparison the other way round.",
-    rf"\(({VALUE}),~({VALUE})\)=>(\2,~\1)": "That is the result with two things in a bracket swapped.",
+    r"\((@VALUE),~(@VALUE)\)=>(\2,~\1)": "That is the result with two things in a bracket swapped.",
     r"(\n~+)(.+)\1(.+)=>\1\3\1\2": "That is the result with two lines in the other order.",
 }
 
@@ -46,6 +51,7 @@ def variants_of(program: str) -> Iterator[tuple[str, str]]:
     ...     print(text.partition(": ")[2], "|", told)
     x + y | That is the result with a plus where a minus belongs.
     y | That is the result without one of the terms.
+    -y | That is the result without one of the terms.
     x | That is the result without one of the terms.
     y - x | That is the result with the two sides of a minus swapped.
     y - y | That is the result with y where x belongs.
@@ -60,7 +66,7 @@ def variants_of(program: str) -> Iterator[tuple[str, str]]:
         for name, other in permutations(dict.fromkeys(names), 2)
     }
     for change in VARIANTS | others:
-        pattern, other = change.replace("~", " ").split("=>")
+        pattern, other = change.replace("@VALUE", VALUE).replace("~", " ").split("=>")
         found = re.search(pattern, body)
         while found:
             yield (
@@ -68,3 +74,27 @@ def variants_of(program: str) -> Iterator[tuple[str, str]]:
                 say((VARIANTS | others)[change], piece=found[0]),
             )
             found = re.compile(pattern).search(body, found.end())
+
+
+def evidence(changed: str, program: str, source: str) -> int:
+    """How far the text of a wrong program shows a change of the solution: 2 where it has what the change makes, 1 where
+    it lacks what the change takes away, or names alone are changed, and 0 where it has the solution's own piece.
+
+    >>> evidence("y - f(x)", "f(x) - y", "b - f(a)")
+    2
+    >>> evidence("x + y", "x - y", "a * b"), evidence("x + y", "x - y", "a - b")
+    (1, 0)
+    """
+    new, old, there = (
+        Counter(
+            tuple(
+                type(getattr(part, "op", part)).__name__ + getattr(getattr(part, "func", None), "attr", "")
+                for part in (node, *ast.iter_child_nodes(node))
+            )
+            for node in ast.walk(ast.parse(text))
+        )
+        for text in (changed, program, source)
+    )
+    if (new - old) & (there - old):
+        return 2
+    return int(new == old or any((old - new) & (old - there)))

@@ -54,6 +54,17 @@ VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
     ("08.5", ["line 5", "line 6", "line 7"], "or numbers?", "does not belong"),
     ("14.3", {"cause": "unused", "line": 7}, "Hint: ", "too"),
     ("05.1", ["error", 12, 4, "error"], "C: 4 is the gradient of y alone", "value of y"),
+    ("01.1", 8.0, "and also 4 + 4: two of the three factors", "how large"),
+    ("01.3", [9.0, 6.0, None], "The right results, in the reverse order.", "Look at C"),
+    ("04.2", {"A": [24.0, None, None], "B": [24.0, 24.0, None], "C": [None, None, 24.0]}, "A, 1: 24 is the value",
+     "too"),
+    ("04.2", {"A": [12.0, None, None], "B": [12.0, 6.0, None], "C": [None, None, 8.0]}, "B, 2: 6 is how fast y grows "
+     "with c", "too small"),
+    ("06.2", {"A inner": 4.0, "A outer": 8.0, "B inner": 4.0, "B outer": 4.0}, "8 is the path through s", "too small"),
+    ("07.1", [None, 10.0, 25.0, 20.0], "The right results, in another order.", "Look at D"),
+    ("09.3", 16.0, "they are added", "once more"),
+    ("13.1", 49, "49 is 16 too few: w1 has", "32 + 16"),
+    ("13.1", 80, "and b2 is one number", "gives one number"),
 ]  # fmt: skip
 LISTS = [  # in the order of the names that are asked for
     ("02.2", [44.0, 10.0, 4.0, 1.0]),
@@ -119,6 +130,31 @@ PROGRAMS += [  # of a third reading: a wrong way that was accepted, and causes t
     ("03.4", solved("03.4", "in numbers", "in set(numbers)"), "[0.5, -2.0, 0.5]"),
     ("01.5", solved("01.5", "x = x - 0.1 * tape.gradient(y, x)",
      "new = x - 0.1 * tape.gradient(y, x)\n        x = new if f(new) < y else x"), "11x**2"),
+]  # fmt: skip
+SOFT, IN_PLACE = SOLUTIONS["11.4"], "def without_negatives(numbers):\n    x = tf.constant(numbers)\n    "
+PROGRAMS += [  # of a fourth reading: an edit is told that the program shows, and no other one
+    ("06.4", solved("06.4", "tf.round(x) - x", "x - tf.round(x)"), "with the two sides of a minus swapped"),
+    ("06.5", solved("06.5", "x - factor * x", "factor * x - x"), "with the two sides of a minus swapped"),
+    ("12.8", solved("12.8", "(g @ w.T, x.T @ g)", "(g @ w.T, x.T @ z)"), "with z where g belongs"),
+    ("10.6", solved("10.6", "miss / ", "1.0 / "), "Hint: "),
+    ("10.2", SOLUTIONS["10.2"].replace("tf.constant(penalty)", "tf.constant(0.0)"), "the same each time"),
+    ("05.5", "def fooled(loss_of, x, step):\n    x = tf.constant(x)\n    for _ in range(2):\n"
+     "        with tf.GradientTape() as tape:\n            tape.watch(x)\n            loss = loss_of(x)\n"
+     "        x = x + step / 2 * tf.sign(tape.gradient(loss, x))\n    return x", "gives [0.06, -0.08, 1.2]"),
+    ("11.4", SOFT.replace("    return", "    if x > 50.0:\n        return upstream\n    return"), "let tf.where"),
+    ("11.4", SOFT.replace("    return", "    if -9.0 < x < -8.0:\n        return 0.0\n    return"), "let tf.where"),
+    ("01.2", "def derivative(f, value):\n    return (f(tf.constant(value + 0.1)) - f(tf.constant(value))) / 0.1",
+     "and no tape recorded that"),
+    ("09.6", "def fit_line(loss_of, x):\n    return [tf.Variable(-1.0), tf.Variable(1.0)]", "loss_of is handed in"),
+    ("05.4", solved("05.4", "zip(variables, gradients)", "zip(gradients, variables)"), "the name of the variable"),
+    ("12.2", SOLUTIONS["12.2"].replace("in numbers], forward(", "in numbers], None and forward("),
+     "The value in the row is None."),
+    ("12.3", SOLUTIONS["12.3"].replace("return [", "return dict(enumerate([")
+     .replace("in sources]", "in sources]))"),
+     "right, and no list"),
+    ("12.8", solved("12.8", "(g @ w.T,", "(-g @ w.T,"), "Wrong in this case: place 1. The rest is right."),
+    ("appendix.2", IN_PLACE + "return x * (x > 0)", "tf.cast(x > 0, x.dtype)"),
+    ("appendix.2", IN_PLACE + "x[x < 0] = 0\n    return x", "cannot be changed in place"),
 ]  # fmt: skip
 LEAVING = """
 def lowest(f, start, steps):

@@ -243,9 +243,11 @@ def test_a_none_that_was_typed_in_is_told_as_such(name):
 
 
 def test_a_loop_without_an_end_is_told_as_such(monkeypatch):
-    monkeypatch.setattr(call_log, "MANY", 1000)
+    monkeypatch.setattr(call_log, "LINES", 1000)
     said = answer("09.5", body_of("09.5", "w = tf.Variable(0.0)\n    while True: loss_of(w)"))
-    assert "called 1000 times: does the loop around it end?" in said, said
+    assert "ran 1000 lines: does a loop in it end?" in said, said
+    said = answer("02.5", "def my_sweep(rows, values):\n    row = 1\n    while row >= 0:\n        row += 1")
+    assert "ran 1000 lines: does a loop in it end? (in the line" in said, said
 
 
 def test_a_variable_that_was_made_with_the_result_has_not_learned():
