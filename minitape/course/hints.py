@@ -58,13 +58,15 @@ def rearranged(given: Answer, expected: Answer) -> str:
     'The right results, in another order.'
     """
     given, right = (one.tolist() if isinstance(one, np.ndarray) else one for one in map(content_of, (given, expected)))
-    if any(not isinstance(one, (list, tuple)) or len(one) < 2 for one in (given, right)) or _same(given, right):
+    if any(not isinstance(one, (list, tuple)) or len(one) < 2 for one in (given, right)):
+        return ""
+    if len(given) != len(right) or _same(given, right):
         return ""
     if any(_same(one, other) for one, other in combinations(right, 2)):
         return ""
     if not _same(given[::-1], right):
         found = all(any(_same(one, other) for other in given) for one in right)
-        return say("The right results, in another order.") if found and len(given) == len(right) else ""
+        return say("The right results, in another order.") if found else ""
     numbers = all_numbers([given, right])
     turned = numbers is None or numbers.reshape(2, -1).sum(axis=0).any()
     return say("The right results, in the reverse order.") if turned else ""

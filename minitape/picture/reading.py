@@ -413,7 +413,6 @@ class Reader:
         where a ForwardAccumulator followed, what a gradient of one's own replaced, and of rows that a gradient wrote
         where they are drawn, and their names.
         """
-        from .expressions import Expressions
         from .storeys import written_rows
         from .tangents import tangents_of
 
@@ -424,7 +423,7 @@ class Reader:
         ]
         if isinstance(self.record, Record):  # and not that of another framework
             parts += [{"row": row, "status": "ghost"} for row in replaced_rows(self.record)]
-            parts += written_rows(self.record, Expressions(row.full() for row in rows))
+            parts += written_rows(self.record, rows)
         return _change(rows, parts)
 
     def insides(self, target: Structure = None, sources: Structure = None, row: int | None = None) -> list[Inside]:

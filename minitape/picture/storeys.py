@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.types import Object
     from .fields import Fields
+    from .rows import PictureRow
 
 MOST = 2000  # rows of a recording: in a longer one no code looks
 WORK = 1_000_000  # numbers that one gradient computed
 NAMES = 9  # letters of what a derivative is of and by: a node has room for them
 
 
-def written_rows(record: Record, expressions: Expressions) -> list[Fields]:
+def written_rows(record: Record, rows: list[PictureRow]) -> list[Fields]:
     """Parts of the rows that gradients wrote: the row that each is drawn ``below``, and the name of a whole adjoint
     that the program has not named.
 
@@ -48,10 +49,11 @@ def written_rows(record: Record, expressions: Expressions) -> list[Fields]:
     [('const', '∂y/∂y', 2), ('cos', None, 2), ('×', '∂y/∂(x × x)', 1)]
     """
     found: list[Fields] = []
-    if not record.writers or len(record) > MOST:
+    if len(record) > MOST:
         return found
+    expressions = Expressions(row.full() for row in rows)
     ends = [first for first, *_ in record.writers[1:]] + [len(record)]
-    for (first, member, targets, sources, spans), end in zip(record.writers, ends, strict=True):
+    for (first, member, targets, sources, spans), end in zip(record.writers, ends, strict=False):
         if member is not None and sum(prod(record.shape_dtype(row)[0]) for row in range(first, end)) <= WORK:
             with suppress(Exception):  # it ran once: what is different now is nothing that a picture should raise
                 found += _matched(record, range(first, end), spans, targets, sources, expressions)

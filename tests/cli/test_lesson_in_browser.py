@@ -251,7 +251,7 @@ def test_lesson_1_runs_and_its_exercises_answer(kept):
     lesson.keyboard.press("ControlOrMeta+a")
     lesson.keyboard.type('check("01.1", 8.0)')
     lesson.keyboard.press("Control+Enter")
-    expect(exercise).to_contain_text("8 is y itself.")
+    expect(exercise).to_contain_text("8 is y itself, and also 4 + 4")
     exercise.locator(".cm-content").click()
     lesson.keyboard.press("ControlOrMeta+a")
     lesson.keyboard.type('check("01.1", 12.0)')
