@@ -49,14 +49,15 @@ def written_rows(record: Record, rows: list[PictureRow]) -> list[Fields]:
     [('const', '∂y/∂y', 2), ('cos', None, 2), ('×', '∂y/∂(x × x)', 1)]
     """
     found: list[Fields] = []
-    if len(record) > MOST:
+    end = len(record)
+    if not record.writers or end > MOST:
         return found
     expressions = Expressions(row.full() for row in rows)
-    ends = [first for first, *_ in record.writers[1:]] + [len(record)]
-    for (first, member, targets, sources, spans), end in zip(record.writers, ends, strict=False):
+    for first, member, targets, sources, spans in reversed(record.writers):
         if member is not None and sum(prod(record.shape_dtype(row)[0]) for row in range(first, end)) <= WORK:
             with suppress(Exception):  # it ran once: what is different now is nothing that a picture should raise
                 found += _matched(record, range(first, end), spans, targets, sources, expressions)
+        end = first
     return found
 
 
