@@ -171,7 +171,7 @@ def test_many_tapes_and_a_very_long_one_take_bounded_memory(tmp_path, longest):
         f"MB after {count // 10} tapes {tenth}, {count} {flat}; {50 * count} rows with gradient {gradient}, page "
         f"{page}, on disk {(tmp_path / 'page.html').stat().st_size / 1e6:.1f}"
     )
-    assert flat - tenth <= 2 and gradient - flat < 75 * count / 1e4 and page - gradient < 150
+    assert flat - tenth <= 2 and gradient - flat < 75 * count / 1e4 and page - gradient < 100
 
 
 def test_a_structure_that_is_too_deep_is_an_error():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .array_spec import ArraySpec, array_spec
-from .rows import CALLS, VALUES, WIDTH
+from .rows import VALUES, WIDTH
 from .state import state
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def release(record: Record) -> None:
         elif record.large:
             for row, value in large_arrays(record).items():
                 record.store(row, _spec_of(value))
-        for call in filter(None, record.column(CALLS)) if record.has_calls else ():
+        for call in record.calls:
             call.attrs = _GONE
         memory = state.memory
         memory.retained.append(record)

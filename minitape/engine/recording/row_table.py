@@ -35,6 +35,7 @@ class RowTable:
     next: int  # the number of the row that is written next
     segments: list[tuple[int, CodeType, int | None]]  # (first row, the code that ran from there on, its one statement)
     leaves: dict[int, Leaf]
+    has_calls: bool
 
     def __len__(self) -> int:
         return self.next
@@ -75,7 +76,7 @@ class RowTable:
     @property
     def calls(self) -> list[Call]:
         """The calls, each once, in order."""
-        return [*dict.fromkeys(filter(None, self.column(CALLS)))]
+        return [*dict.fromkeys(filter(None, self.column(CALLS)))] if self.has_calls else []
 
     def value(self, row: int) -> Array:
         """The value of a row: a NumPy scalar or array; None when its array was released, or never kept."""
