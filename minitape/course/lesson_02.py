@@ -160,7 +160,8 @@ EXERCISES = (
         },
         hint=(
             "In which row was each of the two operands written?",
-            "x is row 0, u is row 1, v is row 2. 1: both operands of x * x are x. 2: u + x has two operands, u and x. "
+            "x is row 0, u is row 1, v is row 2. 1: both operands of x * x are x: its row's number, written twice. 2: "
+            "u + x has two operands, u and x. "
             "3: v * u has v on the left, and u on the right.",
             "x * x uses row 0 twice; u + x uses rows 1 and 0; v * u uses rows 2 and 1.",
         ),
@@ -191,9 +192,9 @@ with tf.GradientTape(persistent=True) as tape:
         ],
         hint=(
             "Who uses u, and who uses x? Each use sends an amount back.",
-            "Begin with y, then v, u and x. x: it gets what arrived at v = u + x, and twice what arrived at u = x * "
-            "x, times x. u: it gets what arrived at y = v * u, times v, and what arrived at v = u + x. v: it gets "
-            "what arrived at y = v * u, times u. y: it is the target, and begins with 1.",
+            "Begin with y, then v, u and x. y: it is the target, and begins with 1. v: it gets what arrived at y = v "
+            "* u, times u. u: it gets what arrived at y = v * u, times v, and what arrived at v = u + x. x: it gets "
+            "what arrived at v = u + x, and twice what arrived at u = x * x, times x.",
             "v gets 1 * 4. u gets 1 * 6, and 4 more from v. x gets 4 from v, and from x * x twice 10 * 2.",
         ),
         because="u gets 6 and 4, and x gets 4, 20 and 20.",
@@ -296,7 +297,7 @@ with tf.GradientTape(persistent=True) as tape:
             "adjoints[inputs[1]] += arrived * => _ =": BOTH_FACTORS,
             "[0.0] * len => [1.0] * len": "Before the sweep nothing has arrived anywhere: begin with 0 in each place.",
             "len(rows))) => len(rows) - 1))": (
-                "Nothing comes from the last row. It has its turn, too, and passes on the first amounts."
+                "Nothing comes from the last row. It has its turn, too, and what arrived at it is passed on first."
             ),
             'operation == "multiply" => False': (
                 "No product passes anything on. The rows say 'multiply': do you ask for that?"

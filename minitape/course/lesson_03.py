@@ -162,8 +162,8 @@ EXERCISES = (
         },
         hint=(
             "How steep is (w - 4) ** 2 at w = 1? And where is w after the first step?",
-            "The slope is 2 * (w - 4). after one step: 0.25 times the slope at 1 was subtracted. after two steps: and "
-            "0.25 times the slope at the place where w was by then.",
+            "The slope is 2 * (w - 4). after one step: 0.25 times the slope at 1, and not the loss, is "
+            "subtracted. after two steps: and 0.25 times the slope at the place where w was by then.",
             "At 1 the slope is -6: w becomes 1 + 0.25 * 6. At 2.5 it is -3: w becomes 2.5 + 0.25 * 3.",
         ),
         because="Each step uses the slope where w is now, so the steps get shorter on the way to 4.",
@@ -220,7 +220,7 @@ EXERCISES = (
             },
         },
         hint=(
-            "Which of the two can change at all?",
+            "Which of the two can change at all, and by which lines?",
             "Follow z line by line. t is a tensor: does any line change a tensor?",
             "z is [1, 2], then [11, 22], and then the second number becomes 0. t stays as it was made.",
         ),

@@ -157,7 +157,11 @@ EXERCISES = (
                 "B: the path through s is gone, but the last multiplication also uses x itself.",
             ),
         ],
-        slips={"A outer": {8.0: "A outer: 8 is the path through s alone. In u = s * x, x itself gets 4, too."}},
+        slips={
+            "A outer": {
+                8.0: "A outer: 8 is u itself, and also the path through s alone. In u = s * x, x itself gets 4, too."
+            }
+        },
         hint=(
             "For each tape: does it see x * x? And may a gradient go through it?",
             "A inner: this tape paused while x * x ran, so to it s is the number 4. A outer: only the inner tape "

@@ -123,7 +123,7 @@ def _down(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
 
 HILLS = Polynomial(0, 0, -0.5, 0, 0.25)
 BOWL = Polynomial(9, -6, 1)  # the first step from -3 or 9 is six long
-STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # at 0, ten halvings of a step are too few; 0.5 leads to 0
+STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # at 0, ten halvings of a step are too few; 3.25 leads there, from above
 TEN = Polynomial(0, 1, 2**-10, 0, 1)  # at 0, ten halvings are just enough
 
 EXERCISES = (
@@ -260,8 +260,8 @@ with tf.GradientTape(persistent=True) as first:
             ),
             "tf.reduce_sum(product * direction) => product * direction": ("Two numbers are left. Add them up."),
             "product * direction => product": (
-                "That is the sum of the Hessian times the direction. Multiply by the direction once more, and then add "
-                "up."
+                "That is the sum of the Hessian times the direction. The direction belongs in it twice: in the number "
+                "that is differentiated, and in the sum at the end."
             ),
         },
         hint=(
@@ -279,7 +279,7 @@ with tf.GradientTape(persistent=True) as first:
         cases=[
             (HILLS, 0.1, 2),
             (STRAIGHT, 0.0, 1),
-            (STRAIGHT, 0.5, 2),
+            (STRAIGHT, 3.25, 6),
             (TEN, 0.0, 1),
             (HILLS, 0.55, 1),
             (HILLS, -0.3, 12),
@@ -304,7 +304,7 @@ def lowest(f, start, steps):
             partial(_down, halvings=100): (
                 "That is the result of more than ten halvings. Here ten are all: after them x stays where it is."
             ),
-            partial(_down, halvings=9): "That is the result of nine halvings. Ten are allowed.",
+            partial(_down, halvings=9): "That is the result of fewer than ten halvings. Ten are allowed.",
             partial(_down, halvings=0): (
                 "That is the result without the halving. Leave it as it was: where the height grows, half of the step, "
                 "and half again."

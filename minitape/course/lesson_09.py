@@ -41,8 +41,8 @@ def _not_there(found: Answer, loss_of: Distance, x: Sequence[float]) -> str:
     best = _best_line(loss_of, x)
     if not max(abs(w), abs(b)) <= FAR:  # or no numbers any more
         return say(
-            "These are far from the numbers of any good line. Does each variable subtract its own gradient? If so, "
-            "take a smaller learning rate."
+            "These are far from the numbers of any good line. Is the loss recorded anew in each step, and does each "
+            "variable subtract its own gradient? If so, take a smaller learning rate."
         )
     start, now, least = (loss_of._mean(w * np.array(x) + b) for w, b in ([0.0, 0.0], numbers, best))
     if not now < start or 0.0 in numbers:  # one of them has not learned at all
@@ -174,8 +174,8 @@ def gradient_for_y(f, a, b):
             4.0: "4 is 2 * 1 and once more 2 * 1. When v was computed, x held 4.",
         },
         hint=(
-            "How many versions of x were used?",
-            "Each gives twice the value that it had. What happens to the two amounts?",
+            "How many versions of x were used, and what becomes of their amounts?",
+            "Each gives twice the value that it had. Two amounts arrive at x.",
             "2 * 1 + 2 * 4",
         ),
         because="Version 0 gives 2 * 1, version 1 gives 2 * 4, and both belong to x.",
@@ -230,7 +230,7 @@ def gradient_for_y(f, a, b):
             ),
         },
         hint=(
-            "Which two numbers does your loop change, and does the loss fall with each step?",
+            "What does loss_of get, which two numbers does your loop change, and does the loss fall with each step?",
             "The loop of this lesson, with the loss loss_of(w * x + b). Try 500 steps with the learning rate 0.1.",
             "dw, db = tape.gradient(loss, [w, b]), and then w.assign_sub(0.1 * dw) and b.assign_sub(0.1 * db)",
         ),

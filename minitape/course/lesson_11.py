@@ -126,8 +126,7 @@ EXERCISES = (
         hint=(
             "Which branch runs?",
             "The size of x is 2, which is above m, so the second branch runs, and log(m) is 0. 1: what is left of it "
-            "is "
-            "1 + log(x ** 2). 2: the derivative of log(x ** 2) is 2 / x.",
+            "is 1 + log(x ** 2), with the natural logarithm. 2: the derivative of log(x ** 2) is 2 / x.",
             "1 + np.log(4.0), and 2 / (-2.0)",
         ),
         because="abs(x) > m, and log(1) is 0. So y is 1 + log(x ** 2), and its derivative is 2 / x.",
@@ -244,7 +243,9 @@ EXERCISES = (
                 "All of it is handed on, for each x. What should go on where x lies outside of -1 to 1?"
             ),
             "1.0, upstream => 1.0, 1.0": "Between -1 and 1 the slope is 1, whatever rest is. Where is upstream?",
-            "upstream, 0.0 => 0.0, 0.0": "Nothing is handed on. Between -1 and 1, upstream should be.",
+            "upstream, 0.0 => 0.0, 0.0": (
+                "Nothing is handed on here. Where x lies between -1 and 1, upstream should be."
+            ),
             "upstream, 0.0 => 0.0, upstream": "The two cases are swapped: hand on where x lies between -1 and 1.",
         },
         hint=(

@@ -86,11 +86,16 @@ def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
         if word in dict(good):
             told.append(say("{part} does not belong in the list.", part=_named(word, line)))
         elif word not in DISEASES:
-            told.append(say("{word} is none of the eight diseases in the table.", word=repr(word)))
+            told.append(
+                say(
+                    "{word} is none of the eight diseases in the table. A healthy network has the list [].",
+                    word=repr(word),
+                )
+            )
         elif (patient.same.get((word, numbered), (word, numbered))) in right:
             words = (
-                "The disease is right. A line goes by its number in brackets. If you counted all lines, as explain "
-                "does, line {line} is ({number})."
+                "The disease is right, and ({line}) is not its line. A line goes by its number in brackets: if you "
+                "counted all lines, as explain does, line {line} is ({number})."
             )
             told.append(say(words, line=line, number=numbered))
         elif word in {one for one, _ in [*right, *patient.same]}:

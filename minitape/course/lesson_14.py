@@ -38,7 +38,9 @@ def _own_program(why: Answer) -> str:
     """That an answer is one of `explain`, about no program of the lesson."""
     answers = list(why) if isinstance(why, (list, tuple)) else list(why.values()) if isinstance(why, dict) else [why]
     if not answers or not all(hasattr(one, "cause") and hasattr(one, "message") for one in answers):
-        raise ValueError(say("hand in what explain gives: recording.explain(loss, w), or tape.explain(loss, w)"))
+        raise ValueError(
+            say("hand in what explain gives, as it is: recording.explain(loss, w), or tape.explain(loss, w)")
+        )
     if any(str(one.filename).endswith("_program.py") for one in answers):
         raise ValueError(say("That is a program of this lesson. Take one of yours."))
     return OWN
@@ -140,7 +142,7 @@ EXERCISES = (
         hint=(
             "Which box gets numbers, and sends only zeros?",
             "cause: what came in at the box that hands on only zeros, in the forward pass? line: read the adjoints "
-            "from right to left, down to that box.",
+            "from right to left, down to the box that gets numbers and hands on only zeros.",
             "-3 and -2.25 go into the maximum with 0.",
         ),
         because="Both numbers before the maximum are negative, where its derivative is 0.",

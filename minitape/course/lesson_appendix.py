@@ -205,7 +205,7 @@ EXERCISES = (
             1: {40: "Places are counted from 0, so place 4 is the fifth number."},
         },
         hint=(
-            "Where does counting start?",
+            "How many places are named, and where does counting start?",
             "Take the places one after the other: 4, then 0, then 0 once more.",
             "Place 4 holds 50, and place 0 holds 10. It is picked twice.",
         ),
@@ -308,7 +308,7 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 raises,
-                "The shapes do not fit: make a column of y, y[:, tf.newaxis], and then subtract.",
+                "The shapes do not fit: make a column of y, y[:, tf.newaxis], wherever y is read, and then subtract.",
                 error="shapes",
             ),
         ],
@@ -316,7 +316,7 @@ EXERCISES = (
             "y[:, tf.newaxis] * y[:, tf.newaxis] => 0.0 * y[:, tf.newaxis]": "y is missing: subtract y * y.",
         },
         hint=(
-            "The table has a row for each y. Which shapes of x * x and y * y broadcast to it?",
+            "The table has a row for each y, and holds x * x - y * y. Which shapes of the two broadcast to it?",
             "Make a column of y: the shape (rows, 1). Then (columns,) and (rows, 1) give (rows, columns).",
             "return x * x - y[:, tf.newaxis] * y[:, tf.newaxis]",
         ),

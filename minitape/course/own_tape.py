@@ -48,7 +48,7 @@ ROWS = (
         "tape = Tape()\na = tape.watch(2.0)\na.row, a.value",
         (0, 2.0),
         (
-            "What does watch return, and in which row is its value?",
+            "What does watch return, in which row is its value, and is value read with brackets?",
             "watch gives back a Number with its tape and its row; its value is looked up in that row.",
             "In Number: value = property(lambda self: self.tape.rows[self.row][2])",
         ),
@@ -119,7 +119,7 @@ OPERATORS = (
         "y = a + 1.0\ny.value, tape.rows[2:]",
         (3.0, [("constant", [], 1.0), ("add", [0, 2], 3.0)]),
         (
-            "What is the row of 1.0 called, and where would the rule find its value in the backward sweep?",
+            "What is the row of 1.0 called, and does it come before the row that uses it? A rule will look there.",
             "What is no Number becomes a row of its own first, called 'constant'.",
             "n if isinstance(n, Number) else self.append('constant', [], n)",
         ),

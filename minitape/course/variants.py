@@ -38,7 +38,7 @@ VARIANTS = {
     r"mean(?=\()=>sum": "That is the result with a sum where a mean belongs.",
     r"sum(?=\()=>mean": "That is the result with a mean where a sum belongs.",
     "axis=0=>axis=1": "That is the result along the other axis.",
-    "~>~=>~<~": "That is the result with a comparison the other way round.",
+    "~>~=>~<~": "That is the result with smaller and larger exchanged.",
     r"\((@VALUE),~(@VALUE)\)=>(\2,~\1)": "That is the result with two things in a bracket swapped.",
     r"(\n~+)(.+)\1(.+)=>\1\3\1\2": "That is the result with two lines in the other order.",
 }

@@ -60,7 +60,7 @@ VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
      "too"),
     ("04.2", {"A": [12.0, None, None], "B": [12.0, 6.0, None], "C": [None, None, 8.0]}, "B, 2: 6 is how fast y grows "
      "with c", "too small"),
-    ("06.2", {"A inner": 4.0, "A outer": 8.0, "B inner": 4.0, "B outer": 4.0}, "8 is the path through s", "too small"),
+    ("06.2", {"A inner": 4.0, "A outer": 8.0, "B inner": 4.0, "B outer": 4.0}, "8 is u itself, and also", "too small"),
     ("07.1", [None, 10.0, 25.0, 20.0], "The right results, in another order.", "Look at D"),
     ("09.3", 16.0, "they are added", "once more"),
     ("13.1", 49, "49 is 16 too few: w1 has", "32 + 16"),
@@ -74,6 +74,18 @@ LISTS = [  # in the order of the names that are asked for
 BETTER = "better = f(x - move) <= f(x)\n        x = x - move if better else tf.constant(start)"
 PROGRAMS = [
     ("07.6", solved("07.6", "if f(x - move) <= f(x):\n            x = x - move", BETTER), "lowest("),
+    ("07.6", solved("07.6", "<= f(x):", "<= f(tf.constant(start)):"), "3.25, 6) gives"),  # it climbs on the way
+    (
+        "07.5",
+        solved(
+            "07.5",
+            "product = hessian_vector_product(f, x, direction)",
+            "with tf.GradientTape() as outer:\n        outer.watch(x)\n        slope = derivative(f)(x)\n"
+            "    product = outer.gradient(slope, x)",
+        ),
+        "in the number that is differentiated, and in the sum",
+    ),
+    ("appendix.2", "def keep(numbers):\n    return tf.minimum(tf.constant(numbers), 0.0)", "smaller and larger"),
     ("07.4", solved("07.4", "slope(x) / bend(x)", "bend(x) / slope(x)"), "upside down"),
     ("07.4", solved("07.4", "x - slope(x) / bend(x)", "(x - slope(x)) / bend(x)"), "mind the brackets"),
     ("07.4", solved("07.4", "slope(x) / bend(x)", "slope(x) * bend(x)"), "x minus slope times second derivative"),

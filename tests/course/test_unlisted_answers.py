@@ -289,7 +289,7 @@ TOLD = [
     ("12.7", solved("12.7", "(axis=0)", "(axis=0) ** 2"), "Wrong in this case: place 2. The rest"),
     ("12.8", solved("12.8", "(g @ w.T, x.T @ g)", "(-g @ w.T, -x.T @ g)"), "The sign is wrong, in each case."),
     ("13.9", solved("13.9", "(measures - seen.mean", "(measures + seen.mean"), "a plus where a minus"),
-    ("appendix.2", solved("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype"), "a comparison the other way round"),
+    ("appendix.2", solved("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype"), "smaller and larger exchanged"),
     ("11.2", solved("11.2", "y * y", "x * y"), "with x where y belongs"),
     ("04.3", solved("04.3", "f(a, b)", "b"), "f is handed in, and"),
     ("10.2", solved("10.2", "constant(penalty)", "constant(2.0 * penalty)"), "Wrong in this case: place 2. The rest"),
