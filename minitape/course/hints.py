@@ -81,7 +81,7 @@ def of_one_part(given: Answer, expected: Answer, same: Program) -> str:
     wrong = [place for place in wanted if place not in places or not same(places[place], wanted[place])]
     if not 0 < len(wrong) < len(wanted) or set(places) != set(wanted) or any("," in place for place in wanted):
         return ""
-    return say("Wrong in this case: place {places}. The rest is right.", places=", ".join(wrong))
+    return say("Wrong in this case: place {places}, counted from 1. The rest is right.", places=", ".join(wrong))
 
 
 def of_value(given: Answer, expected: Answer) -> str:

@@ -103,10 +103,10 @@ EXERCISES = (
         expect=12.0,
         slips={
             8.0: "8 is y itself, and also 4 + 4: two of the three factors. How fast does y grow while x grows?",
-            4.0: "4 is x * x. The derivative of x * x * x has a factor in front of it.",
+            4.0: "4 is x * x, and also 2 * x, the derivative of x * x. Here there are three factors.",
             6.0: "6 is 3 * x. In the derivative of x * x * x, x still appears twice: 3 * x * x.",
             2.0: "2 is x itself. How fast does y grow when x does?",
-            3.0: "3 is the number of factors. What does each of them get?",
+            3.0: "3 is the number of factors. Each of them gets the product of the other two, and x is 2 here.",
             24.0: "24 is 3 times y. When one factor grows, y grows by the product of the other two.",
             0.0: "0 would say that y stays as it is when x grows.",
             27.0: "In this program x is 2. Does your cell use the x of the program above, which is 3?",
@@ -145,7 +145,7 @@ EXERCISES = (
                 0.0: "A: no path is None, not zero. Zero would be a statement about z.",
             },
             3: {
-                27.0: "Look at C once more: 27 counts the path through u. When was u computed?",
+                27.0: "C: 27 is y itself, and also the slope with the path through u. When was u computed?",
                 None: "Look at C once more: the watch is too late for u, but not for y.",
                 18.0: "C: 18 would be the path through u alone. u is the one that was not recorded.",
                 6.0: "C: the last line computes u * x. How fast does that grow with x, when u is a fixed number?",

@@ -192,9 +192,10 @@ with tf.GradientTape(persistent=True) as tape:
         ],
         hint=(
             "Who uses u, and who uses x? Each use sends an amount back.",
-            "Begin with y, then v, u and x. y: it is the target, and begins with 1. v: it gets what arrived at y = v "
-            "* u, times u. u: it gets what arrived at y = v * u, times v, and what arrived at v = u + x. x: it gets "
-            "what arrived at v = u + x, and twice what arrived at u = x * x, times x.",
+            "Begin with y, then v, u and x. x: are y, v and u right? It gets what arrived at v = u + x, and twice "
+            "what arrived at u = x * x, times x. u: are y and v right? It gets what arrived at y = v * u, times v, "
+            "and what arrived at v = u + x. v: it gets what arrived at y = v * u, times u. y: it is the target, and "
+            "begins with 1.",
             "v gets 1 * 4. u gets 1 * 6, and 4 more from v. x gets 4 from v, and from x * x twice 10 * 2.",
         ),
         because="u gets 6 and 4, and x gets 4, 20 and 20.",

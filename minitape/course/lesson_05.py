@@ -190,7 +190,7 @@ with tf.GradientTape(persistent=True) as tape:
             },
             "B": {
                 "error": "B is persistent: it may be asked again.",
-                4.0: "B: 4 is the gradient of y, of the first call. The second call asks about z.",
+                4.0: "B: 4 is y and also its gradient, that of the first call. The second call asks about z.",
                 8.0: "B: 8 is z itself, and it is 4 + 4. z = x * x * x has three factors, and each gets 4.",
                 16.0: "B: 16 is the sum of both gradients. Each call answers for its own target.",
             },

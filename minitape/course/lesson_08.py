@@ -35,7 +35,7 @@ def _not_safe(found: Answer, f: UnknownFunction, values: list[float]) -> str:
     if not np.isfinite(slopes[np.array(values) <= 0.0]).all():
         return say("One of the slopes is NaN or infinite where x is not above 0. Which number does f see there?")
     if np.any(y[np.array(values) <= 0.0]):
-        return say("Where x is not above 0, the value must be 0. That is what the where around f is for.")
+        return say("Where a value is not above 0, y must be 0. That is what the where around f is for, which asks x.")
     return ""
 
 

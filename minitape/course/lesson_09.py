@@ -171,7 +171,7 @@ def gradient_for_y(f, a, b):
             5.0: "5 is 1 + 4, the two values of x. How fast does x * x grow at each of them?",
             0.0: "0 would say that y does not depend on x. Both u and v were computed from x.",
             32.0: "32 is 2 * 16. The slope of x * x is twice x, not twice x * x.",
-            4.0: "4 is 2 * 1 and once more 2 * 1. When v was computed, x held 4.",
+            4.0: "4 is what x holds in the end, and 2 * 1 twice. Each version gives twice its own value.",
         },
         hint=(
             "How many versions of x were used, and what becomes of their amounts?",

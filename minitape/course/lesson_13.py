@@ -38,7 +38,7 @@ def _pairs(diagnosis: Answer, patient: Patient | None = None) -> set[tuple[str, 
         return found if len(found) == len(pairs) else pairs  # of one disease, one pair is enough
     except (AttributeError, TypeError, ValueError):
         raise ValueError(
-            say("a diagnosis is a list of pairs, such as [('flat', 2)]; for a healthy patient it is []")
+            say("a diagnosis is a list of pairs, disease and line: [('flat', 2)]; for a healthy patient it is []")
         ) from None
 
 
@@ -229,7 +229,7 @@ NUMBERS = Exercise(
         81: "81 is 16 too many: b1 has 16 entries, and w2 has 16.",
         48: "48 is 32 + 16: w1, and one of b1 and w2. All four are learned.",
         4: "There are four variables. How many numbers does each of them hold?",
-        64: "Almost. b2 is a number, too.",
+        64: "64 is 32 + 16 + 16. b2 is a number, too.",
         33: "33 is 32 + 1. b1 and w2 have 16 entries each.",
         17: "17 is 16 + 1. w1 has an entry for each pair of an input and a hidden number.",
         200: "200 is the number of points, which are not learned.",

@@ -106,7 +106,7 @@ EXERCISES = (
         reasons={
             "A": "A: round is flat between its jumps, as the comparison is.",
             "C": "C: where passes gradients to what it chooses from. Here those are 1.0 and 0.0.",
-            "B": "One is missing: the plainest of all.",
+            "B": "The plainest of all is missing.",
             "D": "One is missing: a smooth curve may be as steep as you like.",
         },
         hint=(
@@ -163,7 +163,7 @@ def slope(bend, w1, w2, x, t):
 """,
         changes={
             "tape.gradient(loss, w1) => 0.0 * w1": (
-                "Zeros hide the cut. The loss does change when w1 changes: take the cut away."
+                "These are zeros. The loss does change with w1: is the gradient that of the loss, and no cut hidden?"
             ),
             (
                 "tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden) => "
@@ -235,8 +235,8 @@ def slope(bend, w1, w2, x, t):
                 13: "The word is right. The mean comes after the loss of each point.",
             },
             "cause": {
-                "saturated": "The line is right. A softmax of numbers between 0 and 1 is not flat, only weak. Why are "
-                "they between 0 and 1?",
+                "saturated": "No softmax is flat here. The one inside the loss gets numbers between 0 and 1, and is "
+                "weak: why are they between 0 and 1?",
                 "broadcast": "The line is right. The shapes fit: a loss for each of the three points.",
                 "stop_gradient": "The line is right. A cut would be a cross in the picture; here the path is whole.",
             },

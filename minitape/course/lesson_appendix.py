@@ -159,7 +159,7 @@ EXERCISES = (
             ),
         },
         hint=(
-            "What must a number be multiplied by to stay, and what to become 0?",
+            "Which numbers should stay, and which become 0? What would each be multiplied by?",
             "Make a mask that is 1 where x is positive and 0 elsewhere, and multiply x by it. Comparing gives True "
             "and False: cast them.",
             "return x * tf.cast(x > 0, x.dtype)",
@@ -295,7 +295,7 @@ EXERCISES = (
             }
         },
         hint=(
-            "Which shape has one direction, of any length?",
+            "Which shape has one direction, of any length, and what should it hold now?",
             "tf.Variable takes a first value and a shape. In the shape, None means a length that may change.",
             "tf.Variable([1.0, 2.0], shape=[None])",
         ),

@@ -11,6 +11,9 @@ from minitape.course.checker import feedback
 from minitape.engine.recording import logs
 
 VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
+    ("02.2", {"x": 44.0, "u": 10.0, "v": 4.0, "y": 0.0}, "y: it is the target, and begins with 1.", "x: it"),
+    ("02.2", {"x": 34.0, "u": 10.0, "v": 6.0, "y": 1.0}, "x: are y, v and u right?", "y: it"),
+    ("01.3", [9.0, 10.0, 27.0], "27 is y itself, and", "counts"),
     ("01.1", 12.006, "nearly the number. Was it measured", "too large"),
     ("01.3", [None, 9.0, 9.0], "9 in B is x * x itself", "half"),
     ("02.2", {"x": 24.0, "u": 10.0, "v": 4.0, "y": 1.0}, (
@@ -85,6 +88,7 @@ PROGRAMS = [
         ),
         "in the number that is differentiated, and in the sum",
     ),
+    ("14.4", solved("14.4", "gradient(loss, w1)", "gradient(features, w1)"), "is the gradient that of the loss"),
     ("appendix.2", "def keep(numbers):\n    return tf.minimum(tf.constant(numbers), 0.0)", "smaller and larger"),
     ("07.4", solved("07.4", "slope(x) / bend(x)", "bend(x) / slope(x)"), "upside down"),
     ("07.4", solved("07.4", "x - slope(x) / bend(x)", "(x - slope(x)) / bend(x)"), "mind the brackets"),
@@ -164,7 +168,7 @@ PROGRAMS += [  # of a fourth reading: an edit is told that the program shows, an
     ("12.3", SOLUTIONS["12.3"].replace("return [", "return dict(enumerate([")
      .replace("in sources]", "in sources]))"),
      "right, and no list"),
-    ("12.8", solved("12.8", "(g @ w.T,", "(-g @ w.T,"), "Wrong in this case: place 1. The rest is right."),
+    ("12.8", solved("12.8", "(g @ w.T,", "(-g @ w.T,"), "Wrong in this case: place 1, counted"),
     ("appendix.2", IN_PLACE + "return x * (x > 0)", "tf.cast(x > 0, x.dtype)"),
     ("appendix.2", IN_PLACE + "x[x < 0] = 0\n    return x", "cannot be changed in place"),
 ]  # fmt: skip

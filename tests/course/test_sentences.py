@@ -117,7 +117,7 @@ def check_against(said, exercise, flat):
             assert np.allclose(given, float(found[1]) * right, 5e-3, 1e-3), said
     if "The sign is wrong, in each case" in said:
         assert all(np.allclose(given, -right, 1e-3, 1e-3) for given, right in flat), said
-    if found := re.search(r"Wrong in this case: place ([\d, ]+)\. The rest is right", said):
+    if found := re.search(r"Wrong in this case: place ([\d, ]+), counted from 1\. The rest is right", said):
         first = next(pair for pair in flat if not np.allclose(*pair, exercise.rtol, exercise.rtol))
         wrong = [str(k) for k, pair in enumerate(zip(*first, strict=True), 1) if not np.isclose(*pair, 1e-5, 1e-5)]
         assert found[1].split(", ") == wrong, said
