@@ -54,4 +54,4 @@ def before_or_after(line: Answer) -> str:
         return say("The lines have the numbers 1 to {last}.", last=LINES)
     if line < CUT:
         return say("The gradient of values[{line}] is a number. So the path is cut in a later line.", line=line)
-    return say("The gradient of values[{line}] is None already. So the path is cut in an earlier line.", line=line - 1)
+    return say("The gradient of values[{line}] is None already: it is cut in line {line} or before.", line=line - 1)
