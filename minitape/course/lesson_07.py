@@ -306,8 +306,8 @@ def lowest(f, start, steps):
             ),
             partial(_down, halvings=9): "That is the result of fewer than ten halvings. Ten are allowed.",
             partial(_down, halvings=0): (
-                "That is the result without the halving. Leave it as it was: where the height grows, half of the step, "
-                "and half again."
+                "Here x stays where a step that was halved leads down. Halve as before, up to ten times, and ask then "
+                "only whether the height grows."
             ),
         },
         hint=(

@@ -261,7 +261,7 @@ def slopes(f, values):
         expect=[5, 6, 7],
         view=in_order,
         reasons={
-            1: "Line 1 makes w. There the paths begin, and none of them is broken.",
+            1: "Line 1 makes w. There the paths begin, and nothing is broken yet.",
             2: "n is an integer, but the path from w does not go through n.",
             3: "Line 3 only turns the tape on.",
             4: "In line 4, w is multiplied by a float. That is recorded; the cast is on the other factor.",

@@ -99,7 +99,7 @@ def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
             )
             told.append(say(words, line=line, number=numbered))
         elif word in {one for one, _ in [*right, *patient.same]}:
-            told.append(say("The disease is right. In which line does it first show?"))
+            told.append(say("The disease is right. In which line does it first show? Write its number alone."))
         else:
             told += [say("The line is right.")] if line in {place for _, place in right} else []
             told.append(_refuted(word, case))
