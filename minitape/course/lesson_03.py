@@ -181,7 +181,7 @@ EXERCISES = (
             ),
             Mistake(
                 _descend,
-                "The number is right, but it is a plain number. Hand back the variable itself: return w.",
+                "The number is right, but it is a plain number. Let w be a variable, and hand back that: return w.",
             ),
         ],
         changes={
@@ -236,7 +236,9 @@ EXERCISES = (
             _holding(sum, "a tensor"): (
                 "The sum is right, but it is a tensor. The variable itself should be handed back, with the sum in it."
             ),
-            sum: ("The sum is right, but it is a plain number. Hand back the variable itself: return total."),
+            sum: (
+                "The sum is right, but it is a plain number. Let total be a variable, and hand back that: return total."
+            ),
         },
         changes={
             "assign_add => assign": (

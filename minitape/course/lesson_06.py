@@ -247,7 +247,7 @@ EXERCISES = (
                 "The value is right, and the whole gradient passes. Only factor times as much should."
             ),
             "factor * x + tf.stop_gradient(x - factor * x) => tf.stop_gradient(factor * x) + x - factor * x": (
-                "The value is right, and the gradient has 1 - factor. Stop the part without the factor, not the other."
+                "The value is right, and the gradient has 1 - factor. Let factor * x pass, and stop what is added."
             ),
             "factor * x + tf.stop_gradient(x - factor * x) => tf.stop_gradient(x)": (
                 "The value is right, and no gradient passes. Which part should not be stopped?"

@@ -168,7 +168,7 @@ def gradient_for_y(f, a, b):
             8.0: "8 is what comes back from v. u was computed from x as well.",
             2.0: "2 is what comes back from u. v was computed from x as well.",
             17.0: "17 is y itself, 1 + 16. How fast does it grow with x?",
-            5.0: "5 is 1 + 4, the two values of x. How fast does x * x grow at each of them?",
+            5.0: "5 is 1 + 4, the values of x, and half of 2 + 8. Each version gives twice its value: add both.",
             0.0: "0 would say that y does not depend on x. Both u and v were computed from x.",
             32.0: "32 is 2 * 16. The slope of x * x is twice x, not twice x * x.",
             4.0: "4 is what x holds in the end, and 2 * 1 twice. Each version gives twice its own value.",

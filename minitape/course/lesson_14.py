@@ -168,7 +168,10 @@ def slope(bend, w1, w2, x, t):
             (
                 "tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden) => "
                 "tf.stop_gradient(tf.reduce_mean(hidden))) / tf.stop_gradient(tf.math.reduce_std(hidden))"
-            ): ("A part comes through now. The mean and the spread move with w1, too: they must be recorded as well."),
+            ): (
+                "A part comes through now. The mean and the spread move with w1, too: they must be recorded as well, "
+                "and not stopped."
+            ),
             "reduce_std => reduce_variance": (
                 "The path is whole, but it is another loss: that of a division by the variance, which is the square of "
                 "the standard deviation."

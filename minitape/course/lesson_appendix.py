@@ -182,7 +182,7 @@ EXERCISES = (
             "return tf.tensor_scatter_nd_update(x, places, [0.0, 0.0]) => return x": (
                 "These are the old numbers. Return what tf.tensor_scatter_nd_update returns."
             ),
-            "len(numbers) - 1 => 0": "The first is replaced, the last is not. Give two places.",
+            "len(numbers) - 1 => 0": "The first is replaced, the last is not. Its place is len(numbers) - 1.",
             "[0] => [len(numbers) - 1]": "The last is replaced, the first is not: it has the place [0].",
             "return tf.tensor_scatter_nd_update(x, places, [0.0, 0.0]) => return x[1:-1]": (
                 "The ends are cut off. Keep their places, with a 0 there."

@@ -273,7 +273,7 @@ TOLD = [
     ("03.4", solved("03.4", "return total", "return [total]"), "yours is a list of 1, not a variable"),
     ("03.4", solved("03.4", "    return total", "    total"), "yours is None, not a variable"),
     ("03.6", solved("03.6", "append(average.numpy())", "append(number)"), "These are the numbers themselves."),
-    ("07.6", solved("07.6", "f(x - move) <= f(x)", "move < 1"), "lowest(9 - 6x + x**2, 9.0, 1) gives 9.0"),
+    ("07.6", solved("07.6", "f(x - move) <= f(x)", "move < 1"), "3.25, 6) gives 3.25"),
     ("10.6", solved("10.6", "return angle", "return throw(angle)"), "The right result is in angle."),
     ("13.9", solved("13.9", "mean(axis=0)", "mean"), "A function is used as if it were a number"),
     ("03.2", solved("03.2", "range(steps)", "range(tf.constant(2.0))"), "counted with whole numbers"),
