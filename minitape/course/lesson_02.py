@@ -161,8 +161,7 @@ EXERCISES = (
         hint=(
             "In which row was each of the two operands written?",
             "x is row 0, u is row 1, v is row 2. 1: both operands of x * x are x: its row's number, written twice. 2: "
-            "u + x has two operands, u and x. "
-            "3: v * u has v on the left, and u on the right.",
+            "u + x has two operands, u and x. 3: v * u has v on the left, and u on the right.",
             "x * x uses row 0 twice; u + x uses rows 1 and 0; v * u uses rows 2 and 1.",
         ),
         because="x is row 0, u is row 1 and v is row 2. x * x uses row 0 twice.",

@@ -123,7 +123,7 @@ def _down(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
 
 HILLS = Polynomial(0, 0, -0.5, 0, 0.25)
 BOWL = Polynomial(9, -6, 1)  # the first step from -3 or 9 is six long
-STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # at 0, ten halvings of a step are too few; 3.25 leads there, from above
+STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # near 0, where 3.25 leads, ten halvings of a step are too few
 TEN = Polynomial(0, 1, 2**-10, 0, 1)  # at 0, ten halvings are just enough
 
 EXERCISES = (

@@ -600,6 +600,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
      "other way round"),
     ("07.6", "for _ in range(10)", "for _ in range(100)", "Here ten are all"),
     ("07.6", "move = move / 2.0", "pass", "x stays where a step that was halved leads down"),
+    ("07.6", "range(10)", "range(9)", "That is the result of fewer than ten halvings."),
     ("07.6", "range(10)", "range(3)", "That is the result of fewer than ten halvings."),
     ("07.6", "    return x", "        return x", "A return is inside a loop, which ends there"),
     ("07.6", "            x = x -", "            moved = x -", "moved gets a value that no line reads."),

@@ -16,6 +16,7 @@ from minitape.course.exercise import Exercise, exercises_of
 from minitape.course.unknown import Polynomial
 
 DERIVATIVE, NESTED = SOLUTIONS["01.2"], SOLUTIONS["01.4"]
+SECOND_WRONG = "Wrong in this case: place 2, counted from 1. The rest is right."
 RIGHT = [
     ("01.3", np.array([None, 6.0, 9.0], dtype=object)), ("02.1", np.array([[0, 0], [1, 0], [1, 2]])),
     ("08.5", np.array([7, 6, 5])), ("01.1", Fraction(12)), ("01.1", Decimal(12)),
@@ -124,7 +125,7 @@ WRONG_PROGRAMS = [
      "In a network x holds many"),
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
     ("01.4", NESTED.replace("return outer.gradient(first, x)", "return first**2"), "a power of the first derivative"),
-    ("05.2", solved("05.2", "z = g(x)", "z = g(y)"), "this case: place 2, counted from 1"),
+    ("05.2", solved("05.2", "z = g(x)", "z = g(y)"), SECOND_WRONG),
     ("05.4", solved("05.4", "return variables", "return starts"), "The right result is in variables."),
     ("01.2", DERIVATIVE.replace("gradient(y, x)", "gradient(y, value)"), "such as a plain number"),
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
@@ -284,15 +285,15 @@ TOLD = [
     ("01.5", solved("01.5", STEP, "x - 0.1 * tape.gradient(y, x)"), "computes something that nothing keeps."),
     ("06.3", solved("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 3"), "distance is han"),
     ("09.5", solved("09.5", "assign_sub", "assign"), "puts a new value in the place of what w held."),
-    ("05.2", solved("05.2", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), "this case: place 2, counted from 1"),
+    ("05.2", solved("05.2", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), SECOND_WRONG),
     ("07.4", solved("07.4", "x - slope(x) / bend(x)", "f(x) - slope(x) / bend(x)"), "bend(x): x is"),
-    ("12.7", solved("12.7", "(axis=0)", "(axis=0) ** 2"), "this case: place 2, counted from 1"),
+    ("12.7", solved("12.7", "(axis=0)", "(axis=0) ** 2"), SECOND_WRONG),
     ("12.8", solved("12.8", "(g @ w.T, x.T @ g)", "(-g @ w.T, -x.T @ g)"), "The sign is wrong, in each case."),
     ("13.9", solved("13.9", "(measures - seen.mean", "(measures + seen.mean"), "a plus where a minus"),
     ("appendix.2", solved("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype"), "smaller and larger exchanged"),
     ("11.2", solved("11.2", "y * y", "x * y"), "with x where y belongs"),
     ("04.3", solved("04.3", "f(a, b)", "b"), "f is handed in, and"),
-    ("10.2", solved("10.2", "constant(penalty)", "constant(2.0 * penalty)"), "this case: place 2, counted from 1"),
+    ("10.2", solved("10.2", "constant(penalty)", "constant(2.0 * penalty)"), SECOND_WRONG),
     ("10.2", TWO_SLOPES.replace("loss(x):", "loss(x, penalty=0.0):"), "no call hands one in"),
     ("10.2", TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.Variable(penalty)\n"), "the one that it met"),
     ("10.2", TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.constant(penalty)\n"),

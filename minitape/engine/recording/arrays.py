@@ -82,7 +82,7 @@ def release(record: Record) -> None:
         elif record.large:
             for row, value in large_arrays(record).items():
                 record.store(row, _spec_of(value))
-        for call in record.calls if record.has_calls else ():
+        for call in record.calls if record.has_calls else ():  # a gradient calls no property for nothing
             call.attrs = _GONE
         memory = state.memory
         memory.retained.append(record)
