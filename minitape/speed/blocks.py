@@ -137,7 +137,7 @@ def _into(text: str, names: str) -> tuple[Callable | None, int]:
         name, operands = "negative", [node.operand]
     else:
         name, operands = "", []
-    last = _power if name == "pow" else LIBRARY.get(name) or ARRAY.get(name) or getattr(np, name, None)
+    last = _power if name == "pow" else LIBRARY.get(name) or getattr(np, name, None) or ARRAY.get(name)
     if not isinstance(last, np.ufunc) and last is not _power:
         return None, 2
     made = compile_text(

@@ -303,8 +303,8 @@ def cast(x: Value, dtype: DTypeLike, name: Name = None) -> Tensor:
     array([ 1, -1], dtype=int32)
     """
     dtype = dtypes.as_dtype(dtype)
-    if hasattr(x, "_read") and x.dtype == dtype:
-        return x  # a variable itself, as in TensorFlow
+    if is_tensor_like(x) and x.dtype == dtype:
+        return x  # also a variable, as in TensorFlow
     return cast_tensor(tensor_of(x), dtype)
 
 

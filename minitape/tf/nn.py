@@ -103,14 +103,13 @@ def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = 
     """
     y, x = _labels_and_logits(labels, logits)
     place, wide = axis_in(axis, x.ndim), _wide(x)
-    y = y if y.dtype is wide.dtype else cast(y, wide.dtype)
+    y = cast(y, wide.dtype)
     if y._dims != x._dims and (y.ndim != x.ndim or any(m not in (n, 1) for m, n in zip(y._dims, x._dims, strict=True))):
         raise invalid(f"The labels must have, or broadcast to, the shape {x.shape} of the logits, got {y.shape}")
     if place != x.ndim - 1:
         order = (*(i for i in range(x.ndim) if i != place), place)
         wide, y = (call("transpose", t, perm=order) for t in (wide, y))
-    found: Tensor = call("softmax_cross_entropy", wide, y)
-    return found if wide is x else cast(found, x.dtype)
+    return cast(call("softmax_cross_entropy", wide, y), x.dtype)
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name: Name = None) -> Tensor:

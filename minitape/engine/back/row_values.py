@@ -7,6 +7,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy import ndarray
 
 from ..recording.array_spec import ArraySpec
 from ..recording.rows import CHUNK, VALUES
@@ -61,13 +62,13 @@ def match_input(share: Adjoint, value: Adjoint) -> Adjoint:
     """A share in the shape and dtype of the value that it belongs to."""
     if share.shape != value.shape:
         share = unbroadcast(share, tuple(value.shape))
-    if share.dtype is not value.dtype and isinstance(share, (np.ndarray, np.generic)):
+    if share.dtype is not value.dtype and isinstance(share, (ndarray, np.generic)):
         share = share.astype(value.dtype)  # NumPy computes some of the half types in float32
     return share
 
 
 def add_adjoints(total: Adjoint, share: Adjoint) -> Adjoint:
     """The sum of the adjoint at a row and a share that arrives now."""
-    if type(total) is np.ndarray and total.size >= LARGE:
+    if type(total) is ndarray and total.size >= LARGE:
         return fast.accumulate(total, share)
     return total + share

@@ -339,4 +339,4 @@ class GradientTape:
             self._used = True
             self.notes.append(("gradient", record.next, None, stack))
             if record.large and (record.tape_count == 1 or all(t is None or t._used for t in record.tapes_now())):
-                free_large_arrays(record)
+                free_large_arrays(record, record.leaves)  # the last tape that could ask was used up

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy import ndarray
 
 from ..back.backward import gradients_of
 from ..back.endpoints import GradientQuestion, gradient_end, rows_of, wants_zeros
@@ -35,11 +36,11 @@ def jacobian(
 ) -> Structure:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
     _begin_jacobian(tape, "jacobian", parallel, use_pfor)
-    target = new_tensor(target) if isinstance(target, np.ndarray) else target  # no tape recorded it
+    target = new_tensor(target) if isinstance(target, ndarray) else target  # no tape recorded it
     zero, flat, shape = wants_zeros(unconnected), [gradient_end(s) for s in nest.flatten(sources)], tuple(target.shape)
     count = math.prod(shape)
     turns = count or 1  # one shows what has a path to a target without elements
-    rows: np.ndarray = np.eye(turns, dtype=_kind(target))[:, :count].reshape(turns, *shape)
+    rows: ndarray = np.eye(turns, dtype=_kind(target))[:, :count].reshape(turns, *shape)
     found = _gradients(tape, target, flat, rows)
     results: list[Result] = []
     for g, source in zip(found, flat, strict=True):
@@ -65,7 +66,7 @@ def batch_jacobian(
             "both must have rank at least 2."
         )
     count, rest = math.prod(inner), tuple(source.shape)[1:]
-    rows: np.ndarray = np.eye(count, dtype=_kind(target)).reshape(count, 1, *inner)
+    rows: ndarray = np.eye(count, dtype=_kind(target)).reshape(count, 1, *inner)
     (found,) = _gradients(tape, target, [source], np.broadcast_to(rows, (count, size, *inner)))
     sizes = (size, *inner, *rest)
     if found is None:  # zeros in any case
@@ -88,7 +89,7 @@ def _begin_jacobian(tape: GradientTape, name: str, parallel: int | None, use_pfo
     tape._begin_gradient()
 
 
-def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
+def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: ndarray) -> list[Result]:
     """One gradient for each of the target's adjoints, stacked; None for a source that no path leads to."""
     if not target.dtype.differentiable:
         return [None] * len(sources)
@@ -101,7 +102,7 @@ def _gradients(tape: GradientTape, target: End, sources: list[End], adjoints: np
     ]
 
 
-def _sweep(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
+def _sweep(tape: GradientTape, target: End, sources: list[End], adjoints: ndarray) -> list[Result]:
     """The gradients of one sweep of a stack, which no outer tape is to know of."""
     record, rows_by_source = tape._record, [rows_of(tape, s) if s.dtype.differentiable else () for s in sources]
     starts, source_rows = rows_of(tape, target)[-1:], {row for rows in rows_by_source for row in rows}
@@ -124,7 +125,7 @@ class StackedSweep(Sweep):
     that axis. For all others each adjoint of the stack has its turn.
     """
 
-    def __init__(self, record: Record, starts: dict[int, np.ndarray], sources: set[int], reachable: bytearray) -> None:
+    def __init__(self, record: Record, starts: dict[int, ndarray], sources: set[int], reachable: bytearray) -> None:
         super().__init__(record, starts, sources, reachable)
         self.count = len(next(iter(starts.values())))
 
@@ -153,12 +154,12 @@ class StackedSweep(Sweep):
         return np.zeros((self.count, *shape), dtype)
 
 
-def _spread(value: Array, count: int) -> np.ndarray:
+def _spread(value: Array, count: int) -> ndarray:
     """A value as often as there are adjoints, along one more axis in front."""
     array = value.zeros if type(value) is ArraySpec else value
     if not array.flags.c_contiguous:
         return np.broadcast_to(array, (count, *array.shape))
-    return np.ndarray((count, *array.shape), array.dtype, array, 0, (0, *array.strides))  # a fifth of the other's time
+    return ndarray((count, *array.shape), array.dtype, array, 0, (0, *array.strides))  # a fifth of the other's time
 
 
 def _sum_broadcast(share: Array, x: Array, count: int) -> Array:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from numpy import ndarray
 
 from .array_spec import ArraySpec, array_spec
-from .rows import VALUES, WIDTH
+from .rows import CALLS, VALUES, WIDTH
 from .state import state
 
 if TYPE_CHECKING:
@@ -54,17 +54,17 @@ def kept_value(record: Record, primitive: Primitive, value: Array, tracked: bool
     return value if (tracked and primitive.keeps_output) or record.listeners else array_spec(value.shape, value.dtype)
 
 
-def large_arrays(record: Record) -> dict[int, np.ndarray]:
+def large_arrays(record: Record) -> dict[int, ndarray]:
     """The arrays beyond ``small`` that are held, by row."""
     values = enumerate(record.column(VALUES))
-    return {row: value for row, value in values if type(value) is np.ndarray and value.size > record.small}
+    return {row: value for row, value in values if type(value) is ndarray and value.size > record.small}
 
 
-def free_large_arrays(record: Record) -> None:
-    """Releases the large arrays, except those of leaves: the last tape that could ask was used up."""
-    held = large_arrays(record)
-    for row in held.keys() - record.leaves.keys():
-        record.store(row, _spec_of(held[row]))
+def free_large_arrays(record: Record, kept: Iterable[int] = ()) -> None:
+    """Releases the large arrays, but for those of the rows that are ``kept``."""
+    for row, value in large_arrays(record).items():
+        if row not in kept:
+            record.store(row, _spec_of(value))
 
 
 def release(record: Record) -> None:
@@ -77,12 +77,11 @@ def release(record: Record) -> None:
     if record.next > SKELETON:
         gone.append(record)
     else:
-        if record.next > FEW and np.ndarray in record.kinds:
+        if record.next > FEW and ndarray in record.kinds:
             record.rows[VALUES::WIDTH] = map(_spec_of, record.rows[VALUES::WIDTH])
         elif record.large:
-            for row, value in large_arrays(record).items():
-                record.store(row, _spec_of(value))
-        for call in record.calls if record.has_calls else ():  # a gradient calls no property for nothing
+            free_large_arrays(record)
+        for call in filter(None, record.rows[CALLS::WIDTH]) if record.has_calls else ():
             call.attrs = _GONE
         memory = state.memory
         memory.retained.append(record)
@@ -101,4 +100,4 @@ _NO_ROWS: Any = frozenset()  # of sets
 
 
 def _spec_of(value: Array) -> Array:
-    return array_spec(value.shape, value.dtype) if type(value) is np.ndarray else value
+    return array_spec(value.shape, value.dtype) if type(value) is ndarray else value

@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy import ndarray
 
 if TYPE_CHECKING:
     from ..types import Array, Function, NumPyType, Object, Sizes
@@ -47,7 +48,7 @@ class Accelerator:
 
     large: float = math.inf  # elements from which on an array is large
 
-    def buffer(self, shape: Sizes, dtype: NumPyType) -> np.ndarray:
+    def buffer(self, shape: Sizes, dtype: NumPyType) -> ndarray:
         """An array whose elements are all written next."""
         return np.empty(shape, dtype)
 
@@ -69,7 +70,7 @@ def install(accelerator: Accelerator) -> None:
     fast = accelerator
 
 
-def full(shape: Sizes, dtype: NumPyType | np.dtype, number: Array) -> np.ndarray:
+def full(shape: Sizes, dtype: NumPyType | np.dtype, number: Array) -> ndarray:
     """An array of one number; ``np.full`` and ``np.ones`` take two to four times as long."""
     out = np.empty(shape, dtype)
     out.fill(number)

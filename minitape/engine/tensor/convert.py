@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy import ndarray
 
 from ..hooks import hooks
 from ..recording.evidence import exits, origin_of_new
@@ -48,7 +49,7 @@ _BY_FIRST: tuple[tuple[tuple[type, ...], tuple[type, ...], NumPyType], ...] = (
 
 def is_array(value: Object) -> bool:
     """True for the values of NumPy: arrays, and the scalars that take their place."""
-    return isinstance(value, (np.ndarray, np.generic))
+    return isinstance(value, (ndarray, np.generic))
 
 
 def convert_to_tensor(
@@ -148,7 +149,7 @@ def to_array(value: Value, dtype: DType | None = None) -> Array:
         return np.float32(value) if usual else _convert([value], dtype)[0]
     if type(value) is list and value and type(value[0]) in _PYTHON:
         return _convert(value, dtype)
-    if isinstance(value, (list, tuple)) and value and {*map(type, value)} == {np.ndarray}:
+    if isinstance(value, (list, tuple)) and value and {*map(type, value)} == {ndarray}:
         value = _rectangular(value, None)
     if not isinstance(value, (list, tuple, *_TEXT)) and hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype)
@@ -159,7 +160,7 @@ def to_array(value: Value, dtype: DType | None = None) -> Array:
     return array.reshape(nested.shape) if nested.shape or array.dtype == object else array[0]
 
 
-def _rectangular(value: Value, kind: type | None) -> np.ndarray:
+def _rectangular(value: Value, kind: type | None) -> ndarray:
     """An array of a nested sequence; ValueError when it is not rectangular."""
     try:
         return np.array(value, kind)
@@ -181,11 +182,11 @@ def _from_numpy(value: Array, dtype: DType | None) -> Array:
     return ignore_fp_errors().run(value.astype, dtype.as_numpy_dtype)
 
 
-def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
+def _convert(leaves: list[Object], dtype: DType | None) -> ndarray:
     """A flat array of the leaves: in the dtype asked for where each of them fits it, else in the one they suggest."""
     kinds = {*map(type, leaves)}
-    if np.ndarray in kinds:  # those without axes are single elements
-        leaves = [leaf[()] if type(leaf) is np.ndarray else leaf for leaf in leaves]
+    if ndarray in kinds:  # those without axes are single elements
+        leaves = [leaf[()] if type(leaf) is ndarray else leaf for leaf in leaves]
         kinds = {*map(type, leaves)}
     if type(None) in kinds:
         text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
@@ -206,7 +207,7 @@ def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
         return _integers(leaves).astype(dtype.as_numpy_dtype)
 
 
-def _infer_dtype(leaves: list[Object], kinds: set[type]) -> np.ndarray:
+def _infer_dtype(leaves: list[Object], kinds: set[type]) -> ndarray:
     first = leaves[0]
     if isinstance(first, _TEXT):
         return _strings(leaves)
@@ -224,7 +225,7 @@ def _infer_dtype(leaves: list[Object], kinds: set[type]) -> np.ndarray:
     raise ValueError(_MIXED)
 
 
-def _integers(leaves: list[Object]) -> np.ndarray:
+def _integers(leaves: list[Object]) -> ndarray:
     """int32 where all numbers fit, else int64; ValueError beyond."""
     try:
         wide = np.array(leaves, np.int64)
@@ -244,7 +245,7 @@ def _finite(made: Array, leaves: list[Object]) -> Array:
     return made
 
 
-def _strings(leaves: list[Object]) -> np.ndarray:
+def _strings(leaves: list[Object]) -> ndarray:
     """An object array of bytes: text is encoded as UTF-8."""
     out = np.empty(len(leaves), object)
     for i, text in enumerate(leaves):

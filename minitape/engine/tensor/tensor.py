@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
+from numpy import ndarray
 
 from ..hooks import hooks
 from ..recording.evidence import note_exit, origin_of_new
@@ -72,7 +73,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
             record.trace.refuse(self)
         return self._value
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self) -> ndarray:
         """The value as a NumPy array (a copy) or, for a tensor without axes, a NumPy scalar.
 
         >>> import minitape as tf
@@ -80,14 +81,14 @@ class EagerTensor(Tensor, metaclass=_FullName):
         array([1., 2.], dtype=float32)
         """
         value = self._value
-        if type(value) is np.ndarray:
+        if type(value) is ndarray:
             value = value.copy() if value.ndim else value[()]
         note_exit(self, "numpy", value)
         return value
 
     def _numpy(self) -> Array:
         value = self.array
-        if type(value) is np.ndarray:
+        if type(value) is ndarray:
             return value.copy() if value.ndim else value[()]
         return value
 
@@ -131,7 +132,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     # -- Python's protocols ------------------------------------------------------------------------
 
-    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
         if self._record is not None and self._record.trace is not None:
             self._record.trace.refuse(self, "asarray")
         array = np.asarray(self._value, dtype)
@@ -270,8 +271,8 @@ def new_tensor(value: Array) -> EagerTensor:
 def from_array(value: Array) -> EagerTensor:
     """A tensor around a NumPy scalar or an array that no other code will change."""
     kind = type(value)
-    if kind not in REALS and (kind is not np.ndarray or not value.shape) and not isinstance(value, np.generic):
-        if kind is not np.ndarray:
+    if kind not in REALS and (kind is not ndarray or not value.shape) and not isinstance(value, np.generic):
+        if kind is not ndarray:
             value = np.asarray(value, object if isinstance(value, bytes) else None)
         if not value.ndim and value.dtype != object:
             value = value[()]

@@ -10,6 +10,7 @@ from sys import _getframe
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
+from numpy import ndarray
 
 from ..hooks import hooks
 from ..recording.block import no_tapes
@@ -192,7 +193,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """
         return self.value()
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self) -> ndarray:
         """The current state as a NumPy array (a copy) or scalar; TypeError in a traced function.
 
         >>> import minitape as tf
@@ -350,7 +351,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
     def __getitem__(self, key: Index) -> VariableSlice:
         return hooks.getitem(self._read(), key, self)
 
-    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
         array = self._read().__array__(dtype, copy)
         return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array
 

@@ -23,7 +23,10 @@ def _shift(x: Array, axis: int, op: str) -> Array:
     """Logits less the largest number of each row."""
     if x.ndim < 1:
         raise invalid(f"logits must have >= 1 dimension, got {x.shape}", op)
-    return x - _largest(x, axis, None, None, True) if x.size else x
+    if not x.size:
+        return x
+    few = axis == -1 and x.shape[-1] <= 32 < x.size  # NumPy is faster along the rows than along few columns
+    return x - _largest(x.copy("F") if few else x, axis, None, None, True)
 
 
 @in_single
@@ -91,8 +94,8 @@ declare("softmax_cross_entropy", _cross_entropy,
 def _sparse_cross_entropy(x: Array, labels: Array) -> Array:
     """The cross entropy where the probabilities are 1 for one class, given by its number."""
     op, count = "SparseSoftmaxCrossEntropyWithLogits", x.shape[-1]
-    wrong = (labels < 0) | (labels >= count)
-    if wrong.any():
+    wrong = labels.astype(np.uint64) >= count  # negative ones are large there
+    if np.count_nonzero(wrong):  # which takes half the time of any()
         raise invalid(f"The label {labels[wrong][0]} is outside of [0, {count}).", op)
     away = _shift(x, -1, op)
     picked = away.reshape(labels.size, count)[np.arange(labels.size), labels.reshape(-1)].reshape(labels.shape)

@@ -36,6 +36,11 @@ def _pow(x: Array, y: Array) -> Array:
     return np.power(x, y)
 
 
+def _maximum(x: Array, y: Array) -> Array:
+    """The larger one; NumPy's loop for two arrays takes a third of the time of that for an array and a number."""
+    return np.maximum(x, full(x.shape, x.dtype, y) if type(y) is int else y)
+
+
 def _round(function: Function) -> Function:
     """A function of the mathematical library on arrays: float32 results are correctly rounded while that is cheap.
 
@@ -58,7 +63,7 @@ LIBRARY = {
 
 ARRAY: dict[str, Function] = {name: _round(function) for name, function in LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
-    "atan2": np.arctan2, "pow": _pow, "maximum": np.maximum, "minimum": np.minimum,
+    "atan2": np.arctan2, "pow": _pow, "maximum": _maximum, "minimum": np.minimum,
     "floordiv": lambda x, y: np.floor_divide(x, y) if np.result_type(x).kind in "iu" else np.floor(x / y),
     "ones": _ones, "mod": np.mod, "select": np.where, "mul_no_nan": lambda a, g: np.where(g == 0, g, a * g),
     "zero": np.zeros_like,

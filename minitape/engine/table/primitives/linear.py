@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy import ndarray
 
 from ...values.invalid import invalid
 from ..accelerator import fast
@@ -21,7 +22,7 @@ _add: Function = np.add.reduce
 
 def adjoint_of(x: Array) -> Array:
     """The last two axes swapped; conjugated for complex numbers."""
-    if type(x) is np.ndarray:
+    if type(x) is ndarray:
         return x.mT if x.dtype.kind != "c" else x.mT.conj()
     rank = x.ndim or len(x.shape)  # which refuses an unknown one
     return conjugate(TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2)))
@@ -76,12 +77,12 @@ def product(x: Array, y: Array, transpose_a: bool, transpose_b: bool) -> Array:
 
 
 def _left_rule(g: Array, z: Array, x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
-    multiply, y = _matmul if type(g) is np.ndarray else product, conjugate(y)
+    multiply, y = _matmul if type(g) is ndarray else product, conjugate(y)
     return multiply(y, g, transpose_b, True) if transpose_a else multiply(g, y, False, not transpose_b)
 
 
 def _right_rule(g: Array, z: Array, x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
-    multiply, x = _matmul if type(g) is np.ndarray else product, conjugate(x)
+    multiply, x = _matmul if type(g) is ndarray else product, conjugate(x)
     return multiply(g, x, True, transpose_a) if transpose_b else multiply(x, g, not transpose_a, False)
 
 

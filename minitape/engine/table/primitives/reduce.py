@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy import ndarray
 
 from ...values.dtypes import dtype_of_any
 from ...values.invalid import invalid
@@ -41,9 +42,7 @@ def _expand(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
 def _spread(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
     g, shape = _expand(g, x, axis, keepdims), tuple(x.shape)
     return (
-        _broadcast_to(g, shape=shape)
-        if isinstance(g, (np.ndarray, np.generic))
-        else TABLE["broadcast_to"](g, shape=shape)
+        _broadcast_to(g, shape=shape) if isinstance(g, (ndarray, np.generic)) else TABLE["broadcast_to"](g, shape=shape)
     )
 
 
@@ -135,7 +134,7 @@ def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
     array([[3.],
            [3.]])
     """
-    is_array = isinstance(g, (np.ndarray, np.generic))  # else a tensor
+    is_array = isinstance(g, (ndarray, np.generic))  # else a tensor
     have = g.shape if is_array else g._dims
     extra = len(have) - len(shape)
     axes = tuple([at for at, n in enumerate(have) if at < extra or (n != 1 and shape[at - extra] == 1)])
@@ -152,7 +151,7 @@ COPIED = 4096  # elements of a result up to which values are written out rather 
 def _broadcast_to(x: Array, *, shape: Sizes) -> Array:
     """A view with strides of 0; a copy where that is faster than making the view."""
     if type(shape) is tuple and math.prod(shape) <= COPIED and x.ndim <= len(shape):
-        if type(x) is not np.ndarray:
+        if type(x) is not ndarray:
             return full(shape, x.dtype, x)
         out = np.empty(shape, x.dtype)
         out[...] = x

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy import ndarray
 
 from . import TABLE, declare
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     Paddings = Sequence[tuple[int, int]]
 
 
-def constant_for(g: Array, array: np.ndarray) -> Array:
+def constant_for(g: Array, array: ndarray) -> Array:
     """A constant of a rule: an array as the adjoint is, or a tensor where the sweep works on tensors."""
     from ...tensor.tensor import Tensor, new_tensor
 
@@ -38,7 +39,7 @@ def _unslice(g: Array, *, shape: Sizes, spec: Index) -> Array:
 
 
 def _slice_rule(g: Array, z: Array, x: Array, *, spec: Index) -> Array:
-    unslice = _unslice if type(g) is np.ndarray else TABLE["unslice"]
+    unslice = _unslice if type(g) is ndarray else TABLE["unslice"]
     return unslice(g, shape=tuple(x.shape), spec=spec)
 
 
@@ -50,7 +51,7 @@ def inverse(perm: Sizes) -> Sizes:
 
 def _transpose_rule(g: Array, z: Array, x: Array, *, perm: Sizes) -> Array:
     back = inverse(tuple(perm))
-    return g.transpose(back) if type(g) is np.ndarray else TABLE["transpose"](g, perm=back)
+    return g.transpose(back) if type(g) is ndarray else TABLE["transpose"](g, perm=back)
 
 
 def _tile_rule(g: Array, z: Array, x: Array, *, multiples: Sizes) -> Array:
