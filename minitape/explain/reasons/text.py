@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -258,7 +259,7 @@ def rewritten(node: ast.AST, swap: Callable[[ast.AST], ast.AST | None]) -> Any:
     found = swap(node)
     if found is not None:
         return found
-    new = type(node)()
+    new = copy(node)
     for name, value in ast.iter_fields(node):
         if isinstance(value, ast.AST):
             value = rewritten(value, swap)
@@ -272,11 +273,12 @@ def bound_by(text: str, like: Statement) -> list[Statement]:
     """The statements that bind a name in the scope of another one; an attribute of ``self`` in its class."""
     alike = key_of(text, like)
     own = text.startswith("self.")
-    found = [s for s in statements(like.file) if text in s.binds]
     return [
         s
-        for s in found
-        if (not own or s.in_class == like.in_class) and (not text.isidentifier() or key_of(text, s) == alike)
+        for s in statements(like.file)
+        if text in s.binds
+        and (not own or s.in_class == like.in_class)
+        and (not text.isidentifier() or key_of(text, s) == alike)
     ]
 
 
