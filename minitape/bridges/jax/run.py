@@ -124,7 +124,7 @@ class JaxRun:
     # -- calls that are opened ---------------------------------------------------------------------
 
     def _call(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
-        closed = eqn.params["jaxpr"] if "jaxpr" in eqn.params else eqn.params["call_jaxpr"]
+        closed = eqn.params.get("jaxpr") or eqn.params["call_jaxpr"]
         strange = own_file(file_of(closed))
         self.library += strange
         try:
@@ -134,10 +134,14 @@ class JaxRun:
 
     def _scan(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         """As ``jax.disable_jit`` runs it: step by step."""
-        given = eqn.params
-        consts, carry = inputs[: given["num_consts"]], inputs[given["num_consts"] :][: given["num_carry"]]
-        xs, site = inputs[len(consts) + len(carry) :], self.site
-        order = range(given["length"])[:: -1 if given["reverse"] else 1]
+        given, site = eqn.params, self.site
+        if "ft_in" in given:  # since JAX 0.11
+            fixed, carried, _ = map(len, given["ft_in"].unpack())
+        else:
+            fixed, carried = given["num_consts"], given["num_carry"]
+        carry, xs = inputs[fixed:][:carried], inputs[fixed:][carried:]
+        way = -1 if given["reverse"] else 1
+        order = range(given["length"])[::way]
         if not order:
             return self._row(eqn, inputs, scope)
         steps = []
@@ -149,10 +153,10 @@ class JaxRun:
                 )[0]
                 for x in xs
             ]
-            results = self.run_closed(given["jaxpr"], [*consts, *carry, *taken], within)
-            carry, made = results[: len(carry)], results[len(carry) :]
-            steps.append(made)
-        columns = zip(*(steps[::-1] if given["reverse"] else steps), strict=True)
+            results = self.run_closed(given["jaxpr"], [*inputs[:fixed], *carry, *taken], within)
+            carry = results[:carried]
+            steps.append(results[carried:])
+        columns = zip(*steps[::way], strict=True)
         return [
             *carry,
             *(self.log.call("stack", lambda *ys: [jnp.stack(ys)], list(column), site, scope)[0] for column in columns),
