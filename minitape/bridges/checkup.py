@@ -109,10 +109,9 @@ class Checkup:
     def _sweeps(self) -> list[BackwardPass]:
         """The backward passes that are asked about."""
         if self.target is None:  # what autograd.grad gave is no .grad, where the block has a backward pass, too
-            own = [sweep for sweep in self.recording.sweeps if sweep.asked != "grad"]
-            return own or self.recording.sweeps
-        rows = {self.recording.row_of(target) for target in several(self.target)}
-        return [sweep for sweep in self.recording.sweeps if not rows.isdisjoint(sweep.target)]
+            return [sweep for sweep in self.recording.sweeps if sweep.asked != "grad"] or self.recording.sweeps
+        found = [self.recording.sweeps_from(self.recording.row_of(target)) for target in several(self.target)]
+        return [sweep for sweep in self.recording.sweeps if any(sweep in one for one in found)]
 
     def _adjoints(self, source: Any) -> list[tuple[BackwardPass, Any]]:
         """What arrived at a source, in the order of time."""

@@ -210,9 +210,16 @@ class Recording:
             return self.sweeps[-1] if self.sweeps else None
         return self.sweep_from(self.row_of(target))
 
+    def sweeps_from(self, row: int | None) -> list[BackwardPass]:
+        """The sweeps that began at a row, the last one first; where none did, those that went through it, as through a
+        loss that is scaled.
+        """
+        passes = self.sweeps[::-1]
+        return [s for s in passes if row in s.target] or [s for s in passes if row in s.edges]
+
     def sweep_from(self, row: int | None) -> BackwardPass | None:
-        """The last sweep that began at a row."""
-        return next((s for s in reversed(self.sweeps) if row in s.target), None)
+        """The last of them."""
+        return next(iter(self.sweeps_from(row)), None)
 
     def __repr__(self) -> str:
         count, sweeps = len(self.entries), len(self.sweeps)

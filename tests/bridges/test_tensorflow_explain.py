@@ -26,6 +26,16 @@ def test_several_targets():
     assert recording.explain([], a).cause == "target_not_tensor"
 
 
+def test_a_pass_from_a_scaled_loss_answers_for_the_loss():
+    w, u = tensorflow.Variable([1.0, 2.0]), tensorflow.Variable([1.0, 2.0])
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            loss = tensorflow.reduce_sum(w * w + u * tensorflow.zeros(2))
+            scaled = loss / 4.0
+        tape.gradient(scaled, [w, u])
+    assert [recording.explain(loss, each).cause for each in (w, u)] == ["connected", "zero_factor"]
+
+
 def test_variables_of_one_number_are_both_used():
     a, b = tensorflow.Variable(0.0), tensorflow.Variable(0.0)
     with bridge.record() as recording:

@@ -208,6 +208,34 @@ def test_without_a_backward_pass_the_answer_says_so():
     ]
 
 
+def test_a_pass_from_a_scaled_loss_answers_for_the_loss():
+    w, u, v = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True), torch.zeros(2)
+    with bridge.record() as recording:
+        loss, extra = (w * w + u * v).sum(), (w * 3).sum()
+        (loss / 4).backward(retain_graph=True)
+        (1024 * (loss + extra)).backward()
+        loss_of_its_own = (w * 5).sum()
+        loss_of_its_own.backward()
+    assert [recording.explain(loss, each).cause for each in (w, u)] == ["connected", "zero_factor"]
+    assert recording.explain(extra, u).cause == "unused"
+    passes = recording.sweeps
+    assert [passes.index(recording.sweep_of(each)) for each in (loss, extra, loss_of_its_own)] == [1, 1, 2]
+
+
+def test_of_a_whole_model_too_the_loss_is_the_one_that_was_scaled():
+    net = torch.nn.Linear(2, 1)
+    with bridge.record() as recording:
+        for part in torch.ones(4, 2).split(2):
+            loss = net(part).square().mean()
+            (loss / 2).backward()
+        torch.optim.SGD(net.parameters(), 0.1).step()
+    answers = recording.explain(loss, net)
+    assert [(name, answer.cause) for name, answer in answers.items()] == [
+        ("net.weight", "connected"),
+        ("net.bias", "connected"),
+    ], answers
+
+
 @pytest.mark.parametrize(("code", "page"), [("en", "README.md"), ("zh", "README.zh.md")])
 def test_the_example_of_the_readme_prints_what_stands_below_it(code, page, repository, tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLES[0], code)

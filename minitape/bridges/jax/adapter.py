@@ -26,10 +26,17 @@ def rows_read(recording: Any) -> list[RecordedRow]:
 
 def read(recording: Any, target: Any, source: Any, own: list[int]) -> Question:
     """A question about the rows of a recording."""
-    rows = rows_read(recording)
     end = recording.row_of(recording.target if target is None or target is recording.value else target)
-    ends, sweep = [] if end is None else [end], recording.sweep_from(end)
-    return Question(JaxAdapter(recording), rows, own, ends, source, target, exits_of(recording), sweep)
+    return Question(
+        JaxAdapter(recording),
+        rows_read(recording),
+        own,
+        [] if end is None else [end],
+        source,
+        target,
+        exits_of(recording),
+        recording.sweep_from(end),
+    )
 
 
 class JaxAdapter(FrameworkAdapter):
@@ -51,8 +58,8 @@ class JaxAdapter(FrameworkAdapter):
         """An operation by the name of the function that the line calls, where that does nothing else: ``sqrt in
         norm(...)``.
         """
-        one, at, name = q.rows[row], text.at(q.rows[row].site), words.operation(q, row)
-        calls = {text.last_name(call.func) for call in at.calls} - {""}
+        one, name = q.rows[row], words.operation(q, row)
+        calls = {text.last_name(call.func) for call in text.at(one.site).calls} - {""}
         alone = calls.pop() if len(calls) == 1 and one.op not in SIGNS else name
         written = next((scope for scope in one.scope if scope in calls | {alone}), alone)
         around = one.scope[: one.scope.index(written) + 1] if written in one.scope else ()

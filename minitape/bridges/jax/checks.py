@@ -53,8 +53,7 @@ def refused(q: Question) -> Found:
     if "size argument" in said:
         return Finding("boolean_index", site, kind="size", what=asks(error, called))
     if any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACED):
-        at = text.at(site)
-        math = [ast.unparse(call.func) for call in at.calls if text.root_name(call) == "math"]
+        math = [ast.unparse(call.func) for call in text.at(site).calls if text.root_name(call) == "math"]
         return Finding("left_jax", site, what=f"{math[0]}()" if math else asks(error, called))
     for word, cause in (("while_loop", "while_loop"), ("callback", "callback"), ("scalar-output", "not_scalar")):
         if word in said:
@@ -313,8 +312,10 @@ def begins_at_zero(q: Question, found: Finding) -> bool:
     if found.cause != "zero_factor" or found.row is None:
         return False
     gates = q.back([at for at in q.rows[found.row].inputs if at not in q.after]) & q.sweep.adjoints.keys()
-    arguments = gates.intersection(q.adapter.recording.chosen)
-    return any(zero_nan.is_zero(q, at) and not q.sweep.adjoints[at].facts()[0] for at in arguments)
+    return any(
+        zero_nan.is_zero(q, at) and not q.sweep.adjoints[at].facts()[0]
+        for at in gates.intersection(q.adapter.recording.chosen)
+    )
 
 
 def is_step(q: Question, row: int) -> bool:

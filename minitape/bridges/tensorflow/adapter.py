@@ -49,8 +49,9 @@ def read(recording: Any, target: Any, source: Any) -> Question:
                 row.given.append(Given(stored, "variable_assign", site))
     for row in own:
         rows[row].given = [one._replace(why="") for one in rows[row].given]
-    ends = [] if end is None else [end]
-    return Question(adapter, rows, own, ends, source, target, exits_of(recording), adapter.sweep)
+    return Question(
+        adapter, rows, own, [] if end is None else [end], source, target, exits_of(recording), adapter.sweep
+    )
 
 
 def _timed(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
@@ -77,7 +78,7 @@ class TensorFlowAdapter(FrameworkAdapter):
 
     def __init__(self, recording: Any, end: int | None, source: Any) -> None:
         self.recording, self.log, own = recording, recording.log, handle_of(source)
-        found = [sweep for sweep in reversed(recording.sweeps) if end in sweep.target]
+        found = recording.sweeps_from(end)
         self.sweep = next(
             (s for s in found if any(tensor() is own for tensor, _ in s.gave)), found[0] if found else None
         )

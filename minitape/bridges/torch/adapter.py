@@ -25,9 +25,15 @@ def read(recording: Any, target: Any, source: Any) -> Question:
     rows, own, end = [*rows_read(recording)], recording.log.rows_of(source), recording.row_of(target)
     for row in own:
         rows[row] = replace(rows[row], given=[one._replace(why="") for one in rows[row].given])
-    ends = [] if end is None else [end]
     return Question(
-        TorchAdapter(recording), rows, own, ends, source, target, exits_of(recording), recording.sweep_from(end)
+        TorchAdapter(recording),
+        rows,
+        own,
+        [] if end is None else [end],
+        source,
+        target,
+        exits_of(recording),
+        recording.sweep_from(end),
     )
 
 

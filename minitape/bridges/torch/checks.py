@@ -259,7 +259,7 @@ def own_rule(q: Question, row: int, kind: str = "") -> Finding:
     return Finding("no_gradient", q.rows[row].site if site is NOWHERE else site, row, kind=kind)
 
 
-def nan(q: Question) -> Finding | None:
+def nan(q: Question) -> Found:
     """Where NaN came up, also in an earlier pass."""
     return first_nan(q, read)
 
@@ -275,7 +275,7 @@ def hook_at(file: str | None) -> Site:
 HOOKS = ("register_hook", "register_full_backward_hook", "register_full_backward_pre_hook")
 
 
-def zero(q: Question) -> Finding | None:
+def zero(q: Question) -> Found:
     """What made zeros, with what PyTorch knows of it."""
     found = zero_nan.zero(q)
     if found is None or found.row is None:
