@@ -218,7 +218,7 @@ class Recording:
         return [s for s in passes if row in s.target] or [s for s in passes if row in s.edges]
 
     def sweep_from(self, row: int | None) -> BackwardPass | None:
-        """The last of them."""
+        """The last one of :meth:`sweeps_from`."""
         return next(iter(self.sweeps_from(row)), None)
 
     def __repr__(self) -> str:
