@@ -241,9 +241,9 @@ def test_a_used_tape_lets_go_of_large_arrays():
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.sin(tf.exp(x)))
     record = tape._record
-    assert large_arrays(record).keys() - record.leaves.keys()
+    assert dict(large_arrays(record)).keys() - record.leaves.keys()
     tape.gradient(y, x)
-    assert [row for row in large_arrays(record) if row not in record.leaves] == []
+    assert [row for row, _ in large_arrays(record) if row not in record.leaves] == []
 
 
 def test_tapes_in_a_loop_do_not_pile_up():

@@ -184,7 +184,7 @@ def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
         assert bits(plain.value_or_spec(row)) == bits(packed.value_or_spec(row)) and plain.shape_dtype(
             row
         ) == packed.shape_dtype(row)
-    assert large_arrays(plain).keys() == large_arrays(packed).keys()
+    assert dict(large_arrays(plain)).keys() == dict(large_arrays(packed)).keys()
     for a, b in zip(plain.columns(low, high), packed.columns(low, high), strict=True):
         assert len(a) == len(b) and all(v is w or bits(v) == bits(w) for v, w in zip(a, b, strict=True))
     if low < high <= len(rows):

@@ -344,7 +344,7 @@ def test_arrays_that_somebody_kept_serve_the_sweep_of_a_tape_that_let_go_of_them
         y = tf.reduce_sum(tf.exp(x) * tf.exp(x))
         for _ in range(rows):
             y = y * 1.0
-    held = large_arrays(tape._record)
+    held = dict(large_arrays(tape._record))
     gradient = tape.gradient(y, x)
     assert stepper_of(tape) is None
     stepper = stepper_of(tape, held=held, show=lambda value: value)

@@ -4,7 +4,7 @@ stays of a recording that no tape can ask any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -28,14 +28,13 @@ FEW = 256  # rows of one that keeps its small arrays
 
 def keep_inputs(record: Record, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor]) -> None:
     """Stores those large inputs of an operation that its rules will read."""
-    if primitive.kept_inputs is None or primitive.kept_inputs:
-        for i, t in enumerate(inputs):
-            if (
-                t._value.size > record.small
-                and type(record.value_or_spec(rows[i])) is ArraySpec
-                and i in read_inputs(record, primitive, rows)
-            ):
-                record.store(rows[i], t._value)
+    for i, t in enumerate(inputs):
+        if (
+            t._value.size > record.small
+            and type(record.value_or_spec(rows[i])) is ArraySpec
+            and i in read_inputs(record, primitive, rows)
+        ):
+            record.store(rows[i], t._value)
 
 
 def read_inputs(record: Record, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
@@ -48,23 +47,18 @@ def read_inputs(record: Record, primitive: Primitive, rows: Sequence[int]) -> It
     return range(len(rows)) if primitive.kept_inputs is None else primitive.kept_inputs
 
 
-def kept_value(record: Record, primitive: Primitive, value: Array, tracked: bool) -> Array:
-    """The part of a large result that the recording holds: the array where a rule will read it, else its spec."""
-    record.large = True
-    return value if (tracked and primitive.keeps_output) or record.listeners else array_spec(value.shape, value.dtype)
-
-
-def large_arrays(record: Record) -> dict[int, ndarray]:
-    """The arrays beyond ``small`` that are held, by row."""
-    values = enumerate(record.column(VALUES))
-    return {row: value for row, value in values if type(value) is ndarray and value.size > record.small}
+def large_arrays(record: Record) -> Iterator[tuple[int, ndarray]]:
+    """The arrays beyond ``small`` that are held, with their rows."""
+    for row, value in enumerate(record.column(VALUES)):
+        if type(value) is ndarray and value.size > record.small:
+            yield row, value
 
 
 def free_large_arrays(record: Record, kept: Iterable[int] = ()) -> None:
     """Releases the large arrays, but for those of the rows that are ``kept``."""
-    for row, value in large_arrays(record).items():
+    for row, value in large_arrays(record):
         if row not in kept:
-            record.store(row, _spec_of(value))
+            record.store(row, array_spec(value.shape, value.dtype))
 
 
 def release(record: Record) -> None:

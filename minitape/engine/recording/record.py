@@ -23,7 +23,8 @@ from weakref import ref
 
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
-from .arrays import SMALL, keep_inputs, kept_value
+from .array_spec import array_spec
+from .arrays import SMALL, keep_inputs
 from .block import leave_ended
 from .evidence import origin_of_row
 from .frames import OWN_FILES, user_frame
@@ -186,12 +187,15 @@ class Record(RowTable):
             call.row, call.primitive, call.inputs, call.attrs, call.outputs = row, primitive, rows, attrs, len(tensors)
             if primitive.mandatory:
                 self.mandatory = append_item(self.mandatory, call)
-        if self.large and not constant and state.tapes:
+        tracked = not constant and bool(state.tapes)
+        if self.large and tracked and primitive.kept_inputs != ():
             keep_inputs(self, primitive, rows, inputs)
         for tensor in tensors:
             value = tensor._value
-            if value.size > self.small:
-                value = kept_value(self, primitive, value, not constant and bool(state.tapes))
+            if value.size > self.small:  # of a large result the array is held where a rule will read it, else its spec
+                self.large = True
+                if not (tracked and primitive.keeps_output) and not self.listeners:
+                    value = array_spec(value.shape, value.dtype)
             if self.next >= self.full:  # pack() empties this very list
                 self.pack()
             self.kinds.add(type(value))
