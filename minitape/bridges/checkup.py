@@ -110,8 +110,9 @@ class Checkup:
         """The backward passes that are asked about."""
         if self.target is None:  # what autograd.grad gave is no .grad, where the block has a backward pass, too
             return [sweep for sweep in self.recording.sweeps if sweep.asked != "grad"] or self.recording.sweeps
-        found = [self.recording.sweeps_from(self.recording.row_of(target)) for target in several(self.target)]
-        return [sweep for sweep in self.recording.sweeps if any(sweep in one for one in found)]
+        rows = map(self.recording.row_of, several(self.target))
+        found = [sweep for row in rows for sweep in self.recording.sweeps_from(row)]
+        return [sweep for sweep in self.recording.sweeps if sweep in found]
 
     def _adjoints(self, source: Any) -> list[tuple[BackwardPass, Any]]:
         """What arrived at a source, in the order of time."""

@@ -137,6 +137,7 @@ def _into(text: str, names: str) -> tuple[Callable | None, int]:
         name, operands = "negative", [node.operand]
     else:
         name, operands = "", []
+    # NumPy's own: of some names ARRAY has a function around it, which takes no `out`
     last = _power if name == "pow" else LIBRARY.get(name) or getattr(np, name, None) or ARRAY.get(name)
     if not isinstance(last, np.ufunc) and last is not _power:
         return None, 2

@@ -75,6 +75,7 @@ def release(record: Record) -> None:
             record.rows[VALUES::WIDTH] = map(_spec_of, record.rows[VALUES::WIDTH])
         elif record.large:
             free_large_arrays(record)
+        # not `record.calls`, each once and in order: of twenty steps of a regression that took 2 % longer
         for call in filter(None, record.rows[CALLS::WIDTH]) if record.has_calls else ():
             call.attrs = _GONE
         memory = state.memory

@@ -187,7 +187,7 @@ class Record(RowTable):
             call.row, call.primitive, call.inputs, call.attrs, call.outputs = row, primitive, rows, attrs, len(tensors)
             if primitive.mandatory:
                 self.mandatory = append_item(self.mandatory, call)
-        tracked = not constant and bool(state.tapes)
+        tracked = not constant and state.tapes
         if self.large and tracked and primitive.kept_inputs != ():
             keep_inputs(self, primitive, rows, inputs)
         for tensor in tensors:
