@@ -17,7 +17,7 @@ from ..explain.words import Explanation
 from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
 from .model_page import GradientNumbers, ModelAnswers, ModelPage, names_in
-from .recording import Number, Recording
+from .recording import Recording, RowNumber
 from .texts import SHARED
 
 # what an answer may be beside its own kind: any suspect, or the one that says more of it
@@ -50,11 +50,11 @@ class Checkup:
         """The page of a model."""
         answers = {name: self.answer(name, source) for name, source in parts.items()}
         well = {name.rpartition(".")[0] for name, a in answers.items() if a.kind in ("connected", "suspect")}
-        held = self.run.trained
+        held = self.run.trained_keys
         for name, answer in answers.items():
-            aside = bool(held) and self.run.key(parts[name]) not in held
+            aside = bool(held) and self.run.key_of(parts[name]) not in held
             if answer.kind == "connected":  # it would get a gradient, which nothing asks for
-                answer.intended = aside and self.run.asks
+                answer.intended = aside and self.run.names_sources
             elif answer.connected:  # a bias whose sum cancels, as before a normalization, while its layer learns
                 answer.intended |= answer.cause in CANCELS and name.rpartition(".")[0] in well
             elif answer.kind != "error":
@@ -99,7 +99,7 @@ class Checkup:
         """The same answer, or what is wrong with a gradient that is there."""
         if answer.kind not in MAY_BE:
             return answer
-        said = [one.explanation(answer.name, self.run.question) for one in self.run.suspects(source)]
+        said = [one.to_explanation(answer.name, self.run.question) for one in self.run.suspicions_about(source)]
         if not said or MAY_BE[answer.kind] not in ("", said[0].cause):
             return answer
         other: Explanation = said[0].with_beside(said[1:])
@@ -128,7 +128,7 @@ class Checkup:
         """Whether the last backward pass ended in an error, and a source was used for its target."""
         failed = self.recording.failed if self.target is None else []
         rows = set(self.recording.rows_of(source))
-        return any(not rows.isdisjoint(self.run.behind(row)) for row in failed)
+        return any(not rows.isdisjoint(self.run.connected_ancestors_of(row)) for row in failed)
 
     @cached_property
     def run(self) -> CheckedRun:
@@ -209,9 +209,9 @@ class FrameworkRecording(Recording, ABC):
         """The elements of a source before and after its last step; None where there was none."""
         return None, None
 
-    def target_number(self, sweep: BackwardPass) -> Number | None:
+    def target_number(self, sweep: BackwardPass) -> RowNumber | None:
         """The target of a backward pass, as a question takes it."""
-        return Number(sweep.target[-1])
+        return RowNumber(sweep.target[-1])
 
     def inside_of(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
         """The recording of a compiled step that gave a source its gradient, and what stands for the source there."""
@@ -233,6 +233,6 @@ class FrameworkRecording(Recording, ABC):
     def _why(self, target: Any, source: Any) -> Any:
         """Why no gradient arrives, where the bridge can tell."""
 
-    def last_target(self) -> Number | None:
+    def last_target(self) -> RowNumber | None:
         """From where the last backward pass went; None where none ran."""
-        return Number(self.sweeps[-1].target[-1]) if self.sweeps and self.sweeps[-1].target else None
+        return RowNumber(self.sweeps[-1].target[-1]) if self.sweeps and self.sweeps[-1].target else None

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..explain.caller import where
 from ..explain.page import Page
-from ..explain.reasons.question import Elements
+from ..explain.reasons.question import OptionalArray
 from ..explain.sentences import between, fill
 from ..explain.words import FROZEN, Explanation
 
@@ -32,7 +32,7 @@ class GradientNumbers(NamedTuple):
     update: float | None  # the length of the last step, in lengths of the weight before it
 
     @classmethod
-    def of(cls, gradient: Elements, before: Elements, after: Elements) -> GradientNumbers:
+    def of(cls, gradient: OptionalArray, before: OptionalArray, after: OptionalArray) -> GradientNumbers:
         """From the gradient, and the weight before and after a step."""
         norm = zeros = update = None
         if gradient is not None and gradient.size:

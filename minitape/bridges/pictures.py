@@ -20,9 +20,9 @@ from ..picture.short import short_name
 from ..picture.torn import is_zero
 from ..picture.values import show_value
 from ..recording.names import named_values
-from ..recording.rows import BackwardPass
+from ..recording.rows import AdjointShare, BackwardPass
 from ..recording.values import numbers_of
-from .rows import Number
+from .rows import RowNumber
 
 THUMBS = 400  # large values that a snapshot shows as pictures, too
 SHORT = {  # what has room in a node
@@ -167,7 +167,7 @@ def _explain_results(recording: Any, result: ResultFields, sweep: BackwardPass) 
     """Says why gradients are None or zero, in the words of ``explain``; of many only of the first ones."""
     bare = [one for one in result["sources"] if one["gradient"] is None or is_zero(one["gradient"])]
     for one in bare[:ASKED] if sweep.target else ():
-        source = sources_by_row(recording).get(one["at"], ("", Number(one["at"])))[1]
+        source = sources_by_row(recording).get(one["at"], ("", RowNumber(one["at"])))[1]
         with suppress(Exception):  # the picture goes on without words
             one["reason"], one["why"] = said_by(recording.why(recording.target_number(sweep), source))
 
@@ -213,7 +213,7 @@ class RecordingSteps:
         """Its steps, in the order in which the framework went."""
         return [self._step(call, edges) for call, edges in self._sweep.edges.items()]
 
-    def _step(self, call: int, edges: list[tuple]) -> dict:
+    def _step(self, call: int, edges: list[AdjointShare]) -> dict:
         rule, arrived = known_rule(self._recording, call), real_numbers(self._sweep.adjoints.get(call))
         parts = [
             {

@@ -19,7 +19,7 @@ from ..picture.reading import Reader, spaces
 from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site, lines_of
 from .pictures import RecordingReader, RecordingSteps, results_of, slim
-from .rows import Number as Number
+from .rows import RowNumber as RowNumber
 
 MOST = 20_000  # rows
 

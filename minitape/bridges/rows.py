@@ -1,97 +1,127 @@
-"""The rows of a recording as explain reads them: what each was computed with, and why no gradient passes there."""
+"""Convert the entries of a recording into the rows that explain reads, and share what all adapters know."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import chain, takewhile
 from typing import Any
 
 from ..explain.caller import asking_frame
 from ..explain.reasons import text, zero_nan
-from ..explain.reasons.question import Exit, Found, Given, Question, RecordedRow
+from ..explain.reasons.question import Escape, Finding, InputEdge, Question, RecordedRow
 from ..picture.reading import spaces
 
 
-class Number(int):
-    """The number of a row that is asked about: an int of the program's is none."""
+class RowNumber(int):
+    """The number of a row that a question is about. A plain int of the program is not one."""
 
 
-def rows_of(
-    recording: Any, thing: Callable[[Any], Callable[[], Any]], causes: Mapping[str, str] = {}
+def convert_entries(
+    recording: Any, find_object: Callable[[Any], Callable[[], Any]], causes: Mapping[str, str] = {}
 ) -> list[RecordedRow]:
-    """The rows of a recording; ``thing`` gives for an entry what finds the object that it stands for, and ``causes``
-    the words for what a recorder calls otherwise.
+    """Return the rows of a recording. They are cached once the recording has ended.
+
+    Args:
+        recording: The recording of a framework's program.
+        find_object: Returns, for an entry, a function that finds the object that the entry stands for.
+        causes: The shared names of causes that the recorder names differently.
     """
-    known: list[RecordedRow] | None = recording.rows_read
-    if known is None:
-        known = [_row_of(entry, thing(entry), causes) for entry in recording.entries]
-        recording.rows_read = None if recording._recording else known
-    return known
+    if recording.rows_read is not None:
+        return recording.rows_read
+    rows = [_to_recorded_row(entry, find_object(entry), causes) for entry in recording.entries]
+    recording.rows_read = None if recording._recording else rows
+    return rows
 
 
-def _row_of(entry: Any, thing: Callable[[], Any], causes: Mapping[str, str]) -> RecordedRow:
-    why = causes.get(entry.why, entry.why)
-    given = [Given(row, why) for row in (*entry.inputs, *(one for one in entry.came if one not in entry.inputs))]
+def _to_recorded_row(entry: Any, get_object: Callable[[], Any], causes: Mapping[str, str]) -> RecordedRow:
+    cause = causes.get(entry.why, entry.why)
+    # A result may depend on more rows than the operation's inputs, such as the values of a leaf.
+    further_inputs = [row for row in entry.came if row not in entry.inputs]
     return RecordedRow(
-        entry.row,
-        entry.op,
-        entry.kind,
-        given,
-        entry.site,
-        thing,
-        [entry.site],
-        entry.value,
-        entry.dtype,
-        entry.shape,
-        entry.differentiable,
-        number=entry.row,
+        index=entry.row,
+        op=entry.op,
+        kind=entry.kind,
+        edges=[InputEdge(row, cause) for row in (*entry.inputs, *further_inputs)],
+        site=entry.site,
+        get_object=get_object,
+        call_stack=[entry.site],
+        value=entry.value,
+        dtype=entry.dtype,
+        shape=entry.shape,
+        tracked=entry.differentiable,
+        position=entry.row,
         name=entry.name or "",
         scope=entry.scope,
-        call=entry.call,
+        call_id=entry.call,
         extra=entry.extra,
     )
 
 
-def names_here() -> list[tuple[str, Any]]:
-    """The names of the program that asks, and what they hold."""
+def list_program_names() -> list[tuple[str, Any]]:
+    """Return the names of the program that asks, and what they hold."""
     return [pair for space in spaces(asking_frame()) for pair in list(space.items())]
 
 
 class FrameworkAdapter:
-    """What is known of a program in the same way in every framework."""
+    """What the checks need to know of a program, apart from its rows.
 
-    names: Callable[[], Iterable[tuple[str, Any]]] = staticmethod(names_here)
+    The adapter of each framework adds the members that depend on the framework.
+    """
+
+    names: Callable[[], Iterable[tuple[str, Any]]] = staticmethod(list_program_names)
     """The names of the program, and what they hold."""
 
-    def handle(self, value: Any) -> Any:
-        """What a value is known by."""
+    def to_handle(self, value: Any) -> Any:
+        """Return what an object is identified by."""
         return value
 
-    def is_number(self, row: RecordedRow) -> bool:
-        """Whether it is a number that the program wrote."""
+    def is_literal(self, row: RecordedRow) -> bool:
+        """Return whether a row is a number in the program's text."""
         return False
 
 
-def read_later(at: text.Statement, names: Iterable[str]) -> bool:
-    """Whether a statement after one, in the same function, reads one of these names."""
-    later = (s.reads for s in text.statements(at.file) if s.functions == at.functions and s.order > at.order)
-    return not set(names).isdisjoint(chain(*later))
+def is_read_later(statement: text.Statement, names: Iterable[str]) -> bool:
+    """Return whether a later statement of the same function reads one of some names."""
+    wanted = set(names)
+    for later in text.statements(statement.file):
+        is_later = later.functions == statement.functions and later.order > statement.order
+        if is_later and not wanted.isdisjoint(later.reads):
+            return True
+    return False
 
 
-def dropped(q: Question) -> Found:
-    """The last that was computed from a source, none of which the target was computed from."""
-    made = [row for row in q.after.difference(q.own) if not q.ends or row < q.ends[0]]
-    return zero_nan.at_row(q, q.adapter.unused, max(made), "dropped") if made else None
+def find_dropped_result(question: Question) -> Finding | None:
+    """Find the last descendant of the source, if the target was not computed from any of them."""
+    results = question.descendants.difference(question.source_rows)
+    if question.target_rows:
+        results = {row for row in results if row < question.target_rows[0]}
+    if not results:
+        return None
+    return zero_nan.finding_at(question, question.adapter.unused_cause, max(results), "dropped")
 
 
-def exits_of(recording: Any) -> list[Exit]:
-    """What left a recording."""
-    return [Exit(one.row, one.how, one.site, one.before) for one in recording.left]
+def read_escapes(recording: Any) -> list[Escape]:
+    """Return the values that left the framework during a recording."""
+    return [Escape(one.row, one.how, one.site, one.before) for one in recording.left]
 
 
-def first_nan(q: Question, read: Callable[[Any, Any, Any], Question]) -> Found:
-    """Where NaN came up; of weights that took a step with NaN what began with it in an earlier backward pass."""
-    found, recording = zero_nan.nan(q), q.adapter.recording
-    earlier = takewhile(lambda sweep: sweep is not q.sweep, recording.sweeps)
-    began = (zero_nan.nan(read(recording, Number(sweep.target[-1]), q.source)) for sweep in earlier if sweep.target)
-    return next(filter(None, began), found) if found is not None and found.kind == "trained" else found
+def find_first_nonfinite_cause(
+    question: Question, build_question: Callable[[Any, Any, Any], Question]
+) -> Finding | None:
+    """Find where a NaN arose. If a weight is NaN, find the earlier backward pass that made it so.
+
+    Args:
+        question: The question about the gradient.
+        build_question: Builds the same question about an earlier pass, from the recording, its target and the source.
+    """
+    finding = zero_nan.find_nonfinite_cause(question)
+    if finding is None or finding.variant != "trained":
+        return finding
+    recording = question.adapter.recording
+    for sweep in recording.sweeps:
+        if sweep is question.sweep:
+            break
+        if sweep.target:
+            earlier = build_question(recording, RowNumber(sweep.target[-1]), question.source)
+            if earlier_finding := zero_nan.find_nonfinite_cause(earlier):
+                return earlier_finding
+    return finding

@@ -17,7 +17,7 @@ from ..engine.values import nest
 from .caller import warn_user
 from .describe import in_short, no_tensor
 from .page import page
-from .reasons.tape import TapeAdapter, answer, recorded
+from .reasons.tape import TapeAdapter, explain_gradient, read_tape
 from .sentences import fill
 from .words import Explanation
 
@@ -62,7 +62,7 @@ def _answers(tape: GradientTape, targets: list[End], sources: list[End]) -> list
     asked = None
     if not plain:
         try:
-            asked = recorded(tape, targets, [s for s in sources if _is_tensor(s)])
+            asked = read_tape(tape, targets, [s for s in sources if _is_tensor(s)])
         except Exception as error:
             return [in_short("independent", s, tape, error=error) for s in sources]
     answers = []
@@ -71,7 +71,7 @@ def _answers(tape: GradientTape, targets: list[End], sources: list[End]) -> list
             if not _is_tensor(source):
                 answers.append(no_tensor(source, tape))
             elif asked is not None:
-                answers.append(answer(asked, source))
+                answers.append(explain_gradient(asked, source))
             elif plain[0] is None:
                 answers.append(in_short("independent None", source, tape))
             else:

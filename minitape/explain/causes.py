@@ -1,6 +1,7 @@
-"""The causes, in one table: what sort each is, in the same words for a tape, PyTorch, TensorFlow and JAX.
+"""List the causes of a missing or wrong gradient, and what all causes of one kind have in common.
 
-Who adds a cause gives it to a row here, a sentence to each framework's texts, and its edits to ``fixes/table.py``.
+The names of the causes are the same for a tape, PyTorch, TensorFlow and JAX. To add a cause, add its name to a kind
+in `KINDS`, a sentence to the texts of each framework, and its edits to ``fixes/table.py``.
 """
 
 from __future__ import annotations
@@ -9,65 +10,84 @@ from typing import NamedTuple
 
 
 class Kind(NamedTuple):
-    """The causes of a kind, of a tape and of the bridges, and what is so of all of them."""
+    """A group of causes that are treated alike.
+
+    Attributes:
+        causes: The names of the causes, separated by spaces.
+        blocks_path: Whether such a cause breaks one path, so that other paths may still carry a gradient.
+        path_cost: What a break of this kind adds to the cost of a path. The cheapest path is reported.
+        has_gradient: Whether a gradient can exist in spite of such a cause.
+        is_discrete: Whether such an operation yields a truth value, an index or a count. A program that computes one
+            rarely means to send a gradient through it.
+        repeats_cost: Whether each break in a chain of the same cause costs the whole `path_cost`.
+    """
 
     causes: str
-    blocks: bool = False  # it blocks one path, beside which there may be others
-    weight: float = 1.0  # of such a break on a path: the path with the smallest sum is reported
-    there: bool = False  # a gradient can have it that is there
+    blocks_path: bool = False
+    path_cost: float = 1.0
+    has_gradient: bool = False
+    is_discrete: bool = False
+    repeats_cost: bool = False
 
 
-TABLE = {
-    "connected": Kind("connected", there=True),
+KINDS = {
+    "connected": Kind("connected", has_gradient=True),
     "not_tracked": Kind(
         "not_watched watched_late not_trainable not_accessed_watched requires_grad non_leaf argnums closure"
     ),
-    "wrong_dtype": Kind("integer_dtype integer_cast", weight=0.9),
-    "cut": Kind("stop_gradient detach data copied", blocks=True),
-    "paused": Kind("recording_paused no_grad inference_mode", blocks=True, weight=0.5),
-    "outside": Kind("outside_tape computed_before_tape computed_after_tape create_graph", blocks=True, weight=0.5),
-    "through_state": Kind("state variable_assign", blocks=True),
+    "wrong_dtype": Kind("integer_dtype integer_cast", path_cost=0.9, is_discrete=True),
+    "cut": Kind("stop_gradient detach data copied", blocks_path=True),
+    "paused": Kind("recording_paused no_grad inference_mode", blocks_path=True, path_cost=0.5, repeats_cost=True),
+    "outside": Kind(
+        "outside_tape computed_before_tape computed_after_tape create_graph",
+        blocks_path=True,
+        path_cost=0.5,
+        repeats_cost=True,
+    ),
+    "through_state": Kind("state variable_assign", blocks_path=True),
     "left": Kind(
         "left_through_numpy left_torch left_jax branch python_branch boolean_index callback target_not_tensor "
         "not_tensor",
-        blocks=True,
+        blocks_path=True,
     ),
     "other_object": Kind("rebound wrong_object"),
     "no_derivative": Kind(
         "nondifferentiable_op nondifferentiable no_gradient_registered no_derivative no_gradient custom_rule "
         "while_loop",
-        blocks=True,
-        weight=0.98,
+        blocks_path=True,
+        path_cost=0.98,
+        is_discrete=True,
     ),
-    "unknown": Kind("unknown", blocks=True, weight=0.99),
+    "unknown": Kind("unknown", blocks_path=True, path_cost=0.99),
     "unused": Kind("independent unused unused_layer other_branch"),
     "zero": Kind(
-        "zero_derivative dead_relu saturated not_selected zero_factor zero_cancels zero_sum zero_seed hook", there=True
+        "zero_derivative dead_relu saturated not_selected zero_factor zero_cancels zero_sum zero_seed hook",
+        has_gradient=True,
     ),
-    "nonfinite": Kind("nan_input nan_forward nan_backward", there=True),
+    "nonfinite": Kind("nan_input nan_forward nan_backward", has_gradient=True),
     "error": Kind(
         "in_place backward_twice not_scalar has_aux leaked_tracer refused no_backward grad_cleared grad_returned"
     ),
-    # there and wrong, as a number or an identity of the run shows
+    # The gradient exists and is wrong. A number or an identity that the run recorded shows it.
     "suspect": Kind(
         "broadcast activation_twice not_optimized not_applied accumulated vanishing exploding rounding_only "
         "sampled in_part",
-        there=True,
+        has_gradient=True,
     ),
 }
-KINDS = {cause: kind for kind, row in TABLE.items() for cause in row.causes.split()}
-# a tape's name, and that of bridges
-SHARED = {
+KIND_NAMES = {cause: name for name, kind in KINDS.items() for cause in kind.causes.split()}
+# The name that a tape gives to a cause, and the name that the bridges give to it.
+BRIDGE_CAUSES = {
     "nondifferentiable_op": "nondifferentiable",
     "state": "variable_assign",
     "outside_tape": "computed_before_tape",
 }
 
 
-def row_of(cause: str) -> Kind:
-    """What is so of a cause; of one that is not in the table, of an error.
+def find_kind(cause: str) -> Kind:
+    """Return the kind of a cause. A cause that is not listed counts as an error.
 
-    >>> row_of("stop_gradient").blocks, row_of("rebound").blocks
+    >>> find_kind("stop_gradient").blocks_path, find_kind("rebound").blocks_path
     (True, False)
     """
-    return TABLE[KINDS.get(cause, "error")]
+    return KINDS[KIND_NAMES.get(cause, "error")]

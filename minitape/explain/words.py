@@ -12,7 +12,7 @@ from ..common.texts import paragraph
 from ..engine.hooks import hooks
 from ..recording.sites import lines_of
 from .caller import where
-from .causes import KINDS, row_of
+from .causes import KIND_NAMES, find_kind
 from .sentences import fill
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Explanation:
         others: list[Explanation] | None = None,
         connected: bool | None = None,
     ) -> None:
-        self.connected = row_of(cause).there if connected is None else connected
+        self.connected = find_kind(cause).has_gradient if connected is None else connected
         self.cause, self.message, self.fix = cause, message, fix
         self.filename, self.line = filename, line
         self.others = others or []
@@ -85,7 +85,7 @@ class Explanation:
     @property
     def kind(self) -> str:
         """Which sort of cause it is: one of the words of :mod:`causes`."""
-        return KINDS[self.cause]
+        return KIND_NAMES[self.cause]
 
     @property
     def code(self) -> str:

@@ -28,6 +28,22 @@ class RowExit(NamedTuple):
     before: int  # rows that were there
 
 
+class AdjointShare(NamedTuple):
+    """What an operation sent to one of its inputs during a backward pass.
+
+    Attributes:
+        row: The row of the input.
+        port: The number of the input among those of the operation.
+        product: The adjoint of the operation, times the derivative by this input.
+        total: The sum of all shares that have arrived at the row so far, with this one.
+    """
+
+    row: int
+    port: int
+    product: Any
+    total: Any
+
+
 class BackwardPass:
     """One backward pass as the framework ran it."""
 
@@ -41,8 +57,7 @@ class BackwardPass:
         self.gave: list[tuple[Any, bool]] = []  # to each source that it was asked for, whether a gradient
         self.sources: list[int] = []  # what was asked for; nothing: the leaves at which it arrives
         self.adjoints: dict[int, Any] = {}  # by row
-        # by call: (input, port, product, sum), as they came
-        self.edges: dict[int, list[tuple[int, int, Any, Any]]] = {}
+        self.edges: dict[int, list[AdjointShare]] = {}  # By call, in the order in which they were sent.
 
     def arrive(self, row: int, adjoint: Any) -> None:
         """The complete adjoint of a row."""
@@ -50,4 +65,4 @@ class BackwardPass:
 
     def send(self, call: int, row: int, port: int, product: Any, total: Any) -> None:
         """Notes the share that an operation adds to the adjoint of its input ``row``, and the adjoint after it."""
-        self.edges.setdefault(call, []).append((row, port, product, total))
+        self.edges.setdefault(call, []).append(AdjointShare(row, port, product, total))

@@ -29,6 +29,16 @@ class ValueSummary:
         """Its elements; None for what has none, or several."""
         return None if isinstance(self.given, (tuple, list, type(None))) else np.asarray(self.given)
 
+    @property
+    def is_all_zero(self) -> bool:
+        """Whether there are elements, and all of them are known to be zero."""
+        return self.facts()[0]
+
+    @property
+    def is_all_finite(self) -> bool:
+        """Whether no element is known to be NaN or infinite."""
+        return self.facts()[1]
+
     def facts(self) -> tuple[bool, bool]:
         """(there are elements, and all are zero; all are finite)."""
         if self._facts is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from minitape.explain.causes import KINDS
+from minitape.explain.causes import KIND_NAMES
 from tests.explain.programs import load
 
 from .cases import compiled
@@ -52,5 +52,5 @@ def test_a_program_of_the_tape(case, framework):
             space["tape"].gradient(space["target"], space["source"])
     for number, (source, causes) in enumerate(zip(tf.nest.flatten(space["source"]), case.causes, strict=True)):
         why = recording.explain(space["target"], source)
-        assert why.kind in {KINDS[cause] for cause in causes}, str(why)
+        assert why.kind in {KIND_NAMES[cause] for cause in causes}, str(why)
         assert why.line in set().union(*(case.lines(number, cause) for cause in [*causes, why.cause])), str(why)

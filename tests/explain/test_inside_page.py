@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from minitape.explain.causes import KINDS
+from minitape.explain.causes import KIND_NAMES
 from minitape.explain.reasons import tape, words
 from minitape.explain.texts import TEXT
 
@@ -20,7 +20,7 @@ PROGRAMS, PRINTED = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.S) for kind in
 def test_a_program_of_the_page_prints_what_the_page_says(
     monkeypatch: pytest.MonkeyPatch, program: str, printed: str
 ) -> None:
-    for known in (KINDS, TEXT, words.VALUES):
+    for known in (KIND_NAMES, TEXT, words.VALUES):
         monkeypatch.setitem(known, "left_behind", known.get("independent"))
     monkeypatch.setattr(tape, "CHECKS", tape.CHECKS)
     linecache.cache["train.py"] = len(program), None, program.splitlines(keepends=True), "train.py"

@@ -14,7 +14,7 @@ import minitape as tf
 from minitape import explain
 from minitape.bridges.texts import SHARED
 from minitape.engine.recording.evidence import exits
-from minitape.explain.causes import KINDS
+from minitape.explain.causes import KIND_NAMES
 from minitape.explain.texts import TEXT
 from minitape.recording.origins import origin_of, read
 
@@ -266,7 +266,7 @@ def test_a_mistake_of_its_own_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -
     def broken(q: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr(question, "ask", broken)
+    monkeypatch.setattr(question, "explain_missing_gradient", broken)
     tape, y, x = stopped()
     answer = tape.explain(y, x)
     assert not answer.connected and "explain failed with KeyError" in answer.message
@@ -367,7 +367,7 @@ def test_a_loss_that_is_noted_after_each_step_cuts_no_way():
 def test_every_cause_has_a_kind() -> None:
     """The same word for what is the same in a tape and in the bridges; docs/explain.md has the table of them."""
     causes = {key.split()[0] for key in (*TEXT, *SHARED)}
-    assert causes <= set(KINDS), causes - set(KINDS)
+    assert causes <= set(KIND_NAMES), causes - set(KIND_NAMES)
 
 
 def test_an_array_is_no_target() -> None:

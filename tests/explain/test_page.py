@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from minitape.common.texts import VARIABLES
-from minitape.explain.causes import KINDS
+from minitape.explain.causes import KIND_NAMES
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {code: (DOCS / f"explain{end}").read_text(encoding="utf-8") for code, end in (("en", ".md"), ("zh", ".zh.md"))}
@@ -40,5 +40,5 @@ def test_a_program_prints_what_the_page_says(code, program, said, tmp_path, monk
 def test_the_table_has_every_cause_beside_its_kind():
     """What stands alone in backquotes is a kind, a cause, or a name of Python's."""
     table = PAGE.partition("| kind |")[2].partition("\n\n")[0].splitlines()[2:]
-    said = {kind: KINDS.keys() & rest for kind, *rest in (re.findall(r"`(\w+)`", row) for row in table)}
-    assert said == {kind: {cause for cause in KINDS if KINDS[cause] == kind} for kind in KINDS.values()}
+    said = {kind: KIND_NAMES.keys() & rest for kind, *rest in (re.findall(r"`(\w+)`", row) for row in table)}
+    assert said == {kind: {cause for cause in KIND_NAMES if KIND_NAMES[cause] == kind} for kind in KIND_NAMES.values()}

@@ -107,9 +107,9 @@ def test_a_loop_whose_steps_were_logged_is_walked_once(monkeypatch: pytest.Monke
             log.append(float(tf.reduce_sum(h)))
         y = tf.reduce_mean(h)
     searches: list[None] = []
-    way = question.way_to
-    monkeypatch.setattr(question, "way_to", lambda *given: searches.append(None) or way(*given))
-    monkeypatch.setattr(checks, "way_to", question.way_to)
+    way = question.find_cheapest_path
+    monkeypatch.setattr(question, "find_cheapest_path", lambda *given: searches.append(None) or way(*given))
+    monkeypatch.setattr(checks, "find_cheapest_path", question.find_cheapest_path)
     assert tape.explain(y, other).cause == "independent"
     assert len(searches) < 3
 
@@ -134,8 +134,8 @@ def test_of_many_values_that_left_a_few_are_put_into_words(monkeypatch: pytest.M
             loss = tf.constant(float(tf.tanh(w * float(step))))
         kept.append((tape, loss))
     said: list[None] = []
-    words = questions.words.in_words
-    monkeypatch.setattr(questions.words, "in_words", lambda *given: said.append(None) or words(*given))
+    words = questions.words.to_sentences
+    monkeypatch.setattr(questions.words, "to_sentences", lambda *given: said.append(None) or words(*given))
     for tape, loss in (kept[0], kept[-1]):
         why = tape.explain(loss, w)
         assert why.cause == "left_through_numpy" and "float(tf.tanh" in why.code

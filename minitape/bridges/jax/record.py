@@ -15,7 +15,7 @@ from ...explain.reasons import text
 from ...recording.rows import RowExit
 from ...recording.sites import NOWHERE, Site, here
 from ..checkup import FrameworkRecording
-from ..recording import Number
+from ..recording import RowNumber
 from .origin import JaxLeaf, JaxOrigin
 from .rows import NUMBERS, JaxExtra, JaxLog, JaxVariable, argument_names, form, inexact
 from .run import JaxRun, JaxValues, concrete, jit_disabled
@@ -54,14 +54,14 @@ class JaxRecording(FrameworkRecording):
         self.unreached: set[int] = set()  # those of them that no adjoint came to: their gradient is zero
 
     def _why(self, target: Any, source: Any) -> Any:
-        from .checks import why
+        from .checks import explain_gradient
 
         if self.failure is not None:
             raise RuntimeError(
                 f"The recording ended early, so nothing is known of the gradient: {type(self.failure).__name__}: "
                 f"{self.failure}"
             )
-        return why(self, target, source)
+        return explain_gradient(self, target, source)
 
     def _parts_of(self, asked: Any) -> Mapping[str, Any] | None:
         """A name or a tree has one answer: the rows of its leaves."""
@@ -87,21 +87,21 @@ class JaxRecording(FrameworkRecording):
 
     def named(self, rows: list[int]) -> dict:
         """Leaves by name."""
-        return {self.entries[row].name or f"[{row}]": Number(row) for row in rows}
+        return {self.entries[row].name or f"[{row}]": RowNumber(row) for row in rows}
 
     def suspect_run(self) -> CheckedRun:
-        from .suspects import run_of
+        from .suspects import build_checked_run
 
-        return run_of(self)
+        return build_checked_run(self)
 
-    def target_number(self, sweep: Any) -> Number | None:
+    def target_number(self, sweep: Any) -> RowNumber | None:
         return None
 
     def rows_of(self, source: Any) -> list[int]:
         """The rows that a source of ``explain`` stands for: of a tree those of its leaves, of a number all arguments
         that it may be.
         """
-        if isinstance(source, NUMBERS) and not isinstance(source, Number):
+        if isinstance(source, NUMBERS) and not isinstance(source, RowNumber):
             equal = [leaf for leaf in self.given if type(leaf.value) is type(source) and leaf.value == source]
             found = [leaf for leaf in equal if leaf.value is source] or equal
             return [leaf.row for leaf in found if leaf.row in self.chosen] or [leaf.row for leaf in found]
@@ -129,7 +129,7 @@ class JaxRecording(FrameworkRecording):
     @property
     def leaves(self) -> Mapping[int, Any]:
         """The arguments, by row."""
-        return {entry.row: SimpleNamespace(variable=None, tensor=Number(entry.row)) for entry in self.entries}
+        return {entry.row: SimpleNamespace(variable=None, tensor=RowNumber(entry.row)) for entry in self.entries}
 
 
 def record(
@@ -212,7 +212,7 @@ def _traced(recording: JaxRecording, function: Any, args: tuple, numbers: tuple[
     Where the program compiles the function, JAX traces all leaves. Else those only that are arrays or floats; and where
     that is refused, those that are differentiated, whose values are known then, as in ``jax.grad``.
     """
-    from .checks import site_of_error
+    from .checks import find_error_site
 
     leaves, tree = jax.tree_util.tree_flatten(args)
     arguments = [number for number, argument in enumerate(args) for _ in jax.tree_util.tree_leaves(argument)]
@@ -242,7 +242,7 @@ def _traced(recording: JaxRecording, function: Any, args: tuple, numbers: tuple[
             recording.error = None
             return closed, shape, traced, values.exits
         except Exception as error:
-            said = site_of_error(error)[1] or getattr(error, "__module__", "").startswith("jax")
+            said = find_error_site(error)[1] or getattr(error, "__module__", "").startswith("jax")
             if not said and not any(
                 word in f"{error} {error.__cause__}"
                 for word in (

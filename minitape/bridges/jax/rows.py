@@ -16,7 +16,7 @@ import numpy as np
 
 from ...engine.recording.frames import own_file
 from ...explain.reasons import text
-from ...explain.reasons.question import Elements
+from ...explain.reasons.question import OptionalArray
 from ...recording.sites import NOWHERE, Site
 from ..kept_values import SMALL, Bound, KeptValues
 from .origin import plain
@@ -53,7 +53,7 @@ class JaxValue(KeptValues):
 
     __slots__ = ()
 
-    def array(self) -> Elements:
+    def array(self) -> OptionalArray:
         """Its elements; of a random key its numbers."""
         return np.asarray(jax.random.key_data(self.given)) if is_key(self.given) else super().array()
 

@@ -41,11 +41,11 @@ class Back:
         adjoints, edges = self.sweep.adjoints, self.sweep.edges
         last: dict[int, tuple] = {}
         for call, sent in edges.items():
-            sent[:] = [edge for edge in sent if edge[0] in adjoints]  # to others nothing went
-            last |= {edge[0]: (call, at) for at, edge in enumerate(sent)}
+            sent[:] = [share for share in sent if share.row in adjoints]  # to others nothing went
+            last |= {share.row: (call, at) for at, share in enumerate(sent)}
         self.sweep.edges = {call: sent for call, sent in edges.items() if sent}
         for row, (call, at) in last.items():  # the last sum is the adjoint itself
-            edges[call][at] = *edges[call][at][:3], adjoints[row]
+            edges[call][at] = edges[call][at]._replace(total=adjoints[row])
         return gradients
 
     def _recompute(self, *values: Any) -> Any:

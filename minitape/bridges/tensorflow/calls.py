@@ -146,7 +146,7 @@ def _last(recording: Any, calls: Sequence[FunctionCall]) -> FunctionCall:
     """The last of some calls, or the last before their variables were NaN."""
     for call in reversed(calls):
         states = [recording.entries[row].value for _, row in call.states]
-        if all(state is None or state.facts()[1] for state in states):
+        if all(state is None or state.is_all_finite for state in states):
             return call
     return calls[-1]
 

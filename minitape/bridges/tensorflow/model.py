@@ -11,7 +11,7 @@ import tensorflow as tf
 from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ...recording.values import numbers_of
-from ..rows import names_here
+from ..rows import list_program_names
 from .calls import steps_of
 from .operations import handle_of, name_of
 
@@ -25,7 +25,8 @@ def parts_of(recording: Any, model: Any) -> dict | None:
     if not isinstance(model, (tf.Module, tf.keras.layers.Layer)):
         return None
     name = next(
-        (name for name, value in names_here() if value is model and not name.startswith("_")), type(model).__name__
+        (name for name, value in list_program_names() if value is model and not name.startswith("_")),
+        type(model).__name__,
     )
     asked = asked_for(recording)
     return {path: v for path, v in variables_of(model, name) if is_float(v) or id(handle_of(v)) in asked}
@@ -93,7 +94,7 @@ def trained(recording: Any) -> dict:
     refused = {id(one): one for one in given if hasattr(one, "dtype")}
     found, seen = dict[str, Any](), set[int]()
     for name, value in sorted(
-        names_here(), key=lambda item: isinstance(item[1], (list, tuple))
+        list_program_names(), key=lambda item: isinstance(item[1], (list, tuple))
     ):  # a place in one says little
         if name.startswith("_") or isinstance(value, type):
             continue
@@ -106,7 +107,7 @@ def trained(recording: Any) -> dict:
         if key not in seen and variable.trainable:
             name = name_of(variable) or "variable"
             found[name if name not in found else f"{name} ({len(found)})"] = variable
-    names = {id(value): name for name, value in names_here()}
+    names = {id(value): name for name, value in list_program_names()}
     return found | {names.get(key, fill(TENSOR)): one for key, one in refused.items() if one.dtype.is_floating}
 
 

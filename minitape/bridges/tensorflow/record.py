@@ -39,12 +39,12 @@ class TensorFlowRecording(FrameworkRecording):
         self.log = TensorFlowLog(self)
 
     def _why(self, target: Any, source: Any) -> Any:
-        from .checks import ask, ask_last
+        from .checks import explain_gradient, explain_last_gradient
 
         if target is None:
-            return ask_last(self, source)
-        answer = ask(self, target, source)
-        last = answer if getattr(source, "trainable", True) else ask_last(self, source)
+            return explain_last_gradient(self, source)
+        answer = explain_gradient(self, target, source)
+        last = answer if getattr(source, "trainable", True) else explain_last_gradient(self, source)
         return last if answer.connected and last.cause == "not_trainable" else answer
 
     def asked_for(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
@@ -63,9 +63,9 @@ class TensorFlowRecording(FrameworkRecording):
         return parts_of(self, model)
 
     def suspect_run(self) -> CheckedRun:
-        from .suspects import run_of
+        from .suspects import build_checked_run
 
-        return run_of(self)
+        return build_checked_run(self)
 
     def inside_of(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
         from .calls import rerun_of

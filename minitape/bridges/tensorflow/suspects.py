@@ -1,4 +1,4 @@
-"""What is wrong with gradients that are there, in TensorFlow: what all recordings are asked, and its optimizers."""
+"""Find wrong gradients in TensorFlow: the checks of all recordings, and the checks of its optimizers."""
 
 from __future__ import annotations
 
@@ -13,94 +13,97 @@ from ...explain.families import OPERATIONS
 from ...explain.owners import living
 from ...explain.reasons import text
 from ...explain.reasons.question import RecordedRow
-from ...explain.reasons.suspects import CheckedRun, Suspicion, steps_said
-from ...explain.reasons.words import left_by
+from ...explain.reasons.suspects import CheckedRun, Suspicion, format_steps
+from ...explain.reasons.words import describe_escape
 from ...explain.sentences import fill
 from ...recording.rows import BackwardPass
-from ..rows import exits_of, read_later
-from .adapter import TensorFlowAdapter, rows_read
+from ..rows import is_read_later, read_escapes
+from .adapter import TensorFlowAdapter, read_rows
 from .model import asked_for
 from .operations import handle_of
 
 
-def run_of(recording: Any) -> CheckedRun:
-    """The rows, sweeps and steps of a recording, as the checks read them."""
+def build_checked_run(recording: Any) -> CheckedRun:
+    """Return the rows, sweeps and optimizer steps of a recording, for the checks to read."""
     log, sweeps = recording.log, [sweep for sweep in recording.sweeps if sweep.adjoints]
-    given = handles_given(sweeps)
+    given = find_handles_with_gradient(sweeps)
     known = {key: variable for key, variable in log.tensors.variables.items() if key in given}
     return CheckedRun(
-        rows_read(recording),
+        read_rows(recording),
         sweeps,
-        exits_of(recording),
+        read_escapes(recording),
         OPERATIONS,
-        left_by,
+        describe_escape,
         recording.made_up,
         recording=recording,
         adapter=TensorFlowAdapter(recording, None, None),
-        checks=(not_applied, not_optimized),
-        key=lambda source: id(handle_of(source)),
+        checks=(check_not_applied, check_not_optimized),
+        key_of=lambda source: id(handle_of(source)),
         rows_of=recording.rows_of,
         steps_of=lambda source: [step for step in log.optimizer_steps if id(handle_of(source)) in step.handles],
-        with_gradient=known,
-        trained=asked_for(recording).union(*(step.handles for step in log.optimizer_steps)),
-        asks=True,
+        sources_with_gradient=known,
+        trained_keys=asked_for(recording).union(*(step.handles for step in log.optimizer_steps)),
+        names_sources=True,
     )
 
 
-def handles_given(sweeps: Iterable[BackwardPass]) -> set[int]:
-    """The handles of the variables to which these sweeps gave a gradient."""
+def find_handles_with_gradient(sweeps: Iterable[BackwardPass]) -> set[int]:
+    """Return the handles of the variables for which some sweeps returned a gradient."""
     return {id(handle) for sweep in sweeps for one, there in sweep.gave if there and (handle := one()) is not None}
 
 
-def not_applied(run: CheckedRun) -> Iterator[Suspicion]:
-    """Gradients were computed several times, and none changed a variable: no step came, its rate is 0, or it made a
-    new tensor.
+def check_not_applied(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find gradients that were computed several times and never changed a variable.
+
+    There was no step, the learning rate is 0, or the program computed a new tensor and dropped it.
     """
     steps, n = run.recording.log.optimizer_steps, len(run.sweeps)
-    still = {key for key, variable in run.with_gradient.items() if _is_unchanged(run, variable)}
-    if still and not any(step.handles & (run.with_gradient.keys() - still) for step in steps):
-        yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, sources=still, kind="rate")
+    still = {key for key, variable in run.sources_with_gradient.items() if _is_unchanged_by_steps(run, variable)}
+    if still and not any(step.handles & (run.sources_with_gradient.keys() - still) for step in steps):
+        yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, source_keys=still, variant="rate")
     if n > 1 and not run.recording.is_rerun:
-        still, lost = _constant(run), _lost_steps(run)
+        still, lost = _find_constant_variables(run), _find_lost_steps(run)
         for key in still & lost.keys():
-            yield Suspicion("not_applied", lost[key].site, {"n": n}, lost[key].row, {key}, kind="lost")
+            yield Suspicion("not_applied", lost[key].site, {"n": n}, lost[key].index, {key}, variant="lost")
         still -= lost.keys()
         if still and not steps:
             gc.collect()  # optimizers of earlier programs, or cells
             if any(living(tf.keras.optimizers.Optimizer)):
-                yield Suspicion("not_applied", run.sweeps[-1].site, {"n": n}, sources=still)
+                yield Suspicion("not_applied", run.sweeps[-1].site, {"n": n}, source_keys=still)
 
 
-def _lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
-    """What was computed from a variable and a gradient, and given to a name that nothing reads, by the handle."""
+def _find_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
+    """Return, by handle, the result of a variable and its gradient that is bound to a name nothing reads."""
     made, found = set[int](), dict[int, RecordedRow]()
     for row in run.rows:
         if row.extra.at is not None or not made.isdisjoint(row.inputs):
-            made.add(row.row)
+            made.add(row.index)
             at = text.at(row.site)
-            if at.binds and row.row not in run.readers and not read_later(at, at.binds):
-                found |= {id(run.rows[one].thing()): row for one in row.inputs if run.rows[one].kind == "variable"}
+            if at.binds and row.index not in run.consumers and not is_read_later(at, at.binds):
+                found |= {id(run.rows[one].get_object()): row for one in row.inputs if run.rows[one].kind == "variable"}
     return found
 
 
-def not_optimized(run: CheckedRun) -> Iterator[Suspicion]:
-    """A gradient was there when a step was taken, and no optimizer has the variable."""
+def check_not_optimized(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find variables with a gradient that no optimizer holds, although steps were taken."""
     steps, optimizers = run.recording.log.optimizer_steps, living(tf.keras.optimizers.Optimizer)
     own = {id(handle_of(v)) for one in optimizers for v in getattr(one, "_trainable_variables", [])}
-    in_time = handles_given(sweep for sweep in run.sweeps if steps and sweep.at <= steps[-1].at)
-    missing = (in_time & _constant(run)) - own.union(*(step.handles for step in steps))  # by optimizers that are gone
+    in_time = find_handles_with_gradient(sweep for sweep in run.sweeps if steps and sweep.at <= steps[-1].at)
+    missing = (in_time & _find_constant_variables(run)) - own.union(
+        *(step.handles for step in steps)
+    )  # by optimizers that are gone
     if missing:
-        fields = {"what": fill("an optimizer"), "steps": steps_said(len(steps))}
-        yield Suspicion("not_optimized", steps[-1].site, fields, sources=missing)
+        fields = {"what": fill("an optimizer"), "steps": format_steps(len(steps))}
+        yield Suspicion("not_optimized", steps[-1].site, fields, source_keys=missing)
 
 
-def _constant(run: CheckedRun) -> set[int]:
-    """The handles of the variables with a gradient that had one value."""
+def _find_constant_variables(run: CheckedRun) -> set[int]:
+    """Return the handles of the variables with a gradient whose value never changed."""
     leaves = lambda variable: [row for row in run.rows_of(variable) if run.rows[row].kind != "operation"]  # noqa: E731
-    return {key for key, variable in run.with_gradient.items() if len(leaves(variable)) < 2}
+    return {key for key, variable in run.sources_with_gradient.items() if len(leaves(variable)) < 2}
 
 
-def _is_unchanged(run: CheckedRun, variable: Any) -> bool:
-    """Whether the steps did not change a variable."""
+def _is_unchanged_by_steps(run: CheckedRun, variable: Any) -> bool:
+    """Return whether the optimizer steps did not change a variable."""
     before, after = run.recording.weights_of(variable)
     return len(run.steps_of(variable)) > 2 and before is not None and np.array_equal(before, after)

@@ -180,8 +180,7 @@ class Sent:
         for row, (call, at) in self.last.items():  # the last sum is the adjoint itself
             edges = self.sweep.edges[call]
             if row in self.sweep.adjoints:
-                given, port, product, _ = edges[at]
-                edges[at] = given, port, product, self.sweep.adjoints[row]
+                edges[at] = edges[at]._replace(total=self.sweep.adjoints[row])
 
     def _call(self, op: str, inputs: Any, came: list) -> int | None:
         """The row of an operation: the last one with its inputs, and with what came to it."""

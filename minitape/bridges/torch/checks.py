@@ -1,4 +1,4 @@
-"""Why a ``.grad`` is None, zero or NaN in PyTorch: the checks, each for one cause."""
+"""Find why a ``.grad`` of PyTorch is None, zero or NaN. Each check looks for one cause."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import torch
 
 from ...explain.reasons import checks, text, words, zero_nan
-from ...explain.reasons.question import Exit, Finding, Found, Question, RecordedRow
-from ...explain.reasons.zero_nan import at_row
+from ...explain.reasons.question import Escape, Finding, Question, RecordedRow
+from ...explain.reasons.zero_nan import finding_at
 from ...explain.sentences import fill
 from ...explain.words import Explanation
 from ...recording.sites import NOWHERE, Site, text_of
-from ..recording import Number
-from ..rows import dropped, first_nan
-from .adapter import CAUSES, read
+from ..recording import RowNumber
+from ..rows import find_dropped_result, find_first_nonfinite_cause
+from .adapter import CAUSE_ALIASES, build_question
 from .graph import plain_node
 from .rows import PAUSES
 from .words import SAMPLES, TEXT
@@ -25,287 +25,415 @@ from .words import SAMPLES, TEXT
 # -- errors ----------------------------------------------------------------------------------------
 
 
-def failed(q: Question) -> Found:
-    """A backward pass ended in an error that a place in the program explains."""
-    error, site = q.adapter.recording.error or (None, NOWHERE)
-    said = str(error)
-    if "modified by an inplace operation" in said:
-        changed = [rows for rows in q.adapter.log.changes if not q.behind.isdisjoint(rows)]  # before and after
-        node = plain_node("".join(re.findall(r"output \d+ of (\w+), is at version", said)))
-        named = [rows for rows in changed if node in [plain_node(q.rows[row].extra.node) for row in rows]]
-        assigned = [event["line"] for event in q.adapter.recording.events if event["kind"] == "assign"]
-        if named or (changed and not assigned):
-            return at_row(q, "in_place", [*changed, *named][-1][1])
-        return Finding("in_place", (q.rows[q.ends[0]].site[0], assigned[-1]) if assigned else NOWHERE, kind="parameter")
-    if "leaf Variable" in said:
-        return Finding("in_place", site, what=fill("The assignment"), kind="leaf")
-    if "second time" in said:
+def find_backward_error(question: Question) -> Finding | None:
+    """Find the line that explains an error in which a backward pass ended."""
+    error, site = question.adapter.recording.error or (None, NOWHERE)
+    message = str(error)
+    if "modified by an inplace operation" in message:
+        return _find_in_place_change(question, message)
+    if "leaf Variable" in message:
+        return Finding("in_place", site, detail=fill("The assignment"), variant="leaf")
+    if "second time" in message:
         return Finding("backward_twice", site)
-    if "only for scalar outputs" in said:
-        return Finding("not_scalar", site, what=str(math.prod(q.rows[q.ends[0]].shape)))
+    if "only for scalar outputs" in message:
+        target = question.rows[question.target_rows[0]]
+        return Finding("not_scalar", site, detail=str(math.prod(target.shape)))
     return None
+
+
+def _find_in_place_change(question: Question, message: str) -> Finding:
+    """Find the operation that changed a value that the backward pass needs.
+
+    Args:
+        question: The question about the gradient.
+        message: PyTorch's error, which names the node of the changed value.
+    """
+    recording = question.adapter.recording
+    # Each change is a pair of rows: the value before and after.
+    changes = [rows for rows in question.adapter.log.changes if not question.ancestors.isdisjoint(rows)]
+    node = plain_node("".join(re.findall(r"output \d+ of (\w+), is at version", message)))
+    named = [rows for rows in changes if node in [plain_node(question.rows[row].extra.node) for row in rows]]
+    assigned_lines = [event["line"] for event in recording.events if event["kind"] == "assign"]
+    if named or (changes and not assigned_lines):
+        _, row_after = [*changes, *named][-1]
+        return finding_at(question, "in_place", row_after)
+    if not assigned_lines:
+        return Finding("in_place", variant="parameter")
+    file = question.rows[question.target_rows[0]].site[0]
+    return Finding("in_place", (file, assigned_lines[-1]), variant="parameter")
+
+
+sets_requires_grad_false = re.compile(r"requires_grad(_\(| = )False").search
 
 
 # -- the source ------------------------------------------------------------------------------------
 
 
-def plain_target(q: Question) -> Found:
-    """The target is a number, or there was no backward pass."""
-    if isinstance(q.target, (torch.Tensor, Number)):
+def find_missing_target(question: Question) -> Finding | None:
+    """Find a target that is not a tensor, or a recording without a backward pass."""
+    if isinstance(question.target, (torch.Tensor, RowNumber)):
         return None
-    if q.target is None:
-        return Finding("no_backward", kind="none")
-    return Finding("not_tensor", what=type(q.target).__name__)
+    if question.target is None:
+        return Finding("no_backward", variant="none")
+    return Finding("not_tensor", detail=type(question.target).__name__)
 
 
-def not_required(q: Question) -> Found:
-    """The source requires no gradient, or did not when it was used."""
-    log, source = q.adapter.log, q.source
-    first = q.rows[q.used[0]] if q.used else None
+def find_source_without_grad(question: Question) -> Finding | None:
+    """Find a source that requires no gradient, or did not when it was used."""
+    log, source = question.adapter.log, question.source
+    first = question.rows[question.used_source_rows[0]] if question.used_source_rows else None
     if source.requires_grad:
         if first is None or first.tracked or first.kind == "operation":
             return None
-        use = next((row for row in q.first_uses()), first)
-        return Finding("requires_grad", use.site, use.row, kind="late", intended=False)
-    made = next((q.rows[row] for row in q.own if q.rows[row].kind == "operation"), None)
-    if made is not None and made.extra.why and any(q.rows[row].tracked for row in made.inputs):
-        cause = CAUSES.get(made.extra.why, made.extra.why)
-        return at_row(q, cause, made.row, "source" if cause == "no_grad" else "")
+        use = next(iter(question.find_first_uses()), first)
+        return Finding("requires_grad", use.site, use.index, variant="late", is_intended=False)
+    source_rows = [question.rows[row] for row in question.source_rows]
+    result = next((row for row in source_rows if row.kind == "operation"), None)
+    if result is not None and result.extra.why and any(question.rows[row].tracked for row in result.inputs):
+        cause = CAUSE_ALIASES.get(result.extra.why, result.extra.why)
+        return finding_at(question, cause, result.index, "source" if cause == "no_grad" else "")
     site = log.history.frozen.get(source) or log.born.get(source) or NOWHERE
     if site is NOWHERE and first is not None:
-        frozen = [
-            s
-            for s in text.statements(first.site[0])
-            if not hasattr(s.node, "body") and re.search(r"requires_grad(_\(| = )False", ast.unparse(s.node))
-        ]
-        site = frozen[0].site if len(frozen) == 1 and isinstance(source, torch.nn.Parameter) else first.site
-    return Finding("requires_grad", site, None if first is None else first.row)
+        site = _find_freezing_line(first.site, isinstance(source, torch.nn.Parameter))
+    return Finding("requires_grad", site, None if first is None else first.index)
 
 
-GIVES = ("register_buffer", "register_parameter")  # a module a tensor, by its name
+def _find_freezing_line(use: Site, is_parameter: bool) -> Site:
+    """Return the only line of a program that freezes parameters, or the line that uses the source."""
+    freezing = [
+        statement
+        for statement in text.statements(use[0])
+        if not hasattr(statement.node, "body") and sets_requires_grad_false(ast.unparse(statement.node))
+    ]
+    return freezing[0].site if len(freezing) == 1 and is_parameter else use
 
 
-def made_at(q: Question, row: RecordedRow) -> Site:
-    """The line that made a tensor; what ran before the block was not seen, and the text tells."""
-    use, name = text.at(row.site), words.path_to(q, row.thing())
-    if not name or not (row.row in q.adapter.log.unseen or q.adapter.log.is_from_before(row.row)):
+REGISTER_METHODS = ("register_buffer", "register_parameter")  # a module a tensor, by its name
+
+
+def find_creation_site(question: Question, row: RecordedRow) -> Site:
+    """Return the line that created a tensor.
+
+    If the recorder did not see it, finds the line in the program's text, by the name of the tensor.
+    """
+    log = question.adapter.log
+    name = words.find_access_path(question, row.get_object())
+    was_recorded = row.index not in log.unseen and not log.is_from_before(row.index)
+    if not name or was_recorded:
         return row.site
-    part, element = name.rpartition(".")[2], name.partition("[")[0]
-    # before the use in the text; of a function the module may make below what it hands in
-    earlier = [s for s in text.statements(use.file) if s.order < use.order or (use.functions and not s.around)]
-    made = [s for bound in (f"self.{part}", element, name) for s in earlier if bound in s.binds]
-    given = [s for s in earlier if s.call_of(*GIVES) and repr(part) in ast.unparse(s.node)]
-    return [row.site, *(s.site for s in given + made)][-1]
+    attribute, variable = name.rpartition(".")[2], name.partition("[")[0]
+    use = text.at(row.site)
+    # A function may use what the module creates further down, before it calls the function.
+    earlier = [
+        statement
+        for statement in text.statements(use.file)
+        if statement.order < use.order or (use.functions and not statement.around)
+    ]
+    registering = [
+        statement.site
+        for statement in earlier
+        if statement.call_of(*REGISTER_METHODS) and repr(attribute) in ast.unparse(statement.node)
+    ]
+    binding = [
+        statement.site
+        for bound in (f"self.{attribute}", variable, name)
+        for statement in earlier
+        if bound in statement.binds
+    ]
+    return [row.site, *registering, *binding][-1]
 
 
 # -- the way ---------------------------------------------------------------------------------------
 
 
-def broken(q: Question) -> Found:
-    """What breaks the path, in PyTorch's words; a path that leads through a copy of the source is no path of it."""
-    found = checks.broken(q)
-    if found is None:
+def find_path_break(question: Question) -> Finding | None:
+    """Find the break on the path, in PyTorch's words.
+
+    A path through a copy of the source counts as no path.
+    """
+    finding = checks.find_path_break(question)
+    if finding is None:
         return None
-    for one in (found, *found.others):
-        in_torch(q, one)
-    chosen = found.row is not None and q.rows[found.row].dtype.startswith(checks.WHOLE)  # as an action that is drawn
-    through_leaf = any(q.rows[row].kind != "operation" for row, _ in q.way)
-    return (copied(q) if chosen or through_leaf else None) or found
+    for part in (finding, *finding.more):
+        specialize_break(question, part)
+    # An integer, such as an action that was drawn, is chosen by the source and not computed from it.
+    is_integer = finding.row is not None and question.rows[finding.row].dtype.startswith(checks.INTEGER_DTYPES)
+    passes_leaf = any(question.rows[row].kind != "operation" for row, _ in question.path)
+    copy = find_copied_source(question) if is_integer or passes_leaf else None
+    return copy or finding
 
 
-MADE_BY = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}  # what a leaf got its values from
+LEAF_MAKERS = {
+    "create_graph": ".grad",
+    "no_grad": "The assignment",
+    "copied": "tensor",
+}  # what a leaf got its values from
 
 
-def in_torch(q: Question, one: Finding) -> None:
-    """Says a break as PyTorch calls it: of a leaf, of a draw, in a function without gradients."""
-    if one.row is None:
+def specialize_break(question: Question, finding: Finding) -> None:
+    """Change a finding to what PyTorch calls it: for a leaf, a sample, or code in a function without gradients."""
+    if finding.row is None:
         return
-    at, row = text.at(one.site), q.rows[one.row]
-    if row.kind != "operation":
-        one.what = fill(MADE_BY[one.cause]) if one.cause in MADE_BY else one.what
+    row, statement = question.rows[finding.row], text.at(finding.site)
+    if row.kind != "operation" and finding.cause in LEAF_MAKERS:
+        finding.detail = fill(LEAF_MAKERS[finding.cause])
     if row.extra.why == "wrapped":
-        one.kind = "wrapped"
-    if at and one.cause in PAUSES and not at.within(*PAUSES):
-        if at.call_of("sample"):
-            one.kind = "drawn"
-        else:  # a function that the block, or a decorated function, calls
-            way = [site for site in row.extra.way if (s := text.at(site)) and s.within(*PAUSES)]
-            one.site = [one.site, *way][-1]
+        finding.variant = "wrapped"
+    if not statement or finding.cause not in PAUSES or statement.within(*PAUSES):
+        return
+    if statement.call_of("sample"):
+        finding.variant = "drawn"
+        return
+    # The pause is around a call further out: in a block, or a decorator.
+    for site in row.extra.way:
+        caller = text.at(site)
+        if caller and caller.within(*PAUSES):
+            finding.site = site
 
 
-def left(exit: Exit) -> Finding:
-    """A value left, or chose."""
-    if exit.how == "__bool__":
+def finding_of_escape(exit: Escape) -> Finding:
+    """Return the finding for a value that left, or that decided a branch."""
+    if exit.method == "__bool__":
         return Finding("branch", exit.site, exit.row)
-    return Finding("left_torch", exit.site, exit.row, words.left_by(exit.how))
+    return Finding("left_torch", exit.site, exit.row, words.describe_escape(exit.method))
 
 
-def outside(q: Question) -> Found:
-    """What left and came back; else what chose."""
-    made = None if q.ends else text.at(q.adapter.log.born.get(q.target, NOWHERE))  # a target that nothing computed
-    exits = [e for e in q.exits if e.row in q.after] if (q.ends or made) and not q.used else []
-    back = [
-        e
-        for e in exits
-        if e.how != "__bool__" and (made in text.flow(text.at(e.site) or made, ()) if made else checks.flows_back(q, e))
-    ]
-    real = [e for e in back if not q.rows[e.row].dtype.startswith(checks.WHOLE)]  # what a gradient could pass
-    chose = [e for e in exits if e.how == "__bool__"][:1]
-    found = list({e.site: left(e) for e in reversed(real or back or chose)}.values())[::-1]
-    if not found:
+def find_escape(question: Question) -> Finding | None:
+    """Find a value that left and came back; if there is none, one that decided a branch."""
+    # Nothing computed the target, if the program created it from numbers.
+    target_statement = (
+        None if question.target_rows else text.at(question.adapter.log.born.get(question.target, NOWHERE))
+    )
+    if question.used_source_rows or not (question.target_rows or target_statement):
         return None
-    for other in found[1:]:
-        other.beside = True
-    found[0].others = [*made_again(q, found[0]), *found[1:]]
-    return found[0]
+    escapes = [escape for escape in question.escapes if escape.row in question.descendants]
+    branching = [escape for escape in escapes if escape.method == "__bool__"]
+    returning = [
+        escape
+        for escape in escapes
+        if escape.method != "__bool__" and _flows_to_target(question, escape, target_statement)
+    ]
+    differentiable = [
+        escape for escape in returning if not question.rows[escape.row].dtype.startswith(checks.INTEGER_DTYPES)
+    ]
+    reported = differentiable or returning or branching[:1]
+    # Keep one finding per line, for the first escape.
+    by_site = {escape.site: finding_of_escape(escape) for escape in reversed(reported)}
+    findings = list(reversed(by_site.values()))
+    if not findings:
+        return None
+    first, *others = findings
+    for other in others:
+        other.is_side_break = True
+    first.more = [*find_rebuilt_tensor(question, first), *others]
+    return first
 
 
-def made_again(q: Question, left: Finding) -> list[Finding]:
-    """The line that makes a tensor of the values that left, which is a break, too."""
-    start = text.at(left.site)
-    for row in q.leaves() if start and left.cause != "branch" else ():
-        at = text.at(row.site)
-        call = None if at is start else at.call_of("tensor", "from_numpy", "FloatTensor")
-        if call is not None and at in text.flow(start, [row.site[0]]):
-            return [Finding("copied", row.site, row.row, text.last_name(call.func))]
+def _flows_to_target(question: Question, escape: Escape, target_statement: text.Statement | None) -> bool:
+    """Return whether a value that left flows to the target, or to the statement that created it."""
+    if not target_statement:
+        return checks.flows_back_to_target(question, escape)
+    return target_statement in text.flow(text.at(escape.site) or target_statement, ())
+
+
+def find_rebuilt_tensor(question: Question, escape: Finding) -> list[Finding]:
+    """Return the line that builds a tensor from the values that left. It is a separate break."""
+    start = text.at(escape.site)
+    if not start or escape.cause == "branch":
+        return []
+    for row in question.other_leaves():
+        statement = text.at(row.site)
+        call = None if statement is start else statement.call_of("tensor", "from_numpy", "FloatTensor")
+        if call is not None and statement in text.flow(start, [row.site[0]]):
+            return [Finding("copied", row.site, row.index, text.last_name(call.func))]
     return []
 
 
 # -- another object --------------------------------------------------------------------------------
 
 
-def replaced(q: Question) -> Found:
-    """Another parameter, or a copy, was used; or nothing that the block saw."""
-    log, source = q.adapter.log, q.source
-    if q.used:
+def find_replaced_source(question: Question) -> Finding | None:
+    """Find another parameter or a copy that was used in place of the source."""
+    log, source = question.adapter.log, question.source
+    if question.used_source_rows:
         return None
-    if not (q.own or source.is_leaf):
-        return Finding("non_leaf", kind="anew")
-    unseen = not q.own and any(row in log.unseen for row in q.behind)
-    site = log.history.replaced_at(source)
-    found = copied(q) if site is NOWHERE else Finding("rebound", site, kind="replaced")
-    return found or (Finding("unknown", kind="before") if unseen else None)
+    if not question.source_rows and not source.is_leaf:
+        return Finding("non_leaf", variant="anew")
+    replaced_at = log.history.replaced_at(source)
+    if replaced_at is not NOWHERE:
+        return Finding("rebound", replaced_at, variant="replaced")
+    if copy := find_copied_source(question):
+        return copy
+    uses_unseen_rows = not question.source_rows and any(row in log.unseen for row in question.ancestors)
+    return Finding("unknown", variant="before") if uses_unseen_rows else None
 
 
-def copied(q: Question) -> Found:
-    """A deep copy of the source was used."""
-    made = (q.adapter.log.history.copied_at(q.rows[row].thing(), q.source) for row in sorted(q.behind))
+def find_copied_source(question: Question) -> Finding | None:
+    """Find a deep copy of the source that was used."""
+    made = (
+        question.adapter.log.history.copied_at(question.rows[row].get_object(), question.source)
+        for row in sorted(question.ancestors)
+    )
     site = next((site for site in made if site is not NOWHERE), None)
-    return None if site is None else Finding("rebound", site, kind="copied")
+    return None if site is None else Finding("rebound", site, variant="copied")
 
 
-def unused(q: Question) -> Found:
-    """What came of the source was dropped, or its layer was not called."""
-    if q.used:
+def find_unused_source(question: Question) -> Finding | None:
+    """Find the reason why the target was not computed from the source."""
+    if question.used_source_rows:
         return None
-    log = q.adapter.log
-    held = [q.source, *(tensor for row in q.after if (tensor := q.rows[row].thing()) is not None)]
+    log = question.adapter.log
+    held = [
+        question.source,
+        *(tensor for row in question.descendants if (tensor := question.rows[row].get_object()) is not None),
+    ]
     inside = next((site for tensor in held if (site := log.inside.get(tensor)) is not None), None)
-    if inside is not None and q.after.isdisjoint(log.unseen):
+    if inside is not None and question.descendants.isdisjoint(log.unseen):
         return Finding("unknown", inside)
-    return dropped(q) or uncalled(q) or Finding("unused")
+    return find_dropped_result(question) or uncalled(question) or Finding("unused")
 
 
-def uncalled(q: Question) -> Found:
+def uncalled(question: Question) -> Finding | None:
     """Nothing was computed with the whole layer of the source: the line that gives it to the model."""
-    log = q.adapter.log
-    root, path = log.history.path_of(q.source)
+    log = question.adapter.log
+    root, path = log.history.path_of(question.source)
     layer = path.rpartition(".")[0]
-    if root is None or any(not q.behind.isdisjoint(log.rows_of(p)) for p in root.get_submodule(layer).parameters()):
+    if root is None or any(
+        not question.ancestors.isdisjoint(log.rows_of(p)) for p in root.get_submodule(layer).parameters()
+    ):
         return None
     part = layer
     while part:
         part, _, name = part.rpartition(".")
         site = text.attribute_site(root.get_submodule(part), name)
         if site is not NOWHERE:
-            return Finding("unused", site, what=layer, kind="layer")
+            return Finding("unused", site, detail=layer, variant="layer")
     return None
 
 
 # -- .grad -----------------------------------------------------------------------------------------
 
 
-def grad(q: Question) -> Found:
-    """The gradient arrived, and did not become .grad."""
-    log, sweep, source = q.adapter.log, q.sweep, q.source
+def find_lost_grad(question: Question) -> Finding | None:
+    """Find why a gradient that arrived did not become ``.grad``."""
+    sweep, source = question.sweep, question.source
     if sweep is None:
         return Finding("no_backward")
-    row = next((row for row in q.used if row in sweep.adjoints), None)
+    row = next((row for row in question.used_source_rows if row in sweep.adjoints), None)
     if row is None:
-        stopped = zero_nan.stopped(q)
-        return Finding("unused") if stopped is None else own_rule(q, stopped)
-    asked, when = sweep.asked, q.adapter.recording.sweeps.index(sweep)
-    call = text.at(sweep.site)
-    steps = (step for step in log.training.steps_of(source) if step.sweep >= when)
-    without = any(step.samples.get(id(source)) is None for step in steps)
-    dropped = without or isinstance(call.node, ast.Expr)
-    if asked == "grad" and source.is_leaf and source.grad is None and dropped:
-        return Finding("grad_returned", sweep.site)
-    if not source.is_leaf and not source.retains_grad and asked != "grad":
-        return at_row(q, "non_leaf", row)
-    if source.is_leaf and source.grad is None:
-        site, after = log.clearings.get(source, (NOWHERE, -1))
-        if after > when:
-            return Finding("grad_cleared", site, row)
-    filled = log.rows_of(source.grad) if source.is_leaf and source.grad is not None and asked != "grad" else []
-    if filled and not source.grad.is_sparse and not bool(source.grad.any()) and not sweep.adjoints[row].facts()[0]:
-        return Finding("grad_cleared", q.rows[filled[-1]].site, row, kind="zeros")
+        last_reached = zero_nan.find_last_reached_row(question)
+        return Finding("unused") if last_reached is None else finding_of_custom_rule(question, last_reached)
+    if source.is_leaf:
+        return _find_lost_leaf_grad(question, row)
+    if not source.retains_grad and sweep.asked != "grad":
+        return finding_at(question, "non_leaf", row)
     return None
 
 
-def own_rule(q: Question, row: int, kind: str = "") -> Finding:
-    """A ``backward()`` of the program's own gave nothing, or zeros."""
-    site = zero_nan.rule_of(q, row)
-    return Finding("no_gradient", q.rows[row].site if site is NOWHERE else site, row, kind=kind)
+def _find_lost_leaf_grad(question: Question, row: int) -> Finding | None:
+    """Find why the gradient of a leaf was returned, cleared, or replaced by zeros."""
+    log, sweep, source = question.adapter.log, question.sweep, question.source
+    sweep_index = question.adapter.recording.sweeps.index(sweep)
+    if source.grad is None:
+        steps = (step for step in log.training.steps_of(source) if step.sweep >= sweep_index)
+        is_missing_in_step = any(step.samples.get(id(source)) is None for step in steps)
+        is_dropped = is_missing_in_step or isinstance(text.at(sweep.site).node, ast.Expr)
+        if sweep.asked == "grad" and is_dropped:
+            return Finding("grad_returned", sweep.site)
+        cleared_at, cleared_after = log.clearings.get(source, (NOWHERE, -1))
+        return Finding("grad_cleared", cleared_at, row) if cleared_after > sweep_index else None
+    if sweep.asked == "grad":
+        return None
+    grad_rows = log.rows_of(source.grad)
+    is_filled_with_zeros = bool(grad_rows) and not source.grad.is_sparse and not bool(source.grad.any())
+    if is_filled_with_zeros and not sweep.adjoints[row].is_all_zero:
+        return Finding("grad_cleared", question.rows[grad_rows[-1]].site, row, variant="zeros")
+    return None
 
 
-def nan(q: Question) -> Found:
-    """Where NaN came up, also in an earlier pass."""
-    return first_nan(q, read)
+def finding_of_custom_rule(question: Question, row: int, kind: str = "") -> Finding:
+    """Return the finding for the program's own ``backward()`` that gave nothing, or zeros."""
+    site = zero_nan.find_custom_rule_return(question, row)
+    return Finding("no_gradient", question.rows[row].site if site is NOWHERE else site, row, variant=kind)
 
 
-def hook_at(file: str | None) -> Site:
-    """The line on which the one hook of a program returns."""
-    calls = [call for s in text.statements(file) if (call := s.call_of(*HOOKS))]
-    names = {text.last_name(given) for call in calls for given in call.args}
-    ends = [s.site for s in text.statements(file) if isinstance(s.node, ast.Return) and s.function in names]
-    return [NOWHERE, *((file, call.lineno) for call in calls), *ends][-1] if len(calls) < 2 else NOWHERE
+def find_nonfinite_cause(question: Question) -> Finding | None:
+    """Find where a NaN arose, even in an earlier backward pass."""
+    return find_first_nonfinite_cause(question, build_question)
 
 
-HOOKS = ("register_hook", "register_full_backward_hook", "register_full_backward_pre_hook")
+def find_hook_site(file: str | None) -> Site:
+    """Return the line on which the only hook of a program returns."""
+    statements = text.statements(file)
+    calls = [call for statement in statements if (call := statement.call_of(*HOOK_METHODS))]
+    if len(calls) != 1:
+        return NOWHERE
+    hook_names = {text.last_name(argument) for argument in calls[0].args}
+    returns = [
+        statement.site
+        for statement in statements
+        if isinstance(statement.node, ast.Return) and statement.function in hook_names
+    ]
+    return [(file, calls[0].lineno), *returns][-1]
 
 
-def zero(q: Question) -> Found:
-    """What made zeros, with what PyTorch knows of it."""
-    found = zero_nan.zero(q)
-    if found is None or found.row is None:
-        return found
-    row = q.rows[found.row]
-    if found.cause == "hook" or row.op == "BackwardHookFunction":
-        what = words.path_to(q, row.thing()) or fill("a tensor")
-        return at_row(q, "hook", row.row, what=what, site=hook_at(row.site[0]))
+HOOK_METHODS = ("register_hook", "register_full_backward_hook", "register_full_backward_pre_hook")
+
+
+def find_zero_cause(question: Question) -> Finding | None:
+    """Find what made zeros, with what PyTorch knows of it."""
+    finding = zero_nan.find_zero_cause(question)
+    if finding is None or finding.row is None:
+        return finding
+    row = question.rows[finding.row]
+    if finding.cause == "hook" or row.op == "BackwardHookFunction":
+        name = words.find_access_path(question, row.get_object()) or fill("a tensor")
+        return finding_at(question, "hook", row.index, detail=name, site=find_hook_site(row.site[0]))
     if row.extra.custom:
-        return own_rule(q, found.row, "zeros")
-    if row.op in SAMPLES or (row.op == "grid_sample" and "nearest" in text_of(row.site)):
-        return at_row(q, "zero_derivative", found.row, "sampled" if row.op in SAMPLES else "nearest")
-    return found
+        return finding_of_custom_rule(question, row.index, "zeros")
+    if row.op in SAMPLES:
+        return finding_at(question, "zero_derivative", row.index, "sampled")
+    if row.op == "grid_sample" and "nearest" in text_of(row.site):
+        return finding_at(question, "zero_derivative", row.index, "nearest")
+    return finding
 
 
-OF_LEAVES = ("requires_grad", "non_leaf", "integer_dtype", "nan_input")
-ALWAYS = (failed, checks.whole_numbers, not_required)
-CHECKS = (failed, plain_target, checks.whole_numbers, not_required, broken, outside, replaced, unused, grad, nan, zero)
+LEAF_CAUSES = ("requires_grad", "non_leaf", "integer_dtype", "nan_input")
+TARGETLESS_CHECKS = (find_backward_error, checks.find_integer_source, find_source_without_grad)
+CHECKS = (
+    find_backward_error,
+    find_missing_target,
+    checks.find_integer_source,
+    find_source_without_grad,
+    find_path_break,
+    find_escape,
+    find_replaced_source,
+    find_unused_source,
+    find_lost_grad,
+    find_nonfinite_cause,
+    find_zero_cause,
+)
 
 
-def ask(recording: Any, target: Any, source: Any) -> Explanation:
-    """Why one tensor has no gradient, or what is wrong with one that is there."""
+def explain_gradient(recording: Any, target: Any, source: Any) -> Explanation:
+    """Return why one tensor has no gradient, or what is wrong with the gradient that it has.
+
+    Args:
+        recording: The recording of the program.
+        target: The target, or None for the last backward pass.
+        source: The tensor.
+
+    Raises:
+        TypeError: If the source is not a tensor.
+    """
     if not isinstance(source, torch.Tensor):
         raise TypeError(f"explain() takes a tensor as its source, but received {source!r}.")
-    q = read(recording, target, source)
-    q.name = words.path_to(q, source) or recording.log.history.name_of(source)
-    order = CHECKS if target is not None else (*ALWAYS, plain_target)
-    found = next((finding for check in order if (finding := check(q)) is not None), Finding("connected"))
-    if found.row is not None and found.cause in OF_LEAVES and found.site == q.rows[found.row].site:
-        found.site = made_at(q, q.rows[found.row])
-    answer = words.explanation(q, found, TEXT)
-    answer.connected |= found.kind == "zeros"
+    question = build_question(recording, target, source)
+    question.name = words.find_access_path(question, source) or recording.log.history.name_of(source)
+    order = CHECKS if target is not None else (*TARGETLESS_CHECKS, find_missing_target)
+    finding = next((found for check in order if (found := check(question)) is not None), Finding("connected"))
+    if finding.row is not None and finding.cause in LEAF_CAUSES and finding.site == question.rows[finding.row].site:
+        finding.site = find_creation_site(question, question.rows[finding.row])
+    answer = words.to_explanation(question, finding, TEXT)
+    answer.connected |= finding.variant == "zeros"
     return answer

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...explain.reasons.names import parts_of as parts_in
-from ...explain.reasons.names import reach
+from ...explain.reasons.names import list_parts as parts_in
+from ...explain.reasons.names import search_access_path
 from ...recording.sites import NOWHERE
 from ...recording.values import numbers_of
-from ..rows import names_here
+from ..rows import list_program_names
 from .value import array_of
 
 DEEP = 3  # objects in objects that are looked into
@@ -77,7 +77,7 @@ def trained(recording: Any) -> dict:
 
 def name_of(wanted: Any) -> str:
     """How a program reaches an object: by a name, or by an attribute or element of what a name holds."""
-    return reach(names_here(), wanted)
+    return search_access_path(list_program_names(), wanted)
 
 
 def weights_of(recording: Any, source: torch.Tensor) -> tuple:

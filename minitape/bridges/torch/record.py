@@ -14,7 +14,7 @@ from ...explain.sentences import fill
 from ...explain.value_texts import TENSOR
 from ..changes import Block
 from ..checkup import Checkup, FrameworkRecording
-from ..recording import Number
+from ..recording import RowNumber
 from ..sampling import some_steps
 from .rows import TorchLog
 from .watch import TorchWatcher
@@ -42,9 +42,9 @@ class TorchRecording(FrameworkRecording):
     def _why(self, target: Any, source: Any) -> Any:
         refused = self.error is not None and not self.sweeps and not self.failed  # before a backward pass
         target = self.last_target() if target is None and not refused else target
-        from .checks import ask
+        from .checks import explain_gradient
 
-        return ask(self, target, source)
+        return explain_gradient(self, target, source)
 
     def trained(self) -> dict:
         from .model import trained
@@ -57,9 +57,9 @@ class TorchRecording(FrameworkRecording):
         return parts_of(model) | parameters_beside(self, model) if isinstance(model, torch.nn.Module) else None
 
     def suspect_run(self) -> CheckedRun:
-        from .suspects import run_of
+        from .suspects import build_checked_run
 
-        return run_of(self)
+        return build_checked_run(self)
 
     def rows_of(self, source: Any) -> list[int]:
         return self.log.rows_of(source) if isinstance(source, torch.Tensor) else []
@@ -69,8 +69,8 @@ class TorchRecording(FrameworkRecording):
 
         return weights_of(self, source)
 
-    def last_target(self) -> Number | None:
-        return Number(self.failed[-1]) if self.failed else super().last_target()
+    def last_target(self) -> RowNumber | None:
+        return RowNumber(self.failed[-1]) if self.failed else super().last_target()
 
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for a tensor."""

@@ -27,7 +27,7 @@ def without_block(*names: str) -> Plan:
 
 def watch_added(spot: Spot) -> Fix | None:
     """``tape.watch(x)`` at the top of the block of the tape that is asked, where x exists before it."""
-    block = at(spot.question.adapter.block())
+    block = at(spot.question.adapter.find_block())
     node: Any = block.node
     if not isinstance(node, ast.With) or block.file != spot.statement.file:
         return None

@@ -110,12 +110,12 @@ def before(template: str) -> Edit:
 
 def source_names(spot: Spot) -> list[str]:
     """What the program calls the source: no name that is another object's where the question is asked."""
-    q = spot.question
+    question = spot.question
     here = spot.names
     return [
         n
-        for n in dict.fromkeys((spot.path, q.name))
-        if n and q.adapter.handle(here.get(n, q.source)) is q.adapter.handle(q.source)
+        for n in dict.fromkeys((spot.path, question.name))
+        if n and question.adapter.to_handle(here.get(n, question.source)) is question.adapter.to_handle(question.source)
     ]
 
 

@@ -48,7 +48,7 @@ def straight_through(spot: Spot, node: Any) -> Change:
     hard: Any = node
     if cast and last_name(node.func) == "cast":
         rows, row = spot.question.rows, spot.entry
-        readers = [one.op for one in rows if row is not None and row.row in one.inputs]
+        readers = [one.op for one in rows if row is not None and row.index in one.inputs]
         if row is None or not all(op.lower() == "cast" for op in readers) or "int" in rows[row.inputs[0]].dtype:
             return None  # something reads the whole numbers themselves, or they were whole before
         hard = ast.Call(parsed("tf.cast"), [node, parsed("tf.float32")], [])
@@ -72,7 +72,7 @@ def at_zero(edit: Edit, given: int = 0) -> Edit:
         rows = [spot.question.rows[row] for row in (spot.entry.inputs if spot.entry else [])]
         said = " ".join(text for row in rows for text in (row.op, *row.scope)).lower()
         left = re.search("exp|sigmoid|logistic|softmax|prod|sqrt|norm", said)
-        computed = bool(rows) and rows[given].row in spot.question.after
+        computed = bool(rows) and rows[given].index in spot.question.descendants
         return edit(spot, node) if computed and least(spot, given) == 0 and not left else None
 
     return at

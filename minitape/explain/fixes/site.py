@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 from ...recording.sites import lines_of
 from ...recording.values import numbers_of
-from ..reasons.names import path_to
-from ..reasons.question import Elements, Question, RecordedRow
+from ..reasons.names import find_access_path
+from ..reasons.question import OptionalArray, Question, RecordedRow
 from ..reasons.text import ProgramText, Statement, last_name, parsed, program, unparse
 from .dialects import Dialect
 
@@ -57,7 +57,9 @@ class Spot:
     @cached_property
     def path(self) -> str:
         """How the program reaches the source."""
-        return path_to(self.question, self.question.adapter.handle(self.question.source)) or self.question.name
+        return (
+            find_access_path(self.question, self.question.adapter.to_handle(self.question.source)) or self.question.name
+        )
 
     @property
     def program(self) -> ProgramText:
@@ -74,11 +76,11 @@ class Spot:
         """Those of its file."""
         return [line.rstrip("\n") for line in lines_of(self.statement.file)]
 
-    def inputs(self) -> list[Elements]:
+    def inputs(self) -> list[OptionalArray]:
         """The elements of what the operation took; None where they are gone."""
         return [numbers_of(self.question.rows[row].value) for row in (self.entry.inputs if self.entry else [])]
 
-    def result(self) -> Elements:
+    def result(self) -> OptionalArray:
         """The elements of what the operation gave; None where they are gone."""
         return None if self.entry is None else numbers_of(self.entry.value)
 
@@ -133,12 +135,12 @@ def spelled(spot: Spot, path: str) -> str | None:
 
 def is_index(spot: Spot) -> bool:
     """Whether what the operation gives says which elements are taken, by itself or by other whole numbers."""
-    rows, found = spot.question.rows, {spot.entry.row} if spot.entry else set()
+    rows, found = spot.question.rows, {spot.entry.index} if spot.entry else set()
     for one in rows[min(found, default=len(rows)) :]:
         if not found.isdisjoint(one.inputs):
             if _TAKES(one.op):
                 return True
-            found |= {one.row} if "int" in one.dtype else set()
+            found |= {one.index} if "int" in one.dtype else set()
     return False
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import chain
 
 from ...common.texts import paragraph
-from ..causes import KINDS, SHARED
+from ..causes import BRIDGE_CAUSES, KIND_NAMES
 from ..reasons.question import Finding, Question
 from ..reasons.text import at
 from ..sentences import fill
@@ -104,11 +104,11 @@ def first_fix(spot: Spot) -> Fix | None:
 
 def offer(question: Question, found: Finding, answer: Explanation) -> None:
     """Adds to an answer what to write on which line, and the patch, where that is enough."""
-    breaks = [one for one in found.others if not one.beside]
+    breaks = [one for one in found.more if not one.is_side_break]
     known = all(one.site == found.site and one.cause != "outside_tape" for one in breaks)
     same = answer.kind == "paused" and all(one.cause == found.cause for one in breaks)  # one block goes
     answers = (answer, *answer.others)
-    fixes = [_fix(question, one, said) for one, said in zip((found, *found.others), answers, strict=False)]
+    fixes = [_fix(question, one, said) for one, said in zip((found, *found.more), answers, strict=False)]
     enough = (known or same) and not _outside(question, found)
     for one, fix in zip(answers, fixes, strict=False):
         if fix is None or not (enough if one is answer else answer.cause == "connected"):
@@ -140,9 +140,9 @@ def _outside(question: Question, found: Finding) -> bool:
     """Whether a value left, or was stored, where the tape records nothing: another line there is not enough."""
     if question.adapter.dialect is not TAPE or found.cause not in ("left_through_numpy", "state"):
         return False
-    block, statement = at(question.adapter.block()), at(found.site)
+    block, statement = at(question.adapter.find_block()), at(found.site)
     around = block and statement and not block.covers(found.site) and statement.functions == block.functions
-    return bool(around) or any(one.cause == "outside_tape" for one in found.others)
+    return bool(around) or any(one.cause == "outside_tape" for one in found.more)
 
 
 def _fix(question: Question, found: Finding, answer: Explanation) -> Fix | None:
@@ -152,8 +152,15 @@ def _fix(question: Question, found: Finding, answer: Explanation) -> Fix | None:
         return None
     place = getattr(found.site, "place", None)
     call = None if place is None else statement.expression(place.span)
-    by_call = KINDS.get(found.cause) == "left" and call is not None  # the expression tells more than the row
+    by_call = KIND_NAMES.get(found.cause) == "left" and call is not None  # the expression tells more than the row
     row = None if found.row is None or by_call else question.rows[found.row]
-    spot = Spot(question, SHARED.get(found.cause, found.cause), statement, row, call, found.fields.get("instead", ""))
+    spot = Spot(
+        question,
+        BRIDGE_CAUSES.get(found.cause, found.cause),
+        statement,
+        row,
+        call,
+        found.sentence_fields.get("instead", ""),
+    )
     answer.fix = words(spot) or answer.fix
     return first_fix(spot)

@@ -1,11 +1,11 @@
-"""Why a gradient is None, zero, NaN or wrong: rows, checks in their order, and words; the same for every framework.
+"""Explain why a gradient is None, zero, NaN or wrong, in the same way for every framework.
 
-``question``   a row of a recording, what it was computed with, a question about it, and a finding
+``question``   the rows of a recording, the edges between them, a question about them, and a finding
 ``checks``     the checks that a tape, PyTorch, TensorFlow and JAX share, each for one cause
-``zero_nan``   which operation made a gradient zero or not finite
-``suspects``   gradients that are there and wrong
-``text``       the user's text: statements, names, and where a value goes
-``names``      how a program reaches an object
-``words``      a finding as what the user reads
-``tape``       minitape's own tape: its rows, its adapter, its list of checks; ``tape_words`` what its sentences name
+``zero_nan``   the operation that made a gradient zero or not finite
+``suspects``   gradients that exist and are wrong
+``text``       the text of the user's program: statements, names, and where a value flows
+``names``      the expression by which a program reaches an object
+``words``      the sentences of a finding
+``tape``       minitape's own tape: its rows, its adapter and its checks; ``tape_words`` its sentence fields
 """

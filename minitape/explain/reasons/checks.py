@@ -1,268 +1,421 @@
-"""The checks that all frameworks share: each looks for one cause, and the first that finds something answers."""
+"""Check for the causes of a missing gradient that all frameworks share.
+
+Each check looks for one cause and returns a `Finding`, or None. A framework runs its checks in an order; the first
+finding is the answer.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from typing import TypeGuard
 
 import numpy as np
 
 from ...recording.nodes import placed
 from ...recording.sites import NOWHERE, Site
-from ..causes import KINDS, row_of
+from ..causes import KIND_NAMES, find_kind
 from . import text
-from .names import bound_at
-from .question import ADDS, Exit, Finding, Found, Question, RecordedRow, breaks, is_target, way_to
+from .names import find_bound_name
+from .question import (
+    ADD_OPS,
+    Escape,
+    Finding,
+    InputEdge,
+    OptionalArray,
+    PathStep,
+    Question,
+    RecordedRow,
+    detaches_training_target,
+    find_cheapest_path,
+    list_distinct_breaks,
+)
 
-RUN_ONCE = ("__init__", "__post_init__", "build")
-CUTS = ("stop_gradient", "integer_dtype", "nondifferentiable", "no_gradient_registered")  # before a value leaves
-WHOLE = ("int", "uint", "bool")
+SETUP_METHODS = ("__init__", "__post_init__", "build")  # They run once, before any training step.
+CAUSES_BEFORE_ESCAPE = ("stop_gradient", "integer_dtype", "nondifferentiable", "no_gradient_registered")
+INTEGER_DTYPES = ("int", "uint", "bool")
+SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
+VARIABLE_MAKERS = ("Variable", "add_weight", "Parameter")
+CONTROL_METHODS = ("bool", "__bool__", "index", "int")  # How a value leaves that only decides what runs.
 
 
-def whole_numbers(q: Question) -> Found:
-    """The source is no float."""
-    rows = [q.rows[row] for row in q.own]
-    dtype = str(getattr(q.source.dtype, "name", q.source.dtype)).removeprefix("torch.")
-    if not dtype.startswith((*WHOLE, "string")):
+def find_integer_source(question: Question) -> Finding | None:
+    """Find a source that is not a float, so that it cannot have a gradient."""
+    dtype = str(getattr(question.source.dtype, "name", question.source.dtype)).removeprefix("torch.")
+    if not dtype.startswith((*INTEGER_DTYPES, "string")):
         return None
-    use, row = (rows[0].site, rows[0].row) if rows else (NOWHERE, None)
-    return Finding("integer_dtype", (q.adapter.birth(q.source)[1] or [use])[-1], row, dtype, "source")
+    first = question.rows[question.source_rows[0]] if question.source_rows else None
+    created_at = question.adapter.find_creation(question.source).call_stack
+    site = created_at[-1] if created_at else first.site if first is not None else NOWHERE
+    return Finding("integer_dtype", site, None if first is None else first.index, dtype, "source")
 
 
-def broken(q: Question) -> Found:
-    """What breaks the way with the fewest breaks, the one nearest to the source first."""
+# -- breaks on the path ----------------------------------------------------------------------------
+
+
+def find_path_break(question: Question) -> Finding | None:
+    """Find the break on the cheapest path that is nearest to the source.
+
+    Returns:
+        The finding, with the further breaks of the path and of other paths in `Finding.more`.
+    """
     found: list[Finding] = []
-    for row, one in breaks(q.way):
-        site = q.rows[row].site if one.site is NOWHERE else one.site
-        prepares = found and found[-1].cause in ("outside_tape", "not_recorded") and found[-1].site == site
-        if prepares and one.why in ("state", "variable_assign", "left_through_numpy"):
-            found.pop()  # it only prepared that
-        if found and found[-1].cause == one.why and one.what == "gradient":
-            found.pop()  # of another tape: the gradient that was taken there
-        if (one.why, site) not in [(other.cause, other.site) for other in found]:
-            found.append(Finding(one.why, site, row, one.what))
-    if found:
-        found[0].others = [*found[1:], *side_breaks(q, found)]
-    return next(iter(found), None)
+    for row, edge in list_distinct_breaks(question.path):
+        site = _site_of_break(question, row, edge)
+        if found and _only_prepares(found[-1], edge, site):
+            found.pop()
+        if found and found[-1].cause == edge.cause and edge.detail == "gradient":
+            found.pop()  # A gradient of another tape is reported where that gradient was taken.
+        if (edge.cause, site) not in [(finding.cause, finding.site) for finding in found]:
+            found.append(Finding(edge.cause, site, row, edge.detail))
+    if not found:
+        return None
+    found[0].more = [*found[1:], *find_side_breaks(question, found)]
+    return found[0]
 
 
-SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
+def _site_of_break(question: Question, row: int, edge: InputEdge) -> Site:
+    return question.rows[row].site if edge.site is NOWHERE else edge.site
 
 
-def side_breaks(q: Question, said: list[Finding]) -> list[Finding]:
-    """What alone blocks another way from the source to the target, and is meant to carry its gradient."""
-    mended = {one.row for one in said if one.row is not None}
-    earlier = said[:1] and said[0].cause == "variable_assign"  # what it held in the rounds before
-    after, before = q.forward(q.used, True), q.back(q.ends, True, mended)
-    known = {(one.cause, one.site) for one in said}
-    blocked = ((row, one) for row in sorted(before) for one in q.rows[row].given if one.why and one.row in after)
-    for row, one in blocked:
-        site = q.rows[row].site if one.site is NOWHERE else one.site
-        if earlier and KINDS.get(one.why) == "outside":
-            continue
-        if (one.why, site) not in known and not _chooses(q, row, one.why) and not _on_purpose(q, row, site):
-            known.add((one.why, site))
-            said = [*said, Finding(one.why, site, row, one.what, beside=True)]
-    return [one for one in said if one.beside]
+def _only_prepares(finding: Finding, edge: InputEdge, site: Site) -> bool:
+    """Return whether an unrecorded operation only prepares the value that the same line then stores or converts."""
+    is_unrecorded = finding.cause in ("outside_tape", "not_recorded")
+    is_stored = edge.cause in ("state", "variable_assign", "left_through_numpy")
+    return is_unrecorded and is_stored and finding.site == site
 
 
-def _chooses(q: Question, row: int, why: str) -> bool:
-    """Whether a row gives a truth, a place or a count, and no rounded value."""
-    return row_of(why).weight in (0.9, 0.98) and q.rows[row].op not in q.adapter.zeros["zero_derivative"]
+def find_side_breaks(question: Question, known: list[Finding]) -> list[Finding]:
+    """Find breaks that alone block another path, if that path is meant to carry a gradient.
+
+    Args:
+        question: The question about the paths.
+        known: The findings that are reported already. Their rows count as mended.
+    """
+    mended = {finding.row for finding in known if finding.row is not None}
+    reached_from_source = question.descendants_of(question.used_source_rows, open_only=True)
+    open_to_target = question.ancestors_of(question.target_rows, open_only=True, mended=mended)
+    # The variable holds a value of an earlier round, so breaks outside of the tape are to be expected.
+    holds_earlier_value = bool(known) and known[0].cause == "variable_assign"
+    reported = {(finding.cause, finding.site) for finding in known}
+    found: list[Finding] = []
+    for row in sorted(open_to_target):
+        for edge in question.rows[row].edges:
+            if not edge.cause or edge.input_row not in reached_from_source:
+                continue
+            if holds_earlier_value and KIND_NAMES.get(edge.cause) == "outside":
+                continue
+            site = _site_of_break(question, row, edge)
+            if (edge.cause, site) in reported or _yields_discrete_value(question, row, edge.cause):
+                continue
+            if not _is_intended_cut(question, row, site):
+                reported.add((edge.cause, site))
+                found.append(Finding(edge.cause, site, row, edge.detail, is_side_break=True))
+    return found
 
 
-def _on_purpose(q: Question, row: int, site: Site) -> bool:
-    """Whether a cut leaves the gradient right: ``z + (q - z).detach()``, ``x - x.max().detach()``; or a target."""
-    if is_target(site):
+def _yields_discrete_value(question: Question, row: int, cause: str) -> bool:
+    """Return whether a row yields a truth value, an index or a count, and not a rounded value."""
+    is_rounded = question.rows[row].op in question.adapter.zero_mechanisms["zero_derivative"]
+    return find_kind(cause).is_discrete and not is_rounded
+
+
+def _is_intended_cut(question: Question, row: int, site: Site) -> bool:
+    """Return whether a cut leaves the gradient right, or detaches a training target.
+
+    Two idioms leave it right: the straight-through estimator ``z + (q - z).detach()``, and a shift by a maximum,
+    ``x - x.max().detach()``.
+    """
+    if detaches_training_target(site):
         return True
     chain = [row]
-    while len(given := q.rows[chain[-1]].inputs) == 1:
-        chain.append(given[0])
-    made = q.rows[chain[1]] if len(chain) > 1 else q.rows[row]
-    uses = [one for one in q.rows[row + 1 :] if row in one.inputs]
-    if made.op in SUBTRACTS:
-        return any(one.op in ADDS and not {*one.inputs}.isdisjoint(made.inputs) for one in uses)
-    shifts = any("max" in q.rows[one].op.lower() for one in chain)
-    return shifts and all(one.op in SUBTRACTS | ADDS for one in uses)
+    while len(inputs := question.rows[chain[-1]].inputs) == 1:
+        chain.append(inputs[0])
+    detached = question.rows[chain[1]] if len(chain) > 1 else question.rows[row]
+    uses = [later for later in question.rows[row + 1 :] if row in later.inputs]
+    if detached.op in SUBTRACT_OPS:
+        return any(use.op in ADD_OPS and not set(use.inputs).isdisjoint(detached.inputs) for use in uses)
+    is_maximum = any("max" in question.rows[link].op.lower() for link in chain)
+    return is_maximum and all(use.op in SUBTRACT_OPS | ADD_OPS for use in uses)
 
 
-def left(q: Question) -> Found:
-    """A value that was computed from the source left, and came back, or decided what ran."""
-    if q.used:
+# -- values that left the framework ----------------------------------------------------------------
+
+
+def find_escape(question: Question) -> Finding | None:
+    """Find a value of the source that left the framework, and came back or decided what ran."""
+    if question.used_source_rows:
         return None
-    found = sorted(
-        (exit for exit in q.exits if exit.row in q.after),
-        key=lambda exit: (
-            exit.how in ("bool", "__bool__", "index", "int"),
-            any(one.why for _, one in way_to_exit(q, exit)),
-        ),
-    )
-    exit = next((exit for exit in found if flows_back(q, exit)), None)
-    if exit is None:
-        return None
-    left, cut = Finding(q.adapter.left, exit.site, exit.row, exit.how), cut_before(q, exit)
-    if cut is None:
-        return left
-    cut.others = [left]
-    return cut
+    escapes = [escape for escape in question.escapes if escape.row in question.descendants]
 
+    def likelihood(escape: Escape) -> tuple[bool, bool]:
+        path = find_path_to_escape(question, escape)
+        return escape.method in CONTROL_METHODS, any(step.edge.cause for step in path)
 
-def cut_before(q: Question, exit: Exit) -> Found:
-    """What breaks the way before a value leaves."""
-    for row, one in breaks(way_to_exit(q, exit)):
-        if one.why in CUTS:
-            return Finding(one.why, q.rows[row].site if one.site is NOWHERE else one.site, row, one.what)
+    for escape in sorted(escapes, key=likelihood):
+        if flows_back_to_target(question, escape):
+            finding = Finding(question.adapter.escape_cause, escape.site, escape.row, escape.method)
+            earlier = find_break_before_escape(question, escape)
+            if earlier is None:
+                return finding
+            earlier.more = [finding]
+            return earlier
     return None
 
 
-def way_to_exit(q: Question, exit: Exit) -> list:
-    """The way from the source to a value that left."""
-    return way_to(Question(q.adapter, q.rows, q.own, [exit.row], q.source), {*q.own})
+def find_break_before_escape(question: Question, escape: Escape) -> Finding | None:
+    """Find what broke the path from the source before a value left."""
+    for row, edge in list_distinct_breaks(find_path_to_escape(question, escape)):
+        if edge.cause in CAUSES_BEFORE_ESCAPE:
+            return Finding(edge.cause, _site_of_break(question, row, edge), row, edge.detail)
+    return None
 
 
-def only_decides(q: Question, found: Finding) -> bool:
-    """Whether a value that left came back nowhere, and decided no more than what ran."""
-    exits = [exit for exit in q.exits if (exit.row, exit.site) == (found.row, found.site)]
-    return bool(exits) and bool(text.at(exits[0].site)) and not flows_back(q, exits[0], branches=False)
+def find_path_to_escape(question: Question, escape: Escape) -> list[PathStep]:
+    """Return the cheapest path from the source to a value that left."""
+    to_escape = Question(question.adapter, question.rows, question.source_rows, [escape.row], question.source)
+    return find_cheapest_path(to_escape, set(question.source_rows))
 
 
-def flows_back(q: Question, exit: Exit, branches: bool = True) -> bool:
-    """Whether the text brings it there; where there is none, it may."""
-    start = text.at(exit.site)
+def only_controls_flow(question: Question, finding: Finding) -> bool:
+    """Return whether the value that left only decided what ran, and never came back as a value."""
+    place = (finding.row, finding.site)
+    escape = next((escape for escape in question.escapes if (escape.row, escape.site) == place), None)
+    if escape is None or not text.at(escape.site):
+        return False
+    return not flows_back_to_target(question, escape, branches=False)
+
+
+def flows_back_to_target(question: Question, escape: Escape, branches: bool = True) -> bool:
+    """Return whether the program's text brings a value that left back to the target.
+
+    Args:
+        question: The question about the target.
+        escape: The value that left.
+        branches: Whether it is enough that the value decides which branch runs.
+
+    Returns:
+        True if the text of the line is unknown, because the value may come back.
+    """
+    start = text.at(escape.site)
     if not start:
         return True
-    rows = (q.rows[at] for at in q.behind.difference(q.own))
-    later = (row for row in rows if row.after(exit) and not q.adapter.is_number(row))
-    sites = {site for row in later for site in (row.site, *row.way)}
+    rows = (question.rows[row] for row in question.ancestors.difference(question.source_rows))
+    later = (row for row in rows if row.is_after(escape) and not question.adapter.is_literal(row))
+    sites = {site for row in later for site in (row.site, *row.call_stack)}
     reached = text.flow(start, [site[0] for site in sites], branches)
-    return any(
-        (at := text.at(site)) in reached and (at is not start or not isinstance(at.node, ast.Expr)) for site in sites
-    )
+    for site in sites:
+        statement = text.at(site)
+        is_bare_expression = statement is start and isinstance(statement.node, ast.Expr)
+        if statement in reached and not is_bare_expression:
+            return True
+    return False
 
 
 # -- another object --------------------------------------------------------------------------------
 
 
-def held_variable(q: Question, at: text.Statement) -> bool:
-    """Whether another statement bound the same name to a variable."""
-    near = [s for name in at.binds for s in text.bound_by(name, at) if s is not at]
-    others = [s.value for s in near if s.file == at.file or {*at.binds} & at.reads]  # of a cell that goes on with it
-    made = [part for value in others for part in getattr(value, "elts", [value])]
-    known = ("Variable", "add_weight", "Parameter")
-    return any(isinstance(part, ast.Call) and text.last_name(part.func) in known for part in made)
+def held_variable_before(question: Question, statement: text.Statement) -> bool:
+    """Return whether another statement binds the same name to a variable."""
+    others = [other for name in statement.binds for other in text.bound_by(name, statement) if other is not statement]
+    # A statement of another notebook cell counts only if this one reads what it bound.
+    continues = bool(set(statement.binds) & statement.reads)
+    values = [other.value for other in others if continues or other.file == statement.file]
+    parts = [part for value in values for part in getattr(value, "elts", [value])]
+    return any(isinstance(part, ast.Call) and text.last_name(part.func) in VARIABLE_MAKERS for part in parts)
 
 
-def on(at: text.Statement, site: Site) -> Site:
-    """The first line of a statement, with the place in it that is known."""
+def site_in_statement(statement: text.Statement, site: Site) -> Site:
+    """Return the first line of a statement, with the exact place in it if that is known."""
     place = getattr(site, "place", None)
-    return at.site if place is None else placed(place.at(at.line))
+    return statement.site if place is None else placed(place.at(statement.line))
 
 
-def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
-    """The statement at which two ways through calls part; of those behind it one that keeps a result in an object."""
-    pairs = enumerate(zip(way, other, strict=False))
-    where = next((k for k, (one, two) in pairs if one != two), len(way) - 1)
-    for site in way[:where:-1]:
+def find_divergence(call_stack: Sequence[Site], other: Sequence[Site]) -> Site:
+    """Return the statement at which two call stacks part.
+
+    If a call below that statement stores its result in an object, returns that call.
+    """
+    if not call_stack:
+        return NOWHERE
+    depth = len(call_stack) - 1
+    for level, (site, other_site) in enumerate(zip(call_stack, other, strict=False)):
+        if site != other_site:
+            depth = level
+            break
+    for site in reversed(call_stack[depth + 1 :]):
         if any("." in name or "[" in name for name in text.at(site).binds):
             return site
-    return way[where] if way else NOWHERE
+    return call_stack[depth]
 
 
-def moved_name(q: Question) -> Found:
-    """A name that held a variable, or a watched tensor, was bound to what was computed of it: ``w = w - rate * g``."""
-    if not q.own:
+def find_rebound_name(question: Question) -> Finding | None:
+    """Find a statement such as ``w = w - rate * g`` that rebound the name of a variable or of a watched tensor."""
+    if not question.source_rows:
         return None
-    row = q.rows[q.own[0]]
-    for site in reversed(row.way):
-        at = text.at(site)
-        if not at.binds:
+    row = question.rows[question.source_rows[0]]
+    for site in reversed(row.call_stack):
+        statement = text.at(site)
+        if not statement.binds:
             continue
-        again = bool({*at.binds} & at.reads) or not all(name.isidentifier() for name in at.binds)
-        around = {ast.unparse(n) for target in at.targets for n in ast.walk(target) if isinstance(n, ast.expr)}
-        state = [q.rows[one] for one in _of_line(q, row, at) if q.rows[one].kind in ("variable", "source")]
-        from_state = again and any(names_of(q, one).isdisjoint(at.reads.difference(at.binds, around)) for one in state)
-        if from_state or (held_variable(q, at) and not at.call_of("Variable")):
-            return Finding("rebound", on(at, site), row.row, at.binds[0])
+        if _rebinds_variable(question, row, statement):
+            return Finding("rebound", site_in_statement(statement, site), row.index, statement.binds[0])
         return None
     return None
 
 
-def names_of(q: Question, row: RecordedRow) -> set[str]:
-    """What the statements that made a leaf bound; what a call gave among other things may be any of them."""
-    made = map(text.at, q.adapter.birth_of(row)[1])
-    return {name for at in made for name in at.binds if not at.binds[1:] or not isinstance(at.value, ast.Call)}
+def _rebinds_variable(question: Question, row: RecordedRow, statement: text.Statement) -> bool:
+    """Return whether the statement that created a row rebinds a name that held a variable."""
+    if held_variable_before(question, statement) and not statement.call_of("Variable"):
+        return True
+    binds = set(statement.binds)
+    updates_itself = bool(binds & statement.reads)
+    binds_part = not all(name.isidentifier() for name in statement.binds)
+    if not (updates_itself or binds_part):
+        return False
+    target_names = {
+        ast.unparse(node) for target in statement.targets for node in ast.walk(target) if isinstance(node, ast.expr)
+    }
+    other_reads = statement.reads.difference(binds, target_names)
+    leaves = [question.rows[leaf] for leaf in _find_leaves_used_by(question, row, statement)]
+    states = [leaf for leaf in leaves if leaf.kind in ("variable", "source")]
+    return any(names_bound_to(question, state).isdisjoint(other_reads) for state in states)
 
 
-def _of_line(q: Question, row: RecordedRow, at: text.Statement) -> Iterator[int]:
-    """The leaves that one statement computed a row from."""
-    for given in row.inputs:
-        one = q.rows[given]
-        if one.kind != "operation":
-            yield given
-        elif any(at.covers(site) for site in one.way):
-            yield from _of_line(q, one, at)
+def names_bound_to(question: Question, leaf: RecordedRow) -> set[str]:
+    """Return the names that the statements that created a leaf bound.
+
+    Leaves out the names of a call that returned several things, because the leaf may be any of them.
+    """
+    names = set[str]()
+    for site in question.adapter.find_leaf_creation(leaf).call_stack:
+        statement = text.at(site)
+        if len(statement.binds) == 1 or not isinstance(statement.value, ast.Call):
+            names.update(statement.binds)
+    return names
 
 
-def bound_again(q: Question) -> Found:
-    """The name of the source, or the statement that made it, made what the target was computed from, too."""
-    if q.used:
+def _find_leaves_used_by(question: Question, row: RecordedRow, statement: text.Statement) -> Iterator[int]:
+    """Yield the leaves from which one statement computed a row."""
+    for index in row.inputs:
+        input_row = question.rows[index]
+        if input_row.kind != "operation":
+            yield index
+        elif any(statement.covers(site) for site in input_row.call_stack):
+            yield from _find_leaves_used_by(question, input_row, statement)
+
+
+def find_replaced_source(question: Question) -> Finding | None:
+    """Find a leaf of the target that took the place of the source.
+
+    Either the name of the source was bound to the leaf, or the statement that created the source ran again.
+    """
+    if question.used_source_rows:
         return None
-    when, way = q.adapter.birth(q.adapter.handle(q.source))
-    mine = [(at, site) for site in reversed(way) if (at := text.at(site)).binds]
-    mine = mine[: next((k + 1 for k, (at, _) in enumerate(mine) if at.function not in RUN_ONCE), len(mine))]
-    for row in q.leaves():
-        other, theirs = q.adapter.birth_of(row)
-        if q.adapter.is_number(row) or other == when:
+    created = question.adapter.find_creation(question.adapter.to_handle(question.source))
+    own_statements = _statements_that_created(created.call_stack)
+    for leaf in question.other_leaves():
+        leaf_created = question.adapter.find_leaf_creation(leaf)
+        if question.adapter.is_literal(leaf) or leaf_created.clock == created.clock:
             continue
-        for at, place in mine:
-            names = {*at.binds, bound_at(place)}
-            keyed = any(isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Constant) for t in at.targets)
-            for s, site in ((s, site) for site in reversed(theirs) if (s := text.at(site)).binds):
-                same = s is at and not keyed and isinstance(at.value, ast.Call)
-                same = same and q.adapter.is_variable(q.source) == (row.kind == "variable")
-                named = s is not at and any(s in text.bound_by(name, at) for name in names)
-                if (same and q.adapter.anew(q, row, at, when, other)) or named:
-                    last = on(s, site) if other > when else on(at, place)
-                    return Finding("rebound", last, row.row, at.binds[0], "" if named else "again")
+        leaf_is_newer = leaf_created.clock > created.clock
+        leaf_statements = [(text.at(site), site) for site in reversed(leaf_created.call_stack)]
+        for statement, site in own_statements:
+            names = {*statement.binds, find_bound_name(site)}
+            for other, other_site in leaf_statements:
+                if not other.binds:
+                    continue
+                was_made_again = _may_run_again(question, leaf, statement, other) and question.adapter.was_made_again(
+                    question, leaf, statement, created.clock, leaf_created.clock
+                )
+                binds_same_name = other is not statement and any(
+                    other in text.bound_by(name, statement) for name in names
+                )
+                if was_made_again or binds_same_name:
+                    newer = (
+                        site_in_statement(other, other_site) if leaf_is_newer else site_in_statement(statement, site)
+                    )
+                    variant = "" if binds_same_name else "again"
+                    return Finding("rebound", newer, leaf.index, statement.binds[0], variant)
     return None
 
 
-def related(q: Question) -> set[int]:
-    """What the source was made of, and the target was computed from as well."""
-    rows = [q.rows[row] for row in q.back(q.own).difference(q.own) & q.behind]
-    return {row.row for row in rows if row.kind == "variable" or row.tracked}
-
-
-def made_of_it(q: Question) -> Found:
-    """The source was computed from what the target was computed from, and was then not used."""
-    named = related(q) if q.own and not q.used else set()
-    if not named or not q.back(q.own).isdisjoint(q.ends):  # the two are swapped
-        return None
-    way = q.rows[q.own[0]].way or q.adapter.birth(q.source)[1]
-    return Finding("wrong_object", way[-1] if way else NOWHERE, q.own[0])
-
-
-def equal_values(q: Question) -> Found:
-    """Another object with the same values was used; of a single number that tells only where a tape watches it."""
-    states = [
-        array.ravel()
-        for array in [q.adapter.numbers(q.source), *(q.rows[row].array for row in q.own)]
-        if array is not None
-    ]
-    tensor = not q.adapter.is_variable(q.source)
-    watched = tensor and any(q.adapter.watched(q.rows[row]) for row in q.own)
-    for row in [] if q.used else q.leaves():
-        theirs = row.array
-        if theirs is None or q.adapter.is_number(row):
+def _statements_that_created(call_stack: Sequence[Site]) -> list[tuple[text.Statement, Site]]:
+    """Return the binding statements of a call stack, innermost first, up to the first outside of a set-up method."""
+    found: list[tuple[text.Statement, Site]] = []
+    for site in reversed(call_stack):
+        statement = text.at(site)
+        if not statement.binds:
             continue
-        tells = watched or (tensor and q.adapter.watched(row)) or (theirs.size > 1 and np.ptp(theirs) > 0)
-        if tells and any(np.array_equal(one, theirs.ravel()) for one in states):
-            born = [q.adapter.birth(q.adapter.handle(q.source)), q.adapter.birth_of(row)]
-            _, later = max(born, key=lambda one: one[0])
-            return Finding("wrong_object", later[-1] if later else q.rows[max(row.row, *q.own)].site, row.row)
+        found.append((statement, site))
+        if statement.function not in SETUP_METHODS:
+            break
+    return found
+
+
+def _may_run_again(
+    question: Question, leaf: RecordedRow, statement: text.Statement, leaf_statement: text.Statement
+) -> bool:
+    """Return whether one statement created both the source and a leaf, each time as the same object."""
+    if leaf_statement is not statement or not isinstance(statement.value, ast.Call):
+        return False
+    # ``weights[i] = ...`` creates another object for each key.
+    has_computed_key = any(
+        isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant) for target in statement.targets
+    )
+    return not has_computed_key and question.adapter.is_variable(question.source) == (leaf.kind == "variable")
+
+
+def find_shared_ancestors(question: Question) -> set[int]:
+    """Return the rows from which both the source and the target were computed, and that can have a gradient."""
+    shared = question.ancestors_of(question.source_rows).difference(question.source_rows) & question.ancestors
+    rows = (question.rows[row] for row in shared)
+    return {row.index for row in rows if row.kind == "variable" or row.tracked}
+
+
+def find_derived_source(question: Question) -> Finding | None:
+    """Find a source that was computed from an ancestor of the target, and then not used."""
+    if not question.source_rows or question.used_source_rows or not find_shared_ancestors(question):
+        return None
+    is_swapped = not question.ancestors_of(question.source_rows).isdisjoint(question.target_rows)
+    if is_swapped:  # The target is an ancestor of the source. Another check reports that.
+        return None
+    first = question.source_rows[0]
+    call_stack = question.rows[first].call_stack or question.adapter.find_creation(question.source).call_stack
+    return Finding("wrong_object", call_stack[-1] if call_stack else NOWHERE, first)
+
+
+def find_equal_leaf(question: Question) -> Finding | None:
+    """Find a leaf of the target that has the values of the source, which was not used.
+
+    Equal numbers say nothing of a leaf with one value only, unless a tape watches the leaf or the source.
+    """
+    if question.used_source_rows:
+        return None
+    adapter = question.adapter
+    arrays = [adapter.array_of(question.source), *(question.rows[row].array for row in question.source_rows)]
+    own_values = [array.ravel() for array in arrays if array is not None]
+    is_tensor = not adapter.is_variable(question.source)
+    source_is_watched = is_tensor and any(adapter.is_watched(question.rows[row]) for row in question.source_rows)
+    for leaf in question.other_leaves():
+        values = leaf.array
+        if values is None or adapter.is_literal(leaf):
+            continue
+        is_watched = source_is_watched or (is_tensor and adapter.is_watched(leaf))
+        if not (is_watched or _has_several_values(values)):
+            continue
+        if any(np.array_equal(own, values.ravel()) for own in own_values):
+            created = [adapter.find_creation(adapter.to_handle(question.source)), adapter.find_leaf_creation(leaf)]
+            call_stack = max(created, key=lambda creation: creation.clock).call_stack
+            newest_row = max([leaf.index, *question.source_rows])
+            return Finding("wrong_object", call_stack[-1] if call_stack else question.rows[newest_row].site, leaf.index)
     return None
 
 
-def independent(q: Question) -> Finding:
-    """Nothing was found: the target was not computed from the source."""
-    return Finding(q.adapter.unused)
+def _has_several_values(array: OptionalArray) -> TypeGuard[np.ndarray]:
+    return array is not None and array.size > 1 and bool(np.ptp(array) > 0)
+
+
+def report_unused(question: Question) -> Finding:
+    """Report that the target was not computed from the source. Runs last, and always finds something."""
+    return Finding(question.adapter.unused_cause)

@@ -1,10 +1,10 @@
-"""The names by which a program reaches what is asked about."""
+"""Find the names by which a program reaches the object that a question is about."""
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -15,116 +15,156 @@ from ..sentences import fill
 from . import text
 from .question import Question
 
-PLAIN = (bool, int, float, str, type(None))  # hold nothing
-DEEP, MANY = 6, 2000  # of what holds what is looked at to find a name
+PARTLESS_TYPES = (bool, int, float, str, type(None))
+MAX_DEPTH = 6  # How many attributes or items a name may have: ``a.b[0].c``.
+MAX_PARTS = 2000  # How many parts of one object, and objects of one depth, are searched.
 
 
-def called(q: Question) -> str:
-    """How the program reaches the source: by a name, or through what holds it."""
-    own = next((name for site in reversed(_made_at(q)) if (name := bound_at(site))), "")
-    others = [value for name, value in q.adapter.names() if name == own.partition("[")[0]]
-    mine = own.isidentifier() and all(q.adapter.handle(value) is q.adapter.handle(q.source) for value in others)
-    item = "[" in own and not others
-    return (
-        (own if mine or item else "")
-        or path_to(q, q.adapter.handle(q.source))
-        or own * (own[-1:] == "]")
-        or next((q.rows[row].name for row in q.own if q.rows[row].name), "")
-        or fill("the source")
-    )
+def find_source_name(question: Question) -> str:
+    """Return what the program calls the source of a question.
+
+    Prefers the name that the statement that created the source bound, if it still holds the source. Falls back to an
+    access path such as ``net.layers[0]``, to the name of a row, and to the words "the source".
+    """
+    handle = question.adapter.to_handle
+    source = handle(question.source)
+    bound = next((name for site in reversed(_find_creation_sites(question)) if (name := find_bound_name(site))), "")
+    values = [value for name, value in question.adapter.names() if name == bound.partition("[")[0]]
+    still_holds_source = bound.isidentifier() and all(handle(value) is source for value in values)
+    is_item_of_unknown = "[" in bound and not values
+    if bound and (still_holds_source or is_item_of_unknown):
+        return bound
+    if access_path := find_access_path(question, source):
+        return access_path
+    if bound.endswith("]"):
+        return bound
+    row_names = (question.rows[row].name for row in question.source_rows)
+    return next(filter(None, row_names), "") or fill("the source")
 
 
-def bound_at(site: Site) -> str:
-    """The name that a statement gives what is made at a place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``."""
-    at = text.at(site)
+def find_bound_name(site: Site) -> str:
+    """Return the name that a statement binds to the object created at a site; "" if it binds none.
+
+    If the site knows the exact place, picks the name for that place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``.
+    """
+    statement = text.at(site)
+    value = statement.value
     place = getattr(site, "place", None)
-    if at.value is None or not at.binds:
+    if value is None or not statement.binds:
         return ""
-    name = at.binds[0]
-    value = at.value
+    name = statement.binds[0]
     if place is None:
         return name
 
     def is_here(part: ast.expr) -> bool:
-        return (
-            (part.lineno, part.col_offset)
-            <= (place.line, place.column)
-            < (part.end_lineno or 0, part.end_col_offset or 0)
-        )
+        start, end = (part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0)
+        return start <= (place.line, place.column) < end
 
-    if not is_here(value):  # another statement of the line
+    if not is_here(value):  # The object belongs to another statement of the line.
         return ""
-    if isinstance(value, ast.Call):  # made on the way into the call: ``x[0]`` in ``why = tape.explain(y, x[0])``
-        return next(
-            (text.unparse(part) for part in value.args if isinstance(part, ast.Subscript) and is_here(part)), name
-        )
+    if isinstance(value, ast.Call):
+        # The object may be an argument of the call, as ``x[0]`` in ``why = tape.explain(y, x[0])``.
+        arguments = (part for part in value.args if isinstance(part, ast.Subscript) and is_here(part))
+        return next((text.unparse(argument) for argument in arguments), name)
     if isinstance(value, ast.Dict):
         keys = [text.unparse(key) for key, part in zip(value.keys, value.values, strict=True) if key and is_here(part)]
         return f"{name}[{keys[0]}]" if keys else name
     parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
-    k = next((k for k, part in enumerate(parts) if is_here(part)), None)
-    if k is None:
+    index = next((index for index, part in enumerate(parts) if is_here(part)), None)
+    if index is None:
         return name
-    return at.binds[k] if len(at.binds) == len(parts) > 1 else f"{name}[{k}]"
+    is_unpacked = len(statement.binds) == len(parts) > 1
+    return statement.binds[index] if is_unpacked else f"{name}[{index}]"
 
 
-def _made_at(q: Question) -> list[Site]:
-    """Where the source was made; of a framework that does not know it nowhere."""
-    return list(q.adapter.made_at(q.source)) if hasattr(q.adapter, "made_at") else []
+def _find_creation_sites(question: Question) -> Sequence[Site]:
+    """Return the statements that created the source; empty if the framework does not record that."""
+    if not hasattr(question.adapter, "find_creation_sites"):
+        return []
+    return question.adapter.find_creation_sites(question.source)
 
 
-def path_to(q: Question, wanted: Any) -> str:
-    """How the program reaches an object: by a name, by what has it as a part, or by a list of such; last by a name that
-    a loop binds, which holds it by chance, as ``p`` of ``for p in net.parameters()``.
+def find_access_path(question: Question, wanted: Any) -> str:
+    """Return an expression by which the program reaches an object; "" if none is found.
+
+    Tries attributes of objects first, then items of lists, and last the variables of loops, which hold the object by
+    chance, as ``p`` in ``for p in net.parameters()``.
     """
-    names, frame = list(q.adapter.names()), asking_frame()
-    nodes = [n for s in text.statements(None if frame is None else frame.f_code.co_filename) for n in s.nodes]
-    targets = [n.target for n in nodes if isinstance(n, (ast.For, ast.comprehension))]
-    loops = text.names_in(n for target in targets for n in ast.walk(target))
-    sure = [pair for pair in names if pair[0] not in loops]
-    lists = [pair for pair in sure if isinstance(pair[1], (dict, list, tuple))]
-    known = {id(value) for _, value in lists}
-    parts = [pair for pair in sure if id(pair[1]) not in known]
-    found = (reach(level, wanted, q.adapter.handle) for level in (parts, lists, names))
-    return next(filter(None, found), "")
-
-
-def reach(names: Iterable[tuple[str, Any]], wanted: Any, handle: Callable[[Any], Any] = lambda value: value) -> str:
-    """A name of an object, or of what holds it with what leads on: ``trainer.net[0].weight``; empty where unknown."""
-    level = [(name, value) for name, value in names if name.isidentifier() and not name.startswith("_")]
-    seen = set[int]()
-    for _ in range(DEEP):
-        inner: list[tuple[str, Any]] = []
-        for name, value in level:
-            if handle(value) is wanted:
-                return name
-            if id(value) not in seen:
-                seen.add(id(value))
-                parts = parts_of(value)
-                inner += [(name + part, one) for part, one in parts if type(one) not in PLAIN or one is wanted]
-        level = inner[:MANY]
+    names = list(question.adapter.names())
+    loop_names = _find_loop_names()
+    stable = [(name, value) for name, value in names if name not in loop_names]
+    containers = [(name, value) for name, value in stable if isinstance(value, (dict, list, tuple))]
+    container_ids = {id(value) for _, value in containers}
+    objects = [(name, value) for name, value in stable if id(value) not in container_ids]
+    for candidates in (objects, containers, names):
+        if access_path := search_access_path(candidates, wanted, question.adapter.to_handle):
+            return access_path
     return ""
 
 
-def parts_of(value: Any) -> list[tuple[str, Any]]:
-    """What a list, a dictionary or an object holds."""
+def _find_loop_names() -> set[str]:
+    """Return the names that loops and comprehensions of the asking program bind."""
+    frame = asking_frame()
+    statements = text.statements(None if frame is None else frame.f_code.co_filename)
+    loops = (node for statement in statements for node in statement.nodes)
+    targets = [loop.target for loop in loops if isinstance(loop, (ast.For, ast.comprehension))]
+    return text.names_in(node for target in targets for node in ast.walk(target))
+
+
+def search_access_path(
+    names: Iterable[tuple[str, Any]], wanted: Any, handle: Callable[[Any], Any] = lambda value: value
+) -> str:
+    """Search objects and their parts, breadth first, for an object.
+
+    Args:
+        names: The names to start from, and what they hold.
+        wanted: The object to find.
+        handle: Returns what an object is compared by.
+
+    Returns:
+        The shortest expression, such as ``trainer.net[0].weight``; "" if the object is not found.
+    """
+    level = [(name, value) for name, value in names if name.isidentifier() and not name.startswith("_")]
+    seen = set[int]()
+    for _ in range(MAX_DEPTH):
+        next_level: list[tuple[str, Any]] = []
+        for name, value in level:
+            if handle(value) is wanted:
+                return name
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            for suffix, part in list_parts(value):
+                if type(part) not in PARTLESS_TYPES or part is wanted:
+                    next_level.append((name + suffix, part))
+        level = next_level[:MAX_PARTS]
+    return ""
+
+
+def list_parts(value: Any) -> list[tuple[str, Any]]:
+    """Return the parts of a list, a dictionary or an object, each after the suffix that reaches it.
+
+    Of an object of a library, only a module or a model is taken apart; an optimizer is not.
+    """
     if isinstance(value, dict):
-        return [(f"[{key!r}]", one) for key, one in list(value.items())[:MANY]]
+        return [(f"[{key!r}]", part) for key, part in list(value.items())[:MAX_PARTS]]
     if isinstance(value, (list, tuple)):
-        return [(f"[{at}]", one) for at, one in enumerate(value[:MANY])]
-    held, module = getattr(value, "__dict__", {}), str(type(value).__module__)
-    file = getattr(sys.modules.get(module), "__file__", None)  # of a library's object only its parameters count
-    known = "_parameters" in held or hasattr(type(value), "trainable_variables")  # no optimizer
-    library = file is not None and own_file(file) and not known
-    if library or isinstance(value, (type, ModuleType)) or not isinstance(held, dict):
+        return [(f"[{index}]", part) for index, part in enumerate(value[:MAX_PARTS])]
+    attributes = getattr(value, "__dict__", {})
+    if not isinstance(attributes, dict) or isinstance(value, (type, ModuleType)):
+        return []
+    file = getattr(sys.modules.get(str(type(value).__module__)), "__file__", None)
+    has_parameters = "_parameters" in attributes or hasattr(type(value), "trainable_variables")
+    if file is not None and own_file(file) and not has_parameters:
         return []
     parts = [
-        (f"[{name}]" if name.isdigit() else f".{name}", one)
-        for slot in ("_parameters", "_modules", "_buffers")
-        for name, one in held.get(slot, {}).items()
+        (f"[{name}]" if name.isdigit() else f".{name}", part)
+        for registry in ("_parameters", "_modules", "_buffers")
+        for name, part in attributes.get(registry, {}).items()
     ]
-    for name, one in held.items():
-        public = name.removeprefix("_")  # that of a property, where it has one
-        if not public.startswith("_") and (name == public or hasattr(type(value), public)):
-            parts.append((f".{public}", one))
+    for name, part in attributes.items():
+        public_name = name.removeprefix("_")  # ``_weight`` counts if the class has a property ``weight``.
+        is_reachable = name == public_name or hasattr(type(value), public_name)
+        if is_reachable and not public_name.startswith("_"):
+            parts.append((f".{public_name}", part))
     return parts

@@ -1,8 +1,17 @@
-"""What a question is about: the rows of any recording, and the ways through them."""
+"""Find the path on which a gradient is lost.
+
+A recording (of minitape's tape, PyTorch, TensorFlow or JAX) is a list of `RecordedRow`s in the order of execution.
+Each row lists the edges to the rows that it was computed from. An edge that no gradient passes is a *break* and names
+its cause.
+
+A `Question` holds the rows of one source and one target. This module finds the path between them whose breaks cost
+least; ``checks.py`` reports the break on it that is nearest to the source.
+"""
 
 from __future__ import annotations
 
 import heapq
+import math
 import re
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,236 +22,378 @@ import numpy as np
 
 from ...recording.sites import NOWHERE, Site
 from ...recording.values import ValueSummary, numbers_of
-from ..causes import KINDS, row_of
+from ..causes import KIND_NAMES, Kind, find_kind
 from . import text
 
-# what a break costs that goes on with the one before, or is before the block; of what gives a place
-AGAIN, OF_PLACE = 0.001, 1.5
-ADDS = {"add", "__add__", "__radd__", "AddV2"}
-TARGETS = re.compile("(?<![a-z])(targets?|teacher|labels?|next|old|ema|frozen|baseline|returns?)(?![a-z])", re.I).search
+TIE_COST = 0.001  # Small enough that it only decides between paths whose breaks cost the same.
+INDEX_BREAK_COST = 1.5
+ADD_OPS = {"add", "__add__", "__radd__", "AddV2"}
+find_target_word = re.compile(
+    "(?<![a-z])(targets?|teacher|labels?|next|old|ema|frozen|baseline|returns?)(?![a-z])", re.I
+).search
+
+OptionalArray = np.ndarray | None  # None if the recording did not keep the elements.
 
 
-Elements = np.ndarray | None  # of an array, where they are kept
+class InputEdge(NamedTuple):
+    """An edge from a row to one of the rows that it was computed from.
+
+    Attributes:
+        input_row: The index of the row that was read.
+        cause: Why no gradient passes; "" if one does.
+        site: Where the break is, if it is not on the line of the reading row.
+        detail: What else the recorder knows of the break, such as the name of a method.
+    """
+
+    input_row: int
+    cause: str = ""
+    site: Site = NOWHERE
+    detail: str = ""
 
 
-class Given(NamedTuple):
-    """What a row was computed with, and why no gradient passes there; nothing where one does."""
+class PathStep(NamedTuple):
+    """A row on a path, and the edge by which it reads the row before it."""
 
     row: int
-    why: str = ""
-    site: Site = NOWHERE  # where, if not in the row's own line
-    what: str = ""
+    edge: InputEdge
 
 
-class Exit(NamedTuple):
-    """A value left the framework, when there were so many rows, and at which time."""
+class Creation(NamedTuple):
+    """When and where an object was created: a time, and the statements that ran, the outermost first."""
+
+    clock: int
+    call_stack: Sequence[Site] = ()
+
+
+class Escape(NamedTuple):
+    """A value that left the framework, such as by ``.numpy()`` or ``float()``.
+
+    Attributes:
+        row: The row whose value left.
+        method: How it left.
+        site: The line on which it left.
+        row_count: The number of rows that were recorded before.
+        clock: The time at which it left, if it left under another recording.
+    """
 
     row: int
-    how: str
+    method: str
     site: Site
-    number: int
-    when: int = 0
+    row_count: int
+    clock: int = 0
 
 
 @dataclass(eq=False)
 class RecordedRow:
-    """A leaf, or a result of an operation."""
+    """A leaf, or a result of an operation.
 
-    row: int
+    Attributes:
+        index: The place of the row in `Question.rows`.
+        op: The framework's name of the operation.
+        kind: "operation", "variable", "source" or "constant".
+        edges: The edges to the rows that it was computed from.
+        site: The line of the user's program that created it.
+        get_object: Returns the object that the row stands for, or None if that is gone.
+        call_stack: The statements that ran when it was created, the outermost first.
+        tracked: Whether a gradient can continue from it.
+        position: Its number in the recording that was asked; -1 if it is a row of another recording.
+        clock: The time at which it was created, if it is a row of another recording.
+        scope: The functions of the framework in which it ran, the outermost first.
+        call_id: The call that produced it. Several results of one call share it.
+        extra: The framework's own entry for the row.
+    """
+
+    index: int
     op: str
-    kind: str  # operation, variable, source or constant
-    given: list[Given]
+    kind: str
+    edges: list[InputEdge]
     site: Site
-    thing: Callable[[], Any] = lambda: None  # what it stands for, while that lives
-    way: Sequence[Site] = ()  # the statements that ran when it was made, the outermost first
+    get_object: Callable[[], Any] = lambda: None
+    call_stack: Sequence[Site] = ()
     value: ValueSummary | None = None
     dtype: str = ""
     shape: Sequence[int] = ()
-    tracked: bool = True  # a gradient can go on from it
-    number: int = -1  # in the recording
-    when: int = 0  # by the clock, of what ran outside of it
+    tracked: bool = True
+    position: int = -1
+    clock: int = 0
     name: str = ""
     scope: Sequence[str] = ()
-    call: int = -1
+    call_id: int = -1
     extra: Any = None
 
     @property
     def inputs(self) -> list[int]:
-        """What it was computed with."""
-        return [one.row for one in self.given]
+        """The rows that this row was computed from."""
+        return [edge.input_row for edge in self.edges]
 
     @property
-    def array(self) -> Elements:
-        """Its elements, where they are kept."""
+    def array(self) -> OptionalArray:
+        """The elements of the row, if the recording kept them."""
         return numbers_of(self.value)
 
-    def after(self, exit: Exit) -> bool:
-        """Whether it was made after a value left."""
-        return self.number >= exit.number if self.number >= 0 else not self.when or self.when > exit.when
+    def is_after(self, escape: Escape) -> bool:
+        """Return whether the row was created after a value left."""
+        if self.position >= 0:
+            return self.position >= escape.row_count
+        return not self.clock or self.clock > escape.clock  # A row without a time may be of any time.
 
 
 @dataclass(eq=False)
 class Finding:
-    """A cause, and where."""
+    """The cause of a missing or wrong gradient, and where it is.
+
+    Attributes:
+        cause: One of the causes in `causes.KINDS`.
+        site: The line to blame.
+        row: The row to blame, if there is one.
+        detail: What the sentence of the cause calls ``what``, such as the name of an operation.
+        variant: Which of the sentences of the cause fits; "" for the ordinary one.
+        other_name: What the sentence of the cause calls ``other``, such as the name of another object.
+        more: The further breaks on the same path, and the breaks on other paths.
+        is_intended: Whether the program means it; None if the cause alone decides that.
+        sentence_fields: Values for further fields of the sentence.
+        is_side_break: Whether this is one of `more` and blocks another path than the first.
+    """
 
     cause: str
     site: Site = NOWHERE
     row: int | None = None
-    what: str = ""
-    kind: str = ""
-    other: str = ""
-    others: list[Finding] = field(default_factory=list)
-    intended: bool | None = None
-    fields: dict[str, str] = field(default_factory=dict)  # of its sentence, as far as they are known
-    beside: bool = False  # of one of ``others`` that it blocks another way
-
-
-Found = Finding | None  # what a check gives
+    detail: str = ""
+    variant: str = ""
+    other_name: str = ""
+    more: list[Finding] = field(default_factory=list)
+    is_intended: bool | None = None
+    sentence_fields: dict[str, str] = field(default_factory=dict)
+    is_side_break: bool = False
 
 
 @dataclass(eq=False)
 class Question:
-    """Why ``source`` has no gradient of a target, or what is wrong with it."""
+    """Ask why a source has no gradient of a target, or what is wrong with the gradient that it has.
+
+    Attributes:
+        adapter: What the framework knows of rows and objects. See `minitape.bridges.rows.FrameworkAdapter`.
+        rows: All rows of the recording, in the order of execution.
+        source_rows: The rows that stand for the source.
+        target_rows: The rows that stand for the target.
+        escapes: The values that left the framework.
+        sweep: The backward pass to explain, if one ran.
+        name: What the program calls the source.
+        block_clock: When the ``with`` block of the tape began, if the framework has tapes.
+    """
 
     adapter: Any
     rows: list[RecordedRow]
-    own: list[int]  # those of the source
-    ends: list[int]  # those of the target
+    source_rows: list[int]
+    target_rows: list[int]
     source: Any
     target: Any = None
-    exits: Sequence[Exit] = ()
+    escapes: Sequence[Escape] = ()
     sweep: Any = None
     name: str = ""
-    since: int = 0  # when the block began, by the clock
+    block_clock: int = 0
 
     @cached_property
-    def behind(self) -> set[int]:
-        """What the target was computed from."""
-        return self.back(self.ends)
+    def ancestors(self) -> set[int]:
+        """The target's rows, and all rows that they were computed from."""
+        return self.ancestors_of(self.target_rows)
 
     @cached_property
-    def used(self) -> list[int]:
-        """The rows of the source that it was computed from."""
-        return [row for row in self.own if row in self.behind]
+    def used_source_rows(self) -> list[int]:
+        """The rows of the source that the target was computed from."""
+        return [row for row in self.source_rows if row in self.ancestors]
 
     @cached_property
-    def after(self) -> set[int]:
-        """What was computed from the source."""
-        return self.forward(self.own)
+    def descendants(self) -> set[int]:
+        """The source's rows, and all rows that were computed from them."""
+        return self.descendants_of(self.source_rows)
 
     @cached_property
-    def way(self) -> list[tuple[int, Given]]:
-        """The way from the source to the target with the fewest breaks: rows, each with what it was given."""
-        return way_to(self, set(self.own))
+    def path(self) -> list[PathStep]:
+        """The path from the source to the target whose breaks cost least; empty if there is no path."""
+        return find_cheapest_path(self, set(self.source_rows))
 
-    def back(self, rows: Iterable[int], open_only: bool = False, mended: Container[int] = ()) -> set[int]:
-        """These rows, and what they were computed from; on open ways, as if some rows were ``mended``."""
-        seen, stack = set[int](), list(rows)
-        while stack:
-            row = stack.pop()
-            if row not in seen:
-                seen.add(row)
-                closed = open_only and row not in mended
-                stack += [one.row for one in self.rows[row].given if not (closed and one.why)]
-        return seen
+    def ancestors_of(self, rows: Iterable[int], open_only: bool = False, mended: Container[int] = ()) -> set[int]:
+        """Return some rows and all rows that they were computed from.
 
-    def forward(self, rows: Iterable[int], open_only: bool = False) -> set[int]:
-        """These rows, and what was computed from them."""
+        Args:
+            rows: The rows to begin with.
+            open_only: Whether to follow only edges that a gradient passes.
+            mended: Rows whose breaks count as open.
+        """
+        found, waiting = set[int](), list(rows)
+        while waiting:
+            row = waiting.pop()
+            if row in found:
+                continue
+            found.add(row)
+            skip_breaks = open_only and row not in mended
+            waiting += [edge.input_row for edge in self.rows[row].edges if not (skip_breaks and edge.cause)]
+        return found
+
+    def descendants_of(self, rows: Iterable[int], open_only: bool = False) -> set[int]:
+        """Return some rows and all rows that were computed from them.
+
+        Args:
+            rows: The rows to begin with.
+            open_only: Whether to follow only edges that a gradient passes.
+        """
         found = set(rows)
-        for row in self.rows[min(found, default=len(self.rows)) :]:
-            if any(one.row in found and not (open_only and one.why) for one in row.given):
-                found.add(row.row)
+        first = min(found, default=len(self.rows))
+        for row in self.rows[first:]:
+            if any(edge.input_row in found and not (open_only and edge.cause) for edge in row.edges):
+                found.add(row.index)
         return found
 
     @property
     def is_unwatched(self) -> bool:
         """Whether the source is a tensor that no tape watches."""
-        return not self.adapter.is_variable(self.source) and not any(self.rows[row].tracked for row in self.own)
+        return not self.adapter.is_variable(self.source) and not any(self.rows[row].tracked for row in self.source_rows)
 
-    def leaves(self) -> list[RecordedRow]:
-        """The leaves that the target was computed from, but for the source."""
-        rows = (self.rows[row] for row in sorted(self.behind.difference(self.own)))
+    def other_leaves(self) -> list[RecordedRow]:
+        """Return the leaves among the target's ancestors, except the source's own."""
+        rows = (self.rows[row] for row in sorted(self.ancestors.difference(self.source_rows)))
         return [row for row in rows if row.kind != "operation"]
 
-    def first_uses(self) -> list[RecordedRow]:
-        """The operations on the way to the target that took the source."""
-        return [self.rows[row] for row in sorted(self.behind) if not set(self.used).isdisjoint(self.rows[row].inputs)]
+    def find_first_uses(self) -> list[RecordedRow]:
+        """Return the ancestors of the target that read the source directly, in the order of execution."""
+        used = set(self.used_source_rows)
+        return [self.rows[row] for row in sorted(self.ancestors) if not used.isdisjoint(self.rows[row].inputs)]
 
 
-def way_to(q: Question, wanted: set[int]) -> list[tuple[int, Given]]:
-    """The way from some rows to the target with the fewest breaks."""
-    heap = [(0.0, end) for end in q.ends]
-    best, before, done = dict.fromkeys(q.ends, 0.0), dict[int, tuple[int, Given]](), set[int]()
+def find_cheapest_path(question: Question, sources: Container[int]) -> list[PathStep]:
+    """Return the path from a source row to the target whose breaks cost least.
+
+    Edges that pass a gradient are free; each other edge costs `break_cost` (Dijkstra's algorithm, from the target).
+
+    Args:
+        question: The question whose target ends the path.
+        sources: The rows at which the path may begin.
+
+    Returns:
+        The steps from the source to the target. Empty if there is no path.
+    """
+    costs = dict.fromkeys(question.target_rows, 0.0)
+    next_steps = dict[int, PathStep]()  # By row: the step that leads from it towards the target.
+    heap = [(0.0, row) for row in question.target_rows]
+    finished = set[int]()
     while heap:
         cost, row = heapq.heappop(heap)
-        if row in done:
+        if row in finished:
             continue
-        done.add(row)
-        if row in wanted:
-            steps = []
-            while row in before:
-                steps.append(before[row])
-                row = before[row][0]
-            return steps
-        for one in q.rows[row].given:
-            total = cost + (weight(q, row, one, before[row][1] if row in before else None) if one.why else 0.0)
-            if total < best.get(one.row, 1e9):
-                best[one.row], before[one.row] = total, (row, one)
-                heapq.heappush(heap, (total, one.row))
+        finished.add(row)
+        if row in sources:
+            return _follow_steps(next_steps, row)
+        next_edge = next_steps[row].edge if row in next_steps else None
+        for edge in question.rows[row].edges:
+            edge_cost = break_cost(question, row, edge, next_edge) if edge.cause else 0.0
+            if cost + edge_cost < costs.get(edge.input_row, math.inf):
+                costs[edge.input_row] = cost + edge_cost
+                next_steps[edge.input_row] = PathStep(row, edge)
+                heapq.heappush(heap, (cost + edge_cost, edge.input_row))
     return []
 
 
-def weight(q: Question, row: int, one: Given, later: Given | None) -> float:
-    """What a break costs: a chain of the same kind counts once, a place more than a number, what was made before the
-    block a little more than what is in it.
+def _follow_steps(next_steps: dict[int, PathStep], row: int) -> list[PathStep]:
+    """Return the steps from a row to the target."""
+    path = []
+    while row in next_steps:
+        path.append(next_steps[row])
+        row = next_steps[row].row
+    return path
+
+
+def break_cost(question: Question, row: int, edge: InputEdge, next_edge: InputEdge | None) -> float:
+    """Return the cost of a break. The likeliest culprit costs least.
+
+    The base cost belongs to the cause's kind (`causes.KINDS`). Three rules change it:
+
+    * A break that repeats the cause of the next one is almost free, so a chain of them counts once.
+    * An integer row costs more if no gradient can begin at the target.
+    * Between equal paths, code before the block and lines that detach a training target are less likely to be
+      wrong, and cuts that remove a whole term of a sum are more likely.
+
+    Args:
+        question: The question about the path.
+        row: The row that reads its input through `edge`.
+        edge: The break.
+        next_edge: The edge that follows on the way to the target; None at the target itself.
     """
-    kind = row_of(one.why)
-    made_before = AGAIN * ((0 < q.rows[row].when < q.since) + is_target(q.rows[row].site))
-    whole = AGAIN * (KINDS.get(one.why) == "cut" and loses_a_term(q, row))
-    early = later is not None and (one.why, later.why) == ("computed_before_tape", "not_recorded")
-    if early or (later is not None and one.why == later.why and kind.weight != 0.5):
-        return AGAIN
-    chooses = q.rows[row].dtype.startswith("int") and not any(q.rows[end].tracked for end in q.ends)
-    return OF_PLACE if chooses else kind.weight + made_before - whole
+    kind = find_kind(edge.cause)
+    if next_edge is not None and _continues_break(kind, edge, next_edge):
+        return TIE_COST
+    reader = question.rows[row]
+    target_is_tracked = any(question.rows[target].tracked for target in question.target_rows)
+    if reader.dtype.startswith("int") and not target_is_tracked:
+        return INDEX_BREAK_COST
+    tie_breaks = 0
+    if 0 < reader.clock < question.block_clock:
+        tie_breaks += 1
+    if detaches_training_target(reader.site):
+        tie_breaks += 1
+    if KIND_NAMES.get(edge.cause) == "cut" and removes_scalar_term(question, row):
+        tie_breaks -= 1
+    return kind.path_cost + TIE_COST * tie_breaks
 
 
-def met_with(rows: Sequence[RecordedRow], row: int) -> set[int]:
-    """The rows with a gradient that were computed with a row, or with what was computed from it alone."""
-    alone, met = {row}, set[int]()
+def _continues_break(kind: Kind, edge: InputEdge, next_edge: InputEdge) -> bool:
+    """Return whether a break has the same reason as the break that follows it."""
+    if (edge.cause, next_edge.cause) == ("computed_before_tape", "not_recorded"):
+        return True
+    return edge.cause == next_edge.cause and not kind.repeats_cost
+
+
+def find_tracked_consumers(rows: Sequence[RecordedRow], row: int) -> set[int]:
+    """Return the first tracked rows that use a row, directly or through untracked rows."""
+    untracked, tracked = {row}, set[int]()
     for later in rows[row + 1 :]:
-        if not alone.isdisjoint(later.inputs):
-            (met if later.tracked else alone).add(later.row)
-    return met
+        if not untracked.isdisjoint(later.inputs):
+            consumers = tracked if later.tracked else untracked
+            consumers.add(later.index)
+    return tracked
 
 
-def loses_a_term(q: Question, row: int) -> bool:
-    """Whether a cut leaves a whole term of a sum without a gradient, which nobody means."""
-    return all(not q.rows[at].shape and q.rows[at].op in ADDS for at in met_with(q.rows, row))
+def removes_scalar_term(question: Question, row: int) -> bool:
+    """Return whether a cut removes a whole scalar term from a sum.
 
-
-def is_target(site: Site) -> bool:
-    """Whether a line cuts off what it calls a target, or by another word for what is learnt from."""
-    at = text.at(site)
-    cut = at.call_of("stop_gradient", "detach")
-    given = text.unparse([*cut.args, cut.func][0]) if cut is not None else " - "
-    return " - " not in given and any(map(TARGETS, (*at.binds, given)))
-
-
-def continues(before: Given, after: Given) -> bool:
-    """Whether a break has the reason of the one before it, nearer to the source: only the first is said. Both have the
-    same cause, the second is about whole numbers, or nobody recorded it because its input was computed too early.
+    Programs rarely mean that: ``loss + penalty.detach()`` trains as if there were no penalty.
     """
-    if before.why == after.why:
-        return after.what != "gradient"
-    return (before.why, after.why) in (("nondifferentiable", "integer_dtype"), ("computed_before_tape", "not_recorded"))
+    consumers = (question.rows[consumer] for consumer in find_tracked_consumers(question.rows, row))
+    return all(consumer.op in ADD_OPS and not consumer.shape for consumer in consumers)
 
 
-def breaks(steps: Iterable[tuple[int, Given]]) -> list[tuple[int, Given]]:
-    """The breaks of a way, of each run of the same cause the first."""
-    found: list[tuple[int, Given]] = []
-    before = Given(-1)
-    for row, one in steps:
-        if one.why and not continues(before, one):
-            found.append((row, one))
-        before = one
+def detaches_training_target(site: Site) -> bool:
+    """Return whether a line detaches something that it calls a target, a label or the like."""
+    statement = text.at(site)
+    cut = statement.call_of("stop_gradient", "detach")
+    if cut is None:
+        return False
+    detached = text.unparse(cut.args[0] if cut.args else cut.func)
+    if " - " in detached:  # A difference is an error to learn from, whatever its parts are called.
+        return False
+    return any(find_target_word(name) for name in (*statement.binds, detached))
+
+
+def repeats_break(previous: InputEdge, edge: InputEdge) -> bool:
+    """Return whether a break only repeats the previous one, which is nearer to the source.
+
+    It does if both have the same cause, if it breaks an integer that the previous break produced, or if nobody
+    recorded it because its input was computed before the tape began.
+    """
+    if previous.cause == edge.cause:
+        return edge.detail != "gradient"
+    return (previous.cause, edge.cause) in (
+        ("nondifferentiable", "integer_dtype"),
+        ("computed_before_tape", "not_recorded"),
+    )
+
+
+def list_distinct_breaks(path: Iterable[PathStep]) -> list[PathStep]:
+    """Return the breaks on a path, without those that only repeat the break before them."""
+    found: list[PathStep] = []
+    previous = InputEdge(-1)
+    for step in path:
+        if step.edge.cause and not repeats_break(previous, step.edge):
+            found.append(step)
+        previous = step.edge
     return found

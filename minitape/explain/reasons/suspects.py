@@ -1,9 +1,9 @@
-"""Gradients that are there and wrong: checks of a whole recording, each for one cause, in their order.
+"""Find gradients that exist and are wrong.
 
-A check reads the rows and the backward passes of a :class:`CheckedRun`, of a tape or of any framework, and yields each
-:class:`Suspicion`: of which rows' sources, on which line, with which numbers. ``BEFORE`` and ``BEHIND`` are the checks
-that rows alone allow; between them come those of a framework, as of the steps of its optimizers.
-``suspect_texts`` has the words.
+A check reads the rows and the backward passes of a `CheckedRun`, of a tape or of any framework, and yields a
+`Suspicion` for everything that looks wrong: on which line, with which numbers, and for which sources.
+`LEADING_CHECKS` and `TRAILING_CHECKS` need nothing but rows. A framework's own checks, such as the
+checks of optimizer steps, run between them. The sentences are in ``suspect_texts``.
 """
 
 from __future__ import annotations
@@ -22,41 +22,55 @@ import numpy as np
 from ...recording.sites import Site
 from ...recording.values import numbers_of
 from ..caller import in_brackets
-from ..causes import KINDS
+from ..causes import KIND_NAMES
 from ..families import OperationNames
 from ..fixes.table import offer
 from ..sentences import fill
 from ..suspect_texts import words
 from ..words import Explanation, words_alone
 from . import text
-from .question import Elements, Exit, Finding, Question, RecordedRow, met_with
+from .question import Escape, Finding, OptionalArray, Question, RecordedRow, find_tracked_consumers
 
-VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operation
-REPEATED = 5  # so often an operation is a loop, or a deep net
-EQUAL = 1e-5  # of float32 numbers that are the same but for rounding
-ODD_NUMBERS = ("rounding_only", "vanishing", "exploding")
-LOGARITHMS = ("log", "log1p", "Log", "Log1p")
-# why no gradient passes what has no slope
-FLAT = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
-DERIVED = ("create_graph", "not_recorded")  # why no gradient passes a gradient that is used further
-IS_PART = re.compile("getitem|unbind|select|chunk|split|slice|unpack|gather|embedding", re.I).search
-IS_LOSS = re.compile("entropy|logit|loss|bce|nll|criterion|softm|sigm|logsumexp|softplus", re.I).search
+VANISHING_RATIO, EXPLODING_RATIO = 1e-5, 1e4  # Last adjoint over first, of an operation that repeats.
+MIN_REPETITIONS = 5  # An operation that repeats so often is a loop or a deep network.
+EQUALITY_TOLERANCE = 1e-5  # The relative difference of float32 numbers that differ only by rounding.
+SYMPTOM_CAUSES = ("rounding_only", "vanishing", "exploding")
+LOGARITHM_OPS = ("log", "log1p", "Log", "Log1p")
+FLAT_CAUSES = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
+UNRECORDED_GRADIENT_CAUSES = ("create_graph", "not_recorded")  # A gradient is used further, and was not recorded.
+selects_part = re.compile("getitem|unbind|select|chunk|split|slice|unpack|gather|embedding", re.I).search
+names_loss = re.compile("entropy|logit|loss|bce|nll|criterion|softm|sigm|logsumexp|softplus", re.I).search
 
 
 class Suspicion(NamedTuple):
-    """Something wrong with the gradient of all sources that a row was computed from, or of some alone."""
+    """Something wrong with the gradients of some sources.
+
+    Attributes:
+        cause: One of the causes in `causes.KINDS`.
+        site: The line to blame.
+        fields: The values for the fields of the cause's sentence.
+        row: A row; the gradients of all its connected ancestors are wrong.
+        source_keys: The keys of sources whose gradients are wrong, if no row tells.
+        only_rows: Rows, if only sources among them are affected, and not all ancestors of `row`.
+        variant: Which of the cause's sentences fits.
+    """
 
     cause: str
     site: Site
     fields: dict
     row: int | None = None
-    sources: Collection[int] = ()  # the keys of sources
-    alone: Collection[int] = ()  # rows: of sources among them, where not all that `row` was computed from
-    kind: str = ""
+    source_keys: Collection[int] = ()
+    only_rows: Collection[int] = ()
+    variant: str = ""
 
-    def explanation(self, name: str, question: Question) -> Explanation:
-        """The answer for a source of this name, with what fixes it."""
-        message, fix = words(self.cause, self.kind, question.adapter.dialect.name)
+    def to_explanation(self, name: str, question: Question) -> Explanation:
+        """Return the answer for a source, with a fix if one is known.
+
+        Args:
+            name: What the program calls the source.
+            question: The question that a fix may ask about the rows.
+        """
+        message, fix = words(self.cause, self.variant, question.adapter.dialect.name)
         fields = {"line": in_brackets(*self.site), **self.fields}
         answer = Explanation(self.cause, fill(message, **fields), fill(fix, **fields), *self.site)
         answer.name = name
@@ -66,115 +80,158 @@ class Suspicion(NamedTuple):
         return answer
 
 
-def suspicion(row: RecordedRow, cause: str, kind: str = "", alone: Iterable[int] = (), **fields: Any) -> Suspicion:
-    """Something wrong at a row."""
-    return Suspicion(cause, row.site, fields, row.row, alone=set(alone), kind=kind)
+def suspect_row(
+    row: RecordedRow, cause: str, variant: str = "", only_rows: Iterable[int] = (), **fields: Any
+) -> Suspicion:
+    """Return a suspicion about a row, on its line.
+
+    Args:
+        row: The row to blame.
+        cause: The cause, one of `causes.KINDS`.
+        variant: Which of the cause's sentences fits.
+        only_rows: Rows, if only sources among them are affected.
+        **fields: The values for the fields of the sentence.
+    """
+    return Suspicion(cause, row.site, fields, row.index, only_rows=set(only_rows), variant=variant)
 
 
 @dataclass(eq=False)
 class CheckedRun:
-    """The rows of a recording and its backward passes, with what a framework knows of sources and steps."""
+    """The rows and backward passes of a recording, with what a framework knows of sources and steps.
+
+    Attributes:
+        rows: All rows, in the order of execution.
+        sweeps: The backward passes that brought an adjoint.
+        escapes: The values that left the framework.
+        names: What the framework calls the operations that checks look for.
+        describe_escape: Returns, in words, how a value left.
+        has_placeholder_values: Whether the run used stand-ins, so that only its shapes mean something.
+        checks: The framework's own checks.
+        key_of: Returns what identifies a source.
+        rows_of: Returns the rows of a source.
+        steps_of: Returns the optimizer steps that changed a source. Each has a ``site``.
+        sources_with_gradient: The sources that received a gradient, by key.
+        trained_keys: The keys of all sources that the program trains, if it says so.
+        names_sources: Whether a program names each source whose gradient it wants.
+        find_written_operand: Returns the row that the program itself wrote as an operand.
+        find_logits: Returns the row that a loss takes for logits, or None if the operation is not such a loss.
+    """
 
     rows: Sequence[RecordedRow]
-    sweeps: list  # those that brought an adjoint
-    exits: Sequence[Exit]
+    sweeps: list
+    escapes: Sequence[Escape]
     names: OperationNames
-    left: Callable[[str], str] = str  # how a value left, in words
-    made_up: bool = False  # it ran with stand-ins: its shapes say something, its numbers nothing
+    describe_escape: Callable[[str], str] = str
+    has_placeholder_values: bool = False
     recording: Any = None
     adapter: Any = None
-    checks: Sequence[Check] = ()  # of the framework
-    key: Callable[[Any], int] = id  # of a source
+    checks: Sequence[Check] = ()
+    key_of: Callable[[Any], int] = id
     rows_of: Callable[[Any], list[int]] = lambda source: []
-    steps_of: Callable[[Any], list] = lambda source: []  # the steps that changed a source; each has a ``site``
-    with_gradient: Mapping[int, Any] = field(default_factory=dict)  # the sources that got a gradient, by key
-    trained: Collection[int] = ()  # the keys of all that the program trains, as far as it says so
-    asks: bool = False  # whether a program names each source whose gradient it wants
-    operand: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, at: at  # of the program itself
-    logits: Callable[[CheckedRun, RecordedRow], int | None] = lambda run, row: logits_of(run, row)
+    steps_of: Callable[[Any], list] = lambda source: []
+    sources_with_gradient: Mapping[int, Any] = field(default_factory=dict)
+    trained_keys: Collection[int] = ()
+    names_sources: bool = False
+    find_written_operand: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, operand: operand
+    find_logits: Callable[[CheckedRun, RecordedRow], int | None] = lambda run, row: find_logits(run, row)
 
     @cached_property
-    def on_path(self) -> dict[int, Any]:
-        """The operations to which an adjoint came, each with the last sweep that brought it."""
+    def reached_operations(self) -> dict[int, Any]:
+        """The operations at which an adjoint arrived, each with the last sweep that brought one."""
         return {row: sweep for sweep in self.sweeps for row in sweep.adjoints if self.rows[row].kind == "operation"}
 
     @cached_property
-    def readers(self) -> dict[int, list[int]]:
-        """The operations that read a row."""
+    def consumers(self) -> dict[int, list[int]]:
+        """The operations that read each row."""
         found: dict[int, list[int]] = {}
         for row in self.rows:
-            for given in row.inputs if row.kind == "operation" else ():
-                found.setdefault(given, []).append(row.row)
+            if row.kind == "operation":
+                for input_row in row.inputs:
+                    found.setdefault(input_row, []).append(row.index)
         return found
 
-    def behind(self, row: int) -> set[int]:
-        """The rows that a row was computed from, along paths that gradients take."""
-        found, stack = set[int](), [row]
-        while stack:
-            at = stack.pop()
-            if at not in found:
-                found.add(at)
-                stack += [one.row for one in self.rows[at].given if self.rows[one.row].tracked and not one.why]
+    def connected_ancestors_of(self, row: int) -> set[int]:
+        """Return a row and the rows that it was computed from, along edges that a gradient passes."""
+        found, waiting = set[int](), [row]
+        while waiting:
+            index = waiting.pop()
+            if index not in found:
+                found.add(index)
+                edges = (edge for edge in self.rows[index].edges if not edge.cause)
+                waiting += [edge.input_row for edge in edges if self.rows[edge.input_row].tracked]
         return found
 
-    def operations(self, names: Iterable[str]) -> Iterator[RecordedRow]:
-        """The operations of these names that passed a gradient on, the last ones first."""
-        return (self.rows[row] for row in sorted(self.on_path, reverse=True) if self.rows[row].op in names)
+    def iter_reached(self, ops: Collection[str]) -> Iterator[RecordedRow]:
+        """Yield the operations of some names at which an adjoint arrived, the last one first."""
+        rows = (self.rows[row] for row in sorted(self.reached_operations, reverse=True))
+        return (row for row in rows if row.op in ops)
 
-    def numbers(self, row: int) -> Elements:
-        """The elements of a row, where they are known."""
-        return None if self.made_up else self.rows[row].array
+    def array_of(self, row: int) -> OptionalArray:
+        """Return the elements of a row, if they are known and mean something."""
+        return None if self.has_placeholder_values else self.rows[row].array
 
-    def adjoint(self, row: int) -> Elements:
-        """What arrived at a row in the last backward pass that reached it."""
-        sweep = self.on_path.get(row)
+    def adjoint_array(self, row: int) -> OptionalArray:
+        """Return the adjoint that arrived at an operation in the last backward pass that reached it."""
+        sweep = self.reached_operations.get(row)
         return None if sweep is None else numbers_of(sweep.adjoints.get(row))
 
-    def sent(self, row: RecordedRow) -> Elements:
-        """What an operation sent on to its first input."""
-        edges = self.on_path[row.row].edges.get(row.call, ())
-        return next((numbers_of(product) for at, _, product, _ in edges if at in row.inputs[:1]), None)
+    def adjoint_sent_by(self, row: RecordedRow) -> OptionalArray:
+        """Return the share that an operation sent to its first input."""
+        shares = self.reached_operations[row.index].edges.get(row.call_id, ())
+        return next((numbers_of(share.product) for share in shares if share.row in row.inputs[:1]), None)
 
-    def maker(self, row: int) -> RecordedRow:
-        """The row before those that change no number."""
+    def skip_value_preserving(self, row: int) -> RecordedRow:
+        """Return the row before those that only change the shape, the type or the order of elements."""
         while self.rows[row].op in self.names.shapes and self.rows[row].inputs:
             row = self.rows[row].inputs[0]
         return self.rows[row]
 
-    def activation(self, row: RecordedRow) -> str:
-        """Which activation gave a row, also one that is written by hand; empty for another operation."""
-        if not row.op.lower().endswith(("div", "reciprocal")) or row.kind != "operation":
+    def activation_name(self, row: RecordedRow) -> str:
+        """Return the activation that a row is the result of, even if it is written by hand; "" if it is not one."""
+        is_quotient = row.kind == "operation" and row.op.lower().endswith(("div", "reciprocal"))
+        if not is_quotient:
             return self.names.activations.get(row.op, "")
-        first, by = self.maker(row.inputs[0]), self.maker(row.inputs[-1])
-        if by.op in self.names.adds and any(self.rows[one].op.lower() == "exp" for one in by.inputs):
+        numerator = self.skip_value_preserving(row.inputs[0])
+        denominator = self.skip_value_preserving(row.inputs[-1])
+        if denominator.op in self.names.adds and any(
+            self.rows[term].op.lower() == "exp" for term in denominator.inputs
+        ):
             return "sigmoid"
-        return "softmax" if first.op.lower() == "exp" and by.op in self.names.sums else ""
+        return "softmax" if numerator.op.lower() == "exp" and denominator.op in self.names.sums else ""
 
-    def called(self, row: RecordedRow) -> str:
-        """The name that people have for an operation."""
-        return self.activation(row) or row.op
+    def display_name(self, row: RecordedRow) -> str:
+        """Return the name by which people know an operation."""
+        return self.activation_name(row) or row.op
 
     @cached_property
-    def found(self) -> list[Suspicion]:
-        """What is suspect, the surest first."""
-        checks = BEFORE if self.made_up else (*BEFORE, *self.checks, *BEHIND)
+    def suspicions(self) -> list[Suspicion]:
+        """Everything that looks wrong, the surest first."""
+        checks = LEADING_CHECKS if self.has_placeholder_values else (*LEADING_CHECKS, *self.checks, *TRAILING_CHECKS)
         with np.errstate(all="ignore"):
-            return [found for check in checks for found in check(self)]
+            return [suspicion for check in checks for suspicion in check(self)]
 
     @cached_property
     def question(self) -> Question:
-        """What a fix may ask about the rows."""
+        """A question about no source, by which fixes read the rows."""
         return Question(self.adapter, list(self.rows), [], [], None)
 
-    def suspects(self, source: Any) -> list[Suspicion]:
-        """What is suspect about the gradient of a source, the surest first, one of each cause. A number that only looks
-        odd is said where nothing else is: it comes of that.
+    def suspicions_about(self, source: Any) -> list[Suspicion]:
+        """Return what looks wrong with the gradient of a source: one suspicion per cause, the surest first.
+
+        A number that only looks odd is a symptom. It is left out if there is another suspicion before it.
         """
-        own, key, first = {*self.rows_of(source)}, self.key(source), dict[str, Suspicion]()
-        for one in self.found:
-            if key in one.sources or (one.row is not None and not own.isdisjoint(one.alone or self.behind(one.row))):
-                first.setdefault(one.cause, one)
-        return [one for at, one in enumerate(first.values()) if not at or one.cause not in ODD_NUMBERS]
+        source_rows, key = set(self.rows_of(source)), self.key_of(source)
+        by_cause = dict[str, Suspicion]()
+        for suspicion in self.suspicions:
+            if key in suspicion.source_keys or self._affects(suspicion, source_rows):
+                by_cause.setdefault(suspicion.cause, suspicion)
+        found = list(by_cause.values())
+        return [*found[:1], *(suspicion for suspicion in found[1:] if suspicion.cause not in SYMPTOM_CAUSES)]
+
+    def _affects(self, suspicion: Suspicion, source_rows: set[int]) -> bool:
+        if suspicion.row is None:
+            return False
+        return not source_rows.isdisjoint(suspicion.only_rows or self.connected_ancestors_of(suspicion.row))
 
 
 Check = Callable[[CheckedRun], Iterable[Suspicion]]
@@ -183,330 +240,469 @@ Check = Callable[[CheckedRun], Iterable[Suspicion]]
 # -- shapes ----------------------------------------------------------------------------------------
 
 
-def broadcast(run: CheckedRun) -> Iterator[Suspicion]:
-    """A column of N values met a row of N: N times N, of which the loss takes the mean."""
-    names, found, tables = run.names, list[Suspicion](), set[Site]()
-    combine = {*names.compare, *names.losses, *names.factors, *names.adds}
-    for row in (row for row in reversed(run.rows) if row.op in combine):
-        given, column = _column_in(run, row)
-        # a table of constants, such as of targets, blames what it meets on a path
-        met = [] if column is None else [at for at in _summed(run, row) if at in run.on_path]
-        if column is None or not met:
+def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find an operation that combines a column (N, 1) with a row (N,), so that the loss averages N times N terms."""
+    names = run.names
+    combining_ops = {*names.compare, *names.losses, *names.factors, *names.adds}
+    found, table_sites = list[Suspicion](), set[Site]()
+    for row in reversed(run.rows):
+        if row.op not in combining_ops:
             continue
-        shapes = [tuple(one.shape) for one in given]
-        n = max(*shapes[0], *shapes[1])
-        if row.op not in names.losses and tuple(row.shape) != (n, n):
-            continue  # the program made the column itself
-        made = given[column].op in names.shapes and given[column].site == row.site
-        if made or run.maker(given[0].row) is run.maker(given[1].row):
-            tables.add(row.site)  # a table is meant: of a vector with itself, or the column was made in the same line
-        behind = run.behind(min(met))
-        sides = [re.sub("^(.* .*)$", r"(\1)", text.unparse(side)) for side in text.operands(row.site, row.op)]
-        named: Any = zip("yx" if column else "xy", sides or "xy", strict=True)
-        said = dict(named, what=row.op, result=(n, n), n=n)
-        found.append(suspicion(row, "broadcast", alone=behind, one=shapes[0], two=shapes[1], **said))
-    yield from (one for one in found if one.site not in tables)  # a line that means a table once means it always
+        operands, column = _find_column(run, row)
+        if column is None:
+            continue
+        # A table of constants, such as one of targets, blames the operation with a gradient that reads it.
+        affected = [index for index in _find_rows_up_to_sum(run, row) if index in run.reached_operations]
+        if not affected:
+            continue
+        shapes = [tuple(operand.shape) for operand in operands]
+        count = max(*shapes[0], *shapes[1])
+        if row.op not in names.losses and tuple(row.shape) != (count, count):
+            continue  # The program made the column itself, and the operation flattens it again.
+        # A table is intended if the column was made on the same line, or if a vector is combined with itself.
+        column_is_new = operands[column].op in names.shapes and operands[column].site == row.site
+        makers = [run.skip_value_preserving(operand.index) for operand in operands]
+        if column_is_new or makers[0] is makers[1]:
+            table_sites.add(row.site)
+        suspicion = suspect_row(
+            row,
+            "broadcast",
+            only_rows=run.connected_ancestors_of(min(affected)),
+            **_name_operands(row, column),
+            one=shapes[0],
+            two=shapes[1],
+            what=row.op,
+            result=(count, count),
+            n=count,
+        )
+        found.append(suspicion)
+    # A line that intends a table once always does.
+    yield from (suspicion for suspicion in found if suspicion.site not in table_sites)
 
 
-def column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
-    """Whether these are the shapes (N, 1) and (N,) of as many numbers.
+def _name_operands(row: RecordedRow, column: int) -> dict[str, str]:
+    """Return the operands as the program writes them: ``x`` the column, ``y`` the row."""
+    operands = [text.unparse(operand) for operand in text.operands(row.site, row.op)]
+    written = [f"({operand})" if " " in operand else operand for operand in operands]
+    return dict(zip("yx" if column else "xy", written or "xy", strict=True))
 
-    >>> column_and_row((8, 1), (8,)), column_and_row((8, 1), (1, 8)), column_and_row((1, 1), (1,))
+
+def is_column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    """Return whether two shapes are (N, 1) and (N,), with the same N.
+
+    >>> is_column_and_row((8, 1), (8,)), is_column_and_row((8, 1), (1, 8)), is_column_and_row((1, 1), (1,))
     (True, False, False)
     """
     return len(second) == 1 and second[0] is not None and second[0] > 1 and first == (second[0], 1)
 
 
-def _column_in(run: CheckedRun, row: RecordedRow) -> tuple[list[RecordedRow], int | None]:
-    """The two inputs of an operation, and which is a column where the other is a row of as many."""
-    given = [run.rows[run.operand(run, row, one)] for one in row.inputs[:2]]
-    shapes = [tuple(one.shape) for one in given]
-    return given, next((k for k, other in enumerate(shapes[::-1]) if column_and_row(shapes[k], other)), None)
+def _find_column(run: CheckedRun, row: RecordedRow) -> tuple[list[RecordedRow], int | None]:
+    """Return the two operands of an operation, and which is a column if the other is a row of equal length."""
+    operands = [run.rows[run.find_written_operand(run, row, operand)] for operand in row.inputs[:2]]
+    shapes = [tuple(operand.shape) for operand in operands]
+    for index, other_shape in enumerate(reversed(shapes)):
+        if is_column_and_row(shapes[index], other_shape):
+            return operands, index
+    return operands, None
 
 
-def _summed(run: CheckedRun, row: RecordedRow) -> set[int]:
-    """The rows through which the table goes, element by element, into a sum of all elements; none where it does not, or
-    meets another table there.
+def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
+    """Return the rows from a table to the sum over all its elements.
+
+    Returns:
+        Empty if there is no such sum, or if the program means the table: it is reduced along one axis or given to a
+        softmax, or it is combined with another table that differs from element to element.
     """
-    table, waiting, whole, shape = {row.row}, [row], False, tuple(row.shape)
+    table, waiting, shape = {row.index}, [row], tuple(row.shape)
+    is_summed = False
     while waiting:
-        at = waiting.pop()
-        if at.op in run.names.losses or at.op in run.names.sums:
-            if at.shape:
+        current = waiting.pop()
+        if current.op in run.names.losses or current.op in run.names.sums:
+            if current.shape:
                 return set()
-            whole = True
+            is_summed = True
             continue
-        for reader in (run.rows[one] for one in run.readers.get(at.row, ())):
-            of_logits = run.names.of_logits.get(reader.op) == "softmax" and run.logits(run, reader) is not None
-            if of_logits or run.activation(reader) == "softmax":
-                return set()  # each row is a choice of one of the others
-            if reader.row not in table and (reader.op in run.names.sums or tuple(reader.shape) == shape):
-                table.add(reader.row)
-                waiting.append(reader)
-    beside = {one for at in table - {row.row} for one in run.rows[at].inputs} - table
-    makers = ((at, run.maker(at)) for at in beside)  # a table that was made by the same mistake is not meant
-    tables = (at for at, by in makers if tuple(by.shape) == shape and _column_in(run, by)[1] is None)
-    meant = any((values := run.numbers(at)) is None or np.ptp(values) for at in tables)
-    return table if whole and not meant else set()
+        for consumer in (run.rows[index] for index in run.consumers.get(current.index, ())):
+            if _is_softmax(run, consumer):
+                return set()  # Each row of the table is a choice among the others.
+            is_table = consumer.op in run.names.sums or tuple(consumer.shape) == shape
+            if is_table and consumer.index not in table:
+                table.add(consumer.index)
+                waiting.append(consumer)
+    if not is_summed or _meets_intended_table(run, row, table):
+        return set()
+    return table
+
+
+def _is_softmax(run: CheckedRun, row: RecordedRow) -> bool:
+    """Return whether a row is a softmax, or a loss that applies one to its logits."""
+    takes_logits = run.names.of_logits.get(row.op) == "softmax" and run.find_logits(run, row) is not None
+    return takes_logits or run.activation_name(row) == "softmax"
+
+
+def _meets_intended_table(run: CheckedRun, row: RecordedRow, table: set[int]) -> bool:
+    """Return whether a table is combined with another table that was not created by the same mistake."""
+    others = {index for member in table - {row.index} for index in run.rows[member].inputs} - table
+    for index in others:
+        maker = run.skip_value_preserving(index)
+        is_table = tuple(maker.shape) == tuple(row.shape) and _find_column(run, maker)[1] is None
+        if is_table and ((values := run.array_of(index)) is None or np.ptp(values)):
+            return True
+    return False
 
 
 # -- functions -------------------------------------------------------------------------------------
 
 
-def activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
-    """A loss of logits was given what an activation made."""
-    for row in run.operations({*run.names.of_logits, *LOGARITHMS}):
-        wanted = run.names.of_logits.get(row.op, "")
-        given = run.logits(run, row) if wanted else None
-        if given is None:
-            wanted, given = _logits_by_hand(run, row)
-        if given is None:
+def check_activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find a loss of logits that was given the result of an activation."""
+    for row in run.iter_reached({*run.names.of_logits, *LOGARITHM_OPS}):
+        applied = run.names.of_logits.get(row.op, "")
+        logits = run.find_logits(run, row) if applied else None
+        if logits is None:
+            applied, logits = _find_handwritten_logits(run, row)
+        if logits is None:
             continue
-        made, what = _unsigned(run, given), _loss_at(row.site)
-        if run.activation(made) == wanted:
-            yield suspicion(row, "activation_twice", what=what, one=wanted, other=in_brackets(*made.site))
+        maker, loss_name = _skip_sign_and_shift(run, logits), _find_loss_name(row.site)
+        if run.activation_name(maker) == applied:
+            line = in_brackets(*maker.site)
+            yield suspect_row(row, "activation_twice", what=loss_name, one=applied, other=line)
 
 
-def _loss_at(site: Site) -> str:
-    """The function that the program calls in a line, and that is a loss by its name."""
-    calls = [ast.unparse(call.func) for call in text.at(site).calls]
-    return next((name for name in calls if len(name) <= 60 and IS_LOSS(name.rpartition(".")[2])), fill("The loss"))
+def _find_loss_name(site: Site) -> str:
+    """Return the function called on a line that is a loss by its name."""
+    names = (ast.unparse(call.func) for call in text.at(site).calls)
+    return next((name for name in names if len(name) <= 60 and names_loss(name.rpartition(".")[2])), fill("The loss"))
 
 
-def logits_of(run: CheckedRun, row: RecordedRow) -> int | None:
-    """The row that a loss of logits takes for them; None where the operation is no such loss."""
+def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
+    """Return the row that a loss takes for logits, or None if the operation is not such a loss.
+
+    TensorFlow's cross-entropy of a sigmoid begins with ``where(logits >= 0, logits, 0)``.
+    """
     if not row.op.startswith("Select"):
         return row.inputs[0]
-    # how TensorFlow's cross-entropy of a sigmoid begins: where(logits >= 0, logits, 0)
-    test, given = (run.rows[one] for one in row.inputs[:2]) if len(row.inputs) == 3 else (row, row)
-    return given.row if test.op == "GreaterEqual" and given.row in test.inputs else None
+    if len(row.inputs) != 3:
+        return None
+    condition, logits = (run.rows[index] for index in row.inputs[:2])
+    is_sign_test = condition.op == "GreaterEqual" and logits.index in condition.inputs
+    return logits.index if is_sign_test else None
 
 
-def _logits_by_hand(run: CheckedRun, row: RecordedRow) -> tuple[str, int | None]:
-    """The activation that a logarithm of exponentials applies, and what it is given: log(1 + exp(z)) is a sigmoid's,
-    and log(sum(exp(z))) a softmax's.
+def _find_handwritten_logits(run: CheckedRun, row: RecordedRow) -> tuple[str, int | None]:
+    """Return the activation that a logarithm of exponentials applies, and the row to which it applies it.
+
+    ``log(1 + exp(z))`` is a sigmoid's logarithm, and ``log(sum(exp(z)))`` a softmax's.
     """
-    wanted, given = "sigmoid" if row.op.lower() == "log1p" else "", row.inputs[:1]
-    while given:
-        inner = _unsigned(run, given[0])
+    activation = "sigmoid" if row.op.lower() == "log1p" else ""
+    inputs = row.inputs[:1]
+    while inputs:
+        inner = _skip_sign_and_shift(run, inputs[0])
         if inner.op.lower() == "exp":
-            return wanted, inner.inputs[0] if wanted else None
-        adds = "add" in inner.op.lower()
-        if not adds and inner.op not in run.names.sums:
+            return activation, inner.inputs[0] if activation else None
+        is_addition = "add" in inner.op.lower()
+        if not is_addition and inner.op not in run.names.sums:
             break
-        wanted = "sigmoid" if adds else "softmax"
-        given = [one for one in inner.inputs if run.rows[one].tracked]
+        activation = "sigmoid" if is_addition else "softmax"
+        inputs = [index for index in inner.inputs if run.rows[index].tracked]
     return "", None
 
 
-def _unsigned(run: CheckedRun, given: int) -> RecordedRow:
-    """The row before those that change no number but its sign, or take the largest of all or a constant away."""
+def _skip_sign_and_shift(run: CheckedRun, index: int) -> RecordedRow:
+    """Return the row before those that change only the sign, or shift by a maximum or a constant."""
     while True:
-        row = run.maker(given)
-        other = run.maker(row.inputs[-1]) if row.op.lower() == "sub" else row
-        shifts = other is not row and ("max" in other.op.lower() or not other.tracked)
-        if not shifts and row.op.lower() not in ("neg", "abs"):
+        row = run.skip_value_preserving(index)
+        op = row.op.lower()
+        shift = run.skip_value_preserving(row.inputs[-1]) if op == "sub" else None
+        is_shifted = shift is not None and shift is not row and ("max" in shift.op.lower() or not shift.tracked)
+        if not is_shifted and op not in ("neg", "abs"):
             return row
-        given = row.inputs[0]
+        index = row.inputs[0]
 
 
-# -- parts -----------------------------------------------------------------------------------------
+# -- missing terms ---------------------------------------------------------------------------------
 
 
-def in_part(run: CheckedRun) -> Iterator[Suspicion]:
-    """A term of the target is a number that was computed by what has no slope, was cut off whole, or left."""
-    terms = {row.row: row for row in _terms(run)}
-    for row in (row for row in terms.values() if not row.tracked):
-        why = next((one.why for one in row.given if one.why), "flat")
-        computed = (row.kind == "operation") != (why == "not_recorded") or why == "create_graph"
-        cut = [one for one in row.inputs if run.rows[one].tracked] if computed else []
-        why = why if cut else ""
-        flat = why in FLAT or (why and KINDS.get(why) != "paused" and row.dtype in ("bool", "int32", "int64"))
-        if flat or why in ("copied", *DERIVED):
-            kind = "choice" if flat else "derivative" if why in DERIVED else ""
-            yield Suspicion("in_part", row.site, {"what": f"{row.op}(...)"}, cut[0], kind=kind)
-        # z + (q - z).detach() has z on its path, too; and the sum may put back what was taken away before
-        elif KINDS.get(why) == "cut" and run.on_path.keys().isdisjoint(cut):
-            met = met_with(run.rows, row.row) & run.on_path.keys()
-            if met and met <= terms.keys():
-                yield Suspicion("in_part", row.site, {"what": run.called(row)}, cut[0], kind="cut")
-    if run.exits:
-        yield from _left_and_added(run, [row for row in terms.values() if not row.shape and _adds_a_number(run, row)])
+def check_missing_term(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find a term of the target without a gradient: a step function computed it, a cut removed it, or it escaped."""
+    terms = {row.index: row for row in _iter_terms(run)}
+    for row in terms.values():
+        if not row.tracked:
+            yield from _check_untracked_term(run, row, terms.keys())
+    if run.escapes:
+        yield from _check_escaped_terms(
+            run, [row for row in terms.values() if not row.shape and _adds_constant(run, row)]
+        )
 
 
-def _left_and_added(run: CheckedRun, adds: list[RecordedRow]) -> Iterator[Suspicion]:
-    """A number left, and the target adds what came of it."""
+def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[int]) -> Iterator[Suspicion]:
+    """Yield a suspicion if a term is untracked although one of its inputs is tracked."""
+    cause = next((edge.cause for edge in row.edges if edge.cause), "flat")
+    # A gradient that the program uses further is a leaf that was computed.
+    is_computed = cause == "create_graph" or (row.kind == "operation") != (cause == "not_recorded")
+    tracked_inputs = [index for index in row.inputs if run.rows[index].tracked]
+    if not is_computed or not tracked_inputs:
+        return
+    is_discrete = KIND_NAMES.get(cause) != "paused" and row.dtype in ("bool", "int32", "int64")
+    is_flat = cause in FLAT_CAUSES or is_discrete
+    if is_flat or cause in ("copied", *UNRECORDED_GRADIENT_CAUSES):
+        variant = "choice" if is_flat else "derivative" if cause in UNRECORDED_GRADIENT_CAUSES else ""
+        yield Suspicion("in_part", row.site, {"what": f"{row.op}(...)"}, tracked_inputs[0], variant=variant)
+        return
+    # In ``z + (q - z).detach()``, z has another path. A sum may also put back what was subtracted before.
+    if KIND_NAMES.get(cause) == "cut" and run.reached_operations.keys().isdisjoint(tracked_inputs):
+        consumers = find_tracked_consumers(run.rows, row.index) & run.reached_operations.keys()
+        if consumers and consumers.issubset(terms):
+            yield Suspicion("in_part", row.site, {"what": run.display_name(row)}, tracked_inputs[0], variant="cut")
+
+
+def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Iterator[Suspicion]:
+    """Find a number that escaped and whose value the target adds again.
+
+    Args:
+        run: The run to check.
+        additions: The terms of the target that add a number.
+    """
+    if not additions:
+        return
     seen, files = set[Site](), {row.site[0] for row in run.rows if row.site[0]}
-    for exit in run.exits if adds else ():
-        row, start = run.rows[exit.row], text.at(exit.site)
-        known = row.kind == "operation" or (run.recording is None and row.kind == "variable")
-        passes = row.tracked and known and exit.how not in ("__bool__", "bool")
-        if passes and exit.site not in seen and start:
-            seen.add(exit.site)
-            later = [at for row in adds if row.after(exit) and (at := text.at(row.site))]
-            if later and not text.flow(start, files).isdisjoint(later):
-                yield Suspicion("in_part", exit.site, {"what": run.left(exit.how)}, exit.row)
+    for escape in run.escapes:
+        row, start = run.rows[escape.row], text.at(escape.site)
+        is_variable_of_tape = run.recording is None and row.kind == "variable"
+        has_gradient = row.tracked and (row.kind == "operation" or is_variable_of_tape)
+        if not has_gradient or escape.method in ("__bool__", "bool") or escape.site in seen or not start:
+            continue
+        seen.add(escape.site)
+        later = [text.at(addition.site) for addition in additions if addition.is_after(escape)]
+        later = [statement for statement in later if statement]
+        if later and not text.flow(start, files).isdisjoint(later):
+            yield Suspicion("in_part", escape.site, {"what": run.describe_escape(escape.method)}, escape.row)
 
 
-def _terms(run: CheckedRun) -> Iterator[RecordedRow]:
-    """The operations of the sum that a target is, back to where no gradient passes."""
+def _iter_terms(run: CheckedRun) -> Iterator[RecordedRow]:
+    """Yield the operations of the sum that the target is, back to where no gradient passes."""
     waiting = [row for sweep in run.sweeps for row in sweep.target]
     while waiting:
         row = run.rows[waiting.pop()]
         yield row
-        before = [one for one in row.inputs if run.rows[one].tracked]
-        if row.op in run.names.factors and any(_is_zero(run, one) for one in row.inputs):
-            continue  # it adds nothing
-        if row.tracked and row.op in {*run.names.factors, *run.names.shapes} and not row.shape:
-            waiting += before
-        elif not (before if not row.tracked else row.shape or row.op not in run.names.adds):
+        is_product = row.op in run.names.factors
+        if is_product and any(_is_zero_constant(run, factor) for factor in row.inputs):
+            continue  # The term adds nothing.
+        tracked_inputs = [index for index in row.inputs if run.rows[index].tracked]
+        if not row.tracked:
+            if not tracked_inputs:
+                waiting += row.inputs
+        elif not row.shape and (is_product or row.op in run.names.shapes):
+            waiting += tracked_inputs
+        elif not row.shape and row.op in run.names.adds:
             waiting += row.inputs
 
 
-def _is_zero(run: CheckedRun, row: int) -> bool:
-    """Whether a row is the constant 0."""
-    numbers = run.numbers(row) if run.rows[row].kind == "constant" else None
-    return numbers is not None and not numbers.any()
+def _is_zero_constant(run: CheckedRun, row: int) -> bool:
+    array = run.array_of(row) if run.rows[row].kind == "constant" else None
+    return array is not None and not array.any()
 
 
-def _adds_a_number(run: CheckedRun, row: RecordedRow) -> bool:
-    """Whether a row adds a number of Python's to a value."""
-    return row.op in run.names.adds and sum(_is_number(run, one) for one in row.inputs) == (len(row.inputs) > 1)
+def _adds_constant(run: CheckedRun, row: RecordedRow) -> bool:
+    """Return whether a row adds one constant to a value."""
+    constant_count = sum(_is_constant_multiple(run, index) for index in row.inputs)
+    return row.op in run.names.adds and constant_count == (1 if len(row.inputs) > 1 else 0)
 
 
-def _is_number(run: CheckedRun, at: int) -> bool:
-    """Whether a row is a constant, or a multiple of one."""
-    row = run.rows[at]
-    scaled = row.op in {*run.names.factors, *run.names.shapes} and not row.tracked
-    return row.kind == "constant" or (scaled and all(_is_number(run, one) for one in row.inputs))
+def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
+    """Return whether a row is a constant, or a multiple of one."""
+    row = run.rows[index]
+    if row.kind == "constant":
+        return True
+    is_scaling = not row.tracked and (row.op in run.names.factors or row.op in run.names.shapes)
+    return is_scaling and all(_is_constant_multiple(run, input_row) for input_row in row.inputs)
 
 
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
-    """The same adjoint came to all that a softmax or a normalization gave, and cancels but for rounding."""
-    for row in run.operations(run.names.normalize):
-        came, sent = run.adjoint(row.row), run.sent(row)
-        if came is None or sent is None or sent.shape != came.shape:
+def check_rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find a normalization that received the same adjoint everywhere, so that all but rounding errors cancel."""
+    for row in run.iter_reached(run.names.normalize):
+        received, sent = run.adjoint_array(row.index), run.adjoint_sent_by(row)
+        if received is None or sent is None or sent.shape != received.shape:
             continue
-        least, most = largest(sent), largest(came)
-        along = (axis for axis, size in enumerate(came.shape) if size > 1)
-        uneven = (largest(came - came.mean(axis, keepdims=True)) for axis in along)
-        if 0 < most < math.inf and 0 < least <= EQUAL * most and min(uneven, default=most) <= EQUAL * most:
-            yield suspicion(row, "rounding_only", what=run.called(row), from_=most, to=least / most)
+        largest_sent, largest_received = max_abs(sent), max_abs(received)
+        limit = EQUALITY_TOLERANCE * largest_received
+        axes = (axis for axis, size in enumerate(received.shape) if size > 1)
+        deviations = (max_abs(received - received.mean(axis, keepdims=True)) for axis in axes)
+        is_nonzero = 0 < largest_received < math.inf and largest_sent > 0
+        if is_nonzero and largest_sent <= limit and min(deviations, default=largest_received) <= limit:
+            ratio = largest_sent / largest_received
+            yield suspect_row(row, "rounding_only", what=run.display_name(row), from_=largest_received, to=ratio)
 
 
-def along_depth(run: CheckedRun) -> Iterator[Suspicion]:
-    """An operation that repeats, in a loop or a deep net, made the adjoint smaller or larger each time."""
-    series: dict[Any, list[tuple[int, float]]] = {}
-    for at in sorted(run.on_path, reverse=True):
-        row, size = run.rows[at], size_of(run.adjoint(at))
+class RowSize(NamedTuple):
+    """An operation, and the root mean square of the adjoint that arrived at it."""
+
+    row: int
+    size: float
+
+
+def check_repeated_scaling(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find the operation, repeated by a loop or a deep network, that scaled the adjoint most by its repetitions."""
+    scored = []
+    for series in _collect_repetitions(run):
+        ratio = series[-1].size / series[0].size
+        some = series[:: len(series) // MIN_REPETITIONS]  # Between neighbours the size may go up and down.
+        shrinking = [after.size < before.size for before, after in pairwise(some)]
+        share = sum(shrinking) / len(shrinking)
+        vanishes = ratio < VANISHING_RATIO and share >= 0.8
+        explodes = ratio > EXPLODING_RATIO and share <= 0.2 and series[-1].size > 1
+        if vanishes or explodes:
+            is_activation = run.rows[series[0].row].op in run.names.activations
+            scored.append((abs(math.log(ratio)) * (2 if is_activation else 1), series))
+    if not scored:
+        return
+    _, series = max(scored)
+    first, second, last = series[0], series[1], series[-1]
+    row, ratio = run.rows[first.row], last.size / first.size
+    affects_all = ratio > 1 or (ratio < VANISHING_RATIO**2 and _selects_new_part(run, first.row, second.row))
+    yield suspect_row(
+        row,
+        "vanishing" if ratio < 1 else "exploding",
+        only_rows=() if affects_all else find_negligible_rows(run, first.row, first.size),
+        what=run.display_name(row),
+        from_=first.size,
+        to=last.size,
+        n=len(series),
+        ratio=ratio,
+    )
+
+
+def _collect_repetitions(run: CheckedRun) -> Iterator[list[RowSize]]:
+    """Yield the repetitions of each operation, from the target back, if there are at least `MIN_REPETITIONS`."""
+    groups: dict[Any, list[RowSize]] = {}
+    for index in sorted(run.reached_operations, reverse=True):
+        row, size = run.rows[index], root_mean_square(run.adjoint_array(index))
         if 0 < size < math.inf:
-            series.setdefault((id(run.on_path[at]), row.op, row.site, tuple(row.shape)), []).append((at, size))
-    found: list[tuple] = []
-    for pairs in series.values():
-        if len(pairs) < REPEATED:
+            key = (id(run.reached_operations[index]), row.op, row.site, tuple(row.shape))
+            groups.setdefault(key, []).append(RowSize(index, size))
+    for group in groups.values():
+        if len(group) < MIN_REPETITIONS:
             continue
-        behind = run.behind(pairs[0][0])  # what is beside enters at each turn, or is of another loop
-        pairs = [pair for pair in pairs if pair[0] in behind]
-        (first, began), (_, ended) = pairs[0], pairs[-1]
-        if len(pairs) < REPEATED:
+        # An operation that is not an ancestor of the last one is an input of each repetition, or of another loop.
+        ancestors = run.connected_ancestors_of(group[0].row)
+        series = [repetition for repetition in group if repetition.row in ancestors]
+        if len(series) >= MIN_REPETITIONS:
+            yield series
+
+
+def _selects_new_part(run: CheckedRun, row: int, previous: int) -> bool:
+    """Return whether a repetition selects a part of a sequence that the previous repetition did not use."""
+    rows = (index for step in run.rows[previous + 1 : row + 1] for index in (step.index, *step.inputs))
+    return any(selects_part(run.rows[index].op) and run.consumers[index][0] > previous for index in rows)
+
+
+def check_saturation(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find an activation that passed almost nothing of the adjoint that arrived."""
+    for row in run.iter_reached(run.names.saturate):
+        adjoint = run.adjoint_array(row.index)
+        received, sent = root_mean_square(adjoint), root_mean_square(run.adjoint_sent_by(row))
+        if not 0 < sent < VANISHING_RATIO * received < math.inf:
             continue
-        some = pairs[:: len(pairs) // REPEATED]  # from turn to turn it may go up and down
-        smaller = [b < a for (_, a), (_, b) in pairwise(some)]
-        ratio, share = ended / began, sum(smaller) / len(smaller)
-        if (ratio < VANISHED and share >= 0.8) or (ratio > EXPLODED and share <= 0.2 and ended > 1):
-            named = run.rows[first].op in run.names.activations
-            found.append((abs(math.log(ratio)) * (1 + named), pairs))
-    for _, pairs in [max(found)] if found else []:
-        (at, began), (before, _), *_, (_, ended) = pairs
-        row, ratio = run.rows[at], ended / began
-        lost = ratio > 1 or (ratio < VANISHED**2 and _takes_a_part(run, at, before))
-        cause, alone = "vanishing" if ratio < 1 else "exploding", () if lost else little_behind(run, at, began)
-        fields = {"what": run.called(row), "from_": began, "to": ended, "n": len(pairs), "ratio": ratio}
-        yield suspicion(row, cause, alone=alone, **fields)
+        if sent >= VANISHING_RATIO * _find_smallest_downstream_adjoint(run, row.index):
+            continue
+        if _has_small_slope(run, row, adjoint):
+            fields = {"what": run.display_name(row), "from_": received, "to": sent, "ratio": sent / received}
+            only_rows = find_negligible_rows(run, row.index, received)
+            yield suspect_row(row, "vanishing", "saturated", only_rows, **fields)
 
 
-def _takes_a_part(run: CheckedRun, turn: int, before: int) -> bool:
-    """Whether a turn of a loop takes a part of a sequence that the turn before did not."""
-    given = (one for row in run.rows[before + 1 : turn + 1] for one in (row.row, *row.inputs))
-    return any(IS_PART(run.rows[one].op) and run.readers[one][0] > before for one in given)
+def _find_smallest_downstream_adjoint(run: CheckedRun, row: int) -> float:
+    """Return the size of the smallest adjoint between the target and a row.
 
-
-def saturated(run: CheckedRun) -> Iterator[Suspicion]:
-    """An activation passed almost nothing of what came."""
-    for row in run.operations(run.names.saturate):
-        arrived = run.adjoint(row.row)
-        came, sent = size_of(arrived), size_of(run.sent(row))
-        little = 0 < sent < VANISHED * came < math.inf and sent < VANISHED * _least_before(run, row.row)
-        if little and _is_flat(run, row, arrived):
-            alone = little_behind(run, row.row, came)
-            fields = {"what": run.called(row), "from_": came, "to": sent, "ratio": sent / came}
-            yield suspicion(row, "vanishing", "saturated", alone, **fields)
-
-
-def _least_before(run: CheckedRun, row: int) -> float:
-    """The least adjoint on the way to a row: behind a logarithm it is large where a probability is small."""
-    after = {row: None}
+    Behind a logarithm the adjoint is large if a probability is small, so the adjoint at the row alone misleads.
+    """
+    found = {row}
     waiting = [row]
     while waiting:
-        readers = [one for one in run.readers.get(waiting.pop(), ()) if one in run.on_path and one not in after]
-        after |= dict.fromkeys(readers)
-        waiting += readers
-    return min(size_of(run.adjoint(at)) for at in after)
+        for consumer in run.consumers.get(waiting.pop(), ()):
+            if consumer in run.reached_operations and consumer not in found:
+                found.add(consumer)
+                waiting.append(consumer)
+    return min(root_mean_square(run.adjoint_array(index)) for index in found)
 
 
-def _is_flat(run: CheckedRun, row: RecordedRow, came: Elements) -> bool:
-    """Whether an activation has hardly a slope where an adjoint came; else what came cancels there."""
-    value = run.numbers(row.row)
-    if value is None or came is None or value.shape != came.shape:
+def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) -> bool:
+    """Return whether an activation is almost flat where an adjoint arrived. If not, the adjoint cancels there."""
+    value = run.array_of(row.index)
+    if value is None or adjoint is None or value.shape != adjoint.shape:
         return True
-    slope = 1 - value * value if run.called(row) == "tanh" else value * (1 - value)
-    return size_of(came * slope) < 10 * VANISHED * size_of(came)
+    slope = 1 - value * value if run.display_name(row) == "tanh" else value * (1 - value)
+    return root_mean_square(adjoint * slope) < 10 * VANISHING_RATIO * root_mean_square(adjoint)
 
 
-def little_behind(run: CheckedRun, row: int, size: float) -> set[int]:
-    """The rows that a row was computed from and to which almost nothing came of an adjoint of this size; at least the
-    row. What enters at each turn, as of a solver, gets its gradient from the other turns.
+def find_negligible_rows(run: CheckedRun, row: int, size: float) -> set[int]:
+    """Return a row, and its ancestors at which almost nothing of an adjoint arrived.
+
+    An input of every repetition, such as a parameter of a solver, is not among them, because it receives its gradient
+    from the other repetitions.
+
+    Args:
+        run: The run to check.
+        row: A reached operation.
+        size: The root mean square of the adjoint at the operation.
     """
-    behind, arrived = run.behind(row), run.on_path[row].adjoints.items()
-    return {row} | {at for at, one in arrived if at in behind and size_of(numbers_of(one)) < VANISHED * size}
+    ancestors = run.connected_ancestors_of(row)
+    found = {row}
+    for index, adjoint in run.reached_operations[row].adjoints.items():
+        if index in ancestors and root_mean_square(numbers_of(adjoint)) < VANISHING_RATIO * size:
+            found.add(index)
+    return found
 
 
-def diverges(run: CheckedRun) -> Iterator[Suspicion]:
-    """From step to step the gradient and the weight grow."""
-    for source in run.with_gradient.values():
+def check_divergence(run: CheckedRun) -> Iterator[Suspicion]:
+    """Find a source whose gradient and value grow from one optimizer step to the next."""
+    for source in run.sources_with_gradient.values():
         steps, rows = run.steps_of(source), run.rows_of(source)
-        arrived = (numbers_of(s.adjoints.get(row)) for s in run.sweeps for row in rows if row in s.adjoints)
-        sizes = [float(np.linalg.norm(array)) for array in arrived if array is not None]
-        values = (run.numbers(row) for row in rows if run.rows[row].kind != "operation")
-        weights: list[Any] = [0.0, 0.0, *(weight for weight in values if weight is not None)]
+        adjoints = (
+            numbers_of(sweep.adjoints.get(row)) for sweep in run.sweeps for row in rows if row in sweep.adjoints
+        )
+        norms = [float(np.linalg.norm(adjoint)) for adjoint in adjoints if adjoint is not None]
+        if min(len(norms) - 1, len(steps)) <= 1 or not all(after > 1.5 * before for before, after in pairwise(norms)):
+            continue
+        values = (run.array_of(row) for row in rows if run.rows[row].kind != "operation")
+        weights: list[Any] = [0.0, 0.0, *(value for value in values if value is not None)]
         before, after = weights[-2:]
-        grows = min(len(sizes) - 1, len(steps)) > 1 and all(b > 1.5 * a for a, b in pairwise(sizes))
         length = float(np.linalg.norm(before))
         ratio = float(np.linalg.norm(after - before)) / length if length else 0.0
-        if grows and ratio > 0.5 and sizes[-1] > 20 * sizes[0] > 0:
-            fields = {"from_": sizes[0], "to": sizes[-1], "n": len(sizes), "ratio": ratio}
-            yield Suspicion("exploding", steps[-1].site, fields, sources=set(run.with_gradient), kind="steps")
+        if ratio > 0.5 and norms[-1] > 20 * norms[0] > 0:
+            fields = {"from_": norms[0], "to": norms[-1], "n": len(norms), "ratio": ratio}
+            keys = set(run.sources_with_gradient)
+            yield Suspicion("exploding", steps[-1].site, fields, source_keys=keys, variant="steps")
             return
 
 
-BEFORE: tuple[Check, ...] = (broadcast, activation_twice)
-BEHIND: tuple[Check, ...] = (diverges, in_part, rounding_only, along_depth, saturated)
+LEADING_CHECKS: tuple[Check, ...] = (check_broadcast, check_activation_twice)
+TRAILING_CHECKS: tuple[Check, ...] = (
+    check_divergence,
+    check_missing_term,
+    check_rounding_only,
+    check_repeated_scaling,
+    check_saturation,
+)
 
 
-def steps_said(count: int) -> str:
-    """So many steps, in words."""
+def format_steps(count: int) -> str:
+    """Return a number of steps in words."""
     return fill("1 step") if count == 1 else fill("{n} steps", n=count)
 
 
-def largest(array: Elements) -> float:
-    """The largest absolute number; 0 where there is none."""
+def max_abs(array: OptionalArray) -> float:
+    """Return the largest absolute element; 0 if there is none."""
     return float(np.abs(array).max(initial=0.0)) if array is not None else 0.0
 
 
-def size_of(array: Elements) -> float:
-    """The root of the mean of squares; 0 where there is none."""
-    top = largest(array)
-    return top if array is None or not 0 < top < math.inf else top * float(np.sqrt(np.mean((array / top) ** 2)))
+def root_mean_square(array: OptionalArray) -> float:
+    """Return the root of the mean of squares; 0 if there are no elements."""
+    largest = max_abs(array)
+    if array is None or not 0 < largest < math.inf:
+        return largest
+    # Scaled by the largest element, squares do not overflow.
+    return largest * float(np.sqrt(np.mean((array / largest) ** 2)))

@@ -1,4 +1,4 @@
-"""minitape's own tape, asked: its rows, and what it knows of values and blocks."""
+"""Answer questions about minitape's own tape: read its rows, adapt it, and run its checks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ...recording.tape import TapeRules, handle_of, name_given
 from ...recording.trace import Trace
 from ...recording.values import ValueSummary
 from ..caller import asking_names
-from ..causes import KINDS
+from ..causes import KIND_NAMES
 from ..families import CLASSES, LAYERS, OPERATIONS, ZEROS
 from ..fixes.dialects import TAPE
 from ..owners import Owners, variables_of
@@ -42,87 +42,134 @@ from ..replay import MOST, open_call, starts_of, swept
 from ..sentences import fill
 from ..words import Explanation
 from . import checks, suspects, tape_words, text, words, zero_nan
-from .names import called
-from .question import ADDS, Elements, Exit, Finding, Found, Given, Question, RecordedRow, breaks, met_with
+from .names import find_source_name
+from .question import (
+    ADD_OPS,
+    Creation,
+    Escape,
+    Finding,
+    InputEdge,
+    OptionalArray,
+    Question,
+    RecordedRow,
+    find_tracked_consumers,
+    list_distinct_breaks,
+)
 
 if TYPE_CHECKING:
     from ...engine.types import End
 
-FUNCTION = ("function", "PartitionedCall", "StatefulPartitionedCall")
-DEEP = 3  # calls inside of calls that are looked into
+FUNCTION_OPS = ("function", "PartitionedCall", "StatefulPartitionedCall")
+MAX_CALL_DEPTH = 3  # calls inside of calls that are looked into
 
 
-def recorded(tape: GradientTape, targets: list[End], sources: list[End]) -> TapeAdapter:
-    """The rows of all that led to the targets, to the sources, and to what left: where all sources have a gradient,
-    under this tape only.
+def read_tape(tape: GradientTape, targets: list[End], sources: list[End]) -> TapeAdapter:
+    """Read the rows that a question about a tape can need.
+
+    If all sources have a gradient, reads only what escaped under this tape, and leaves out what escaped elsewhere.
+
+    Args:
+        tape: The tape that was asked.
+        targets: The targets of the gradient.
+        sources: The sources of the gradient.
+
+    Returns:
+        An adapter with a row for each ancestor of the targets, of the sources, and of each value that escaped.
     """
     rules = TapeRules(tape, targets, sources)
-    trace, left = rules.trace, rules.leaving
+    trace, notes = rules.trace, rules.leaving
     if all(map(rules.connected, sources)):
-        left = [note for note in left if note.record is not None and note.record() is rules.record]
+        notes = [note for note in notes if _is_under(rules, note)]
     trace.look_for(*rules.sources)
-    ends = [trace.of_ref(Ref(*note.known)) for note in left]
-    trace.keep(node.row for node in ends if node.record is rules.record)
-    found = walk(rules, [*rules.starts, *(node for source in rules.sources for node in trace.of(source)), *ends])
-    number = {node.key: at for at, node in enumerate(found)}
-    rows: list[RecordedRow] = [
-        TapeRow(rules, at, node, [_given(number[one.key], b) for one, b in edges])
-        for at, (node, edges) in enumerate(found.items())
-    ]
-    exits = [
-        Exit(
-            number[node.key],
-            note.how,
-            placed(CodePlace(note.stack) if note.stack else None),
-            note.row if note.record is not None and note.record() is rules.record else -1,
-            note.when,
+    escaped_nodes = [trace.of_ref(Ref(*note.known)) for note in notes]
+    trace.keep(node.row for node in escaped_nodes if node.record is rules.record)
+    source_nodes = [node for source in rules.sources for node in trace.of(source)]
+    ancestors = trace_ancestors(rules, [*rules.starts, *source_nodes, *escaped_nodes])
+    row_of_node = {node.key: index for index, node in enumerate(ancestors)}
+    rows: list[RecordedRow] = []
+    for index, (node, inputs) in enumerate(ancestors.items()):
+        edges = [_to_input_edge(row_of_node[input_node.key], break_) for input_node, break_ in inputs]
+        rows.append(TapeRow(rules, index, node, edges))
+    escapes = [
+        Escape(
+            row=row_of_node[node.key],
+            method=note.how,
+            site=placed(CodePlace(note.stack) if note.stack else None),
+            row_count=note.row if _is_under(rules, note) else -1,
+            clock=note.when,
         )
-        for note, node in zip(left, ends, strict=True)
+        for note, node in zip(notes, escaped_nodes, strict=True)
     ]
-    return TapeAdapter(rules, rows, number, exits[::-1])
+    return TapeAdapter(rules, rows, row_of_node, escapes[::-1])
 
 
-def walk(rules: TapeRules, roots: list[TapeNode]) -> dict[TapeNode, list[tuple[TapeNode, Break | None]]]:
-    """All that some nodes were computed from, each with that, in the order of time."""
-    found: dict[Hashable, list[tuple[TapeNode, Break | None]]] = {}
+def _is_under(rules: TapeRules, note: Any) -> bool:
+    """Return whether a note on a value that left belongs to the tape that was asked."""
+    return note.record is not None and note.record() is rules.record
+
+
+def trace_ancestors(rules: TapeRules, roots: list[TapeNode]) -> dict[TapeNode, list[tuple[TapeNode, Break | None]]]:
+    """Return the ancestors of some nodes, in the order of execution.
+
+    Args:
+        rules: What the tape connects.
+        roots: The nodes to begin with.
+
+    Returns:
+        For each ancestor, the nodes that it was computed from, each with the break between them, if there is one.
+    """
+    inputs: dict[Hashable, list[tuple[TapeNode, Break | None]]] = {}  # By the key of a node.
     times: dict[TapeNode, tuple[int, int]] = {}
-    known: dict[Hashable, tuple[int, int]] = {}
-    waiting = [(node, False) for node in roots[::-1]]
+    times_by_key: dict[Hashable, tuple[int, int]] = {}
+    waiting = [(root, False) for root in reversed(roots)]
     while waiting:
-        node, done = waiting.pop()
-        if done:
-            begin = outermost(node)
-            own = begin.record is rules.record
-            when = (begin.row, 0) if own else (-1, 0 if begin.origin is None else begin.origin.when)
-            given = [known[one.key] for one, _ in found[node.key] if one.key in known]
-            times[node] = known[node.key] = max([when, *given])
-        elif node.key not in found:
-            found[node.key] = rules.trace.edges(node)
-            waiting += [(node, True), *((one, False) for one, _ in found[node.key] if one.key not in found)]
-    return {node: found[node.key] for node in sorted(times, key=times.__getitem__)}
+        node, inputs_are_done = waiting.pop()
+        if inputs_are_done:
+            # A node is never earlier than its inputs, even if they belong to another tape.
+            input_times = [times_by_key[one.key] for one, _ in inputs[node.key] if one.key in times_by_key]
+            times[node] = times_by_key[node.key] = max([_time_of(rules, node), *input_times])
+        elif node.key not in inputs:
+            inputs[node.key] = rules.trace.edges(node)
+            waiting.append((node, True))
+            waiting += [(one, False) for one, _ in inputs[node.key] if one.key not in inputs]
+    return {node: inputs[node.key] for node in sorted(times, key=times.__getitem__)}
 
 
-def question(asked: TapeAdapter, source: Any) -> Question:
-    """The question about one source."""
-    names = set(asked.rules.trace.names(handle_of(source)))
-    own = sorted({row for name in names for row in asked.standing.get(name, ())})
-    q = Question(asked, asked.rows, own, [asked.at[node.key] for node in asked.rules.starts], source, exits=asked.exits)
-    q.name = called(q)
-    q.since = min((note[2] for note in asked.rules.begins), default=0)
-    return q
+def _time_of(rules: TapeRules, node: TapeNode) -> tuple[int, int]:
+    """Return when a node ran: the row on the tape that was asked, else the clock, which sorts before all rows."""
+    begin = outermost(node)
+    if begin.record is rules.record:
+        return begin.row, 0
+    return -1, 0 if begin.origin is None else begin.origin.when
 
 
-def _given(row: int, b: Break | None) -> Given:
+def build_question(adapter: TapeAdapter, source: Any) -> Question:
+    """Return the question about one source of a tape."""
+    names = set(adapter.rules.trace.names(handle_of(source)))
+    question = Question(
+        adapter,
+        adapter.rows,
+        source_rows=sorted({row for name in names for row in adapter.rows_by_name.get(name, ())}),
+        target_rows=[adapter.row_of_node[node.key] for node in adapter.rules.starts],
+        source=source,
+        escapes=adapter.escapes,
+    )
+    question.name = find_source_name(question)
+    question.block_clock = min((note[2] for note in adapter.rules.begins), default=0)
+    return question
+
+
+def _to_input_edge(row: int, b: Break | None) -> InputEdge:
     if b is None:
-        return Given(row)
-    return Given(row, b.cause.removesuffix("_op"), placed(b.place), b.what)
+        return InputEdge(row)
+    return InputEdge(row, b.cause.removesuffix("_op"), placed(b.place), b.what)
 
 
 class TapeRow(RecordedRow):
-    """A row of a tape, whose place and numbers are looked at when they are asked for."""
+    """A row of a tape. Its sites and values are only looked up when they are needed."""
 
-    def __init__(self, rules: TapeRules, at: int, node: TapeNode, given: list[Given]) -> None:
-        self.row, self.given, self.extra, self.rules = at, given, node, rules
+    def __init__(self, rules: TapeRules, at: int, node: TapeNode, given: list[InputEdge]) -> None:
+        self.index, self.edges, self.extra, self.rules = at, given, node, rules
         made, origin, begin = self.operation, node.origin, outermost(node)
         self.op = "" if made is None else made.op or made.name
         computed = made is not None or (origin is not None and origin.kind == "gradient")
@@ -132,8 +179,8 @@ class TapeRow(RecordedRow):
             self.kind = "variable"
         if node.variable is None and computed:
             self.kind = "operation"
-        self.number = begin.row if begin.record is rules.record else -1
-        self.when = 0 if origin is None else origin.when
+        self.position = begin.row if begin.record is rules.record else -1
+        self.clock = 0 if origin is None else origin.when
         if node.tensor is None and node.record is not None and node.caller is None:  # both at one look
             self.shape, kind = node.record.shape_dtype(node.row)
             dtype: Any = dtype_of_numpy(kind)
@@ -145,375 +192,445 @@ class TapeRow(RecordedRow):
 
     @property
     def operation(self) -> Any:
-        """The primitive that computed it; None of a leaf."""
+        """The primitive that computed the row; None for a leaf."""
         node = self.extra
         made = operation_of(node.record, node.row)[0] if node.record is not None else None
         return node.origin.detail if made is None and node.origin is not None and node.origin.kind == "op" else made
 
     @property
     def place(self) -> CodePlace | None:
-        """The statement that computed it, or where a leaf was made."""
+        """The statement that computed the row, or the one that created a leaf."""
         node = self.extra
         return (is_leaf(node) and node.birth()) or node.place()
 
     @cached_property
     def site(self) -> Site:  # type: ignore[override]
-        """File and line of that."""
+        """The file and the line of `place`."""
         return placed(self.place)
 
     @cached_property
-    def way(self) -> Sequence[Site]:  # type: ignore[override]
-        """The same, with the calls that led there."""
+    def call_stack(self) -> Sequence[Site]:  # type: ignore[override]
+        """The statements that ran at `place`, the outermost first."""
         return way_of(self.place)
 
     @cached_property
     def value(self) -> ValueSummary | None:  # type: ignore[override]
-        """Its elements, where they are kept."""
+        """The elements of the row, if the tape kept them."""
         return ValueSummary(self.rules.value(self.extra))
 
     @cached_property
     def name(self) -> str:  # type: ignore[override]
-        """The name that a variable was given."""
+        """The name that the program gave to a variable."""
         return name_given(self.extra.variable)
 
-    def thing(self) -> Any:
-        """The tensor or variable that it stands for, while that lives."""
+    def get_object(self) -> Any:
+        """Return the tensor or variable that the row stands for, if it still exists."""
         return self.extra.tensor if self.extra.variable is None else self.extra.variable
 
 
 class TapeAdapter:
-    """What else is known of values, and how a tape's programs say things."""
+    """Everything that the checks need to know of a tape, besides its rows.
 
-    module, zeros, classes, cancels = "tf", ZEROS, CLASSES, LAYERS
+    Attributes:
+        rules: What the tape connects.
+        row_of_node: The row of each node.
+        rows_by_name: The rows that stand for a tensor or variable.
+        zero_mechanisms: By cause, the operations that make zeros in that way.
+        class_loss_ops: The losses that compare classes.
+        cancelling_scopes: The layers whose shares cancel.
+        unused_cause: The cause to report if the target does not depend on the source.
+        escape_cause: The cause to report if a value left.
+    """
+
+    module, zero_mechanisms, class_loss_ops, cancelling_scopes = "tf", ZEROS, CLASSES, LAYERS
     dialect = TAPE
-    unused, left = "independent", "left_through_numpy"
+    unused_cause, escape_cause = "independent", "left_through_numpy"
 
-    def __init__(self, rules: TapeRules, rows: list[RecordedRow], at: dict[Hashable, int], exits: list[Exit]) -> None:
-        self.rules, self.rows, self.at, self.exits, self.owners = rules, rows, at, exits, Owners()
-        self.standing: dict[Hashable, list[int]] = {}  # the rows that stand for a tensor or variable
+    def __init__(self, rules: TapeRules, rows: list[RecordedRow], at: dict[Hashable, int], exits: list[Escape]) -> None:
+        self.rules, self.rows, self.row_of_node, self.escapes, self.owners = rules, rows, at, exits, Owners()
+        self.rows_by_name: dict[Hashable, list[int]] = {}  # the rows that stand for a tensor or variable
         for row in rows:
             for name in rules.trace.stands_for(row.extra):
-                self.standing.setdefault(name, []).append(row.row)
+                self.rows_by_name.setdefault(name, []).append(row.index)
 
     @cached_property
     def sweep(self) -> BackwardPass | None:
-        """The sweep to all sources that have a gradient, run once more; None where it cannot be."""
+        """The backward sweep to all sources that have a gradient, run again; None if it cannot run again."""
         sources = [source for source in self.rules.sources if self.rules.connected(source)]
-        return swept(self.rules, self.at, starts_of(self.rules), sources)
+        return swept(self.rules, self.row_of_node, starts_of(self.rules), sources)
 
     @cached_property
-    def suspects(self) -> list[suspects.Suspicion]:
-        """What is wrong with gradients that are there."""
+    def suspicions(self) -> list[suspects.Suspicion]:
+        """Everything that looks wrong with gradients that exist."""
         if len(self.rules.record) > MOST:
             return []
         run = suspects.CheckedRun(
             self.rows,
             [] if self.sweep is None else [self.sweep],
-            self.exits,
+            self.escapes,
             OPERATIONS,
-            lambda how: tape_words.EXITS.get(how, how),
+            lambda how: tape_words.ESCAPE_WORDS.get(how, how),
         )
         return [
-            one for check in (suspects.broadcast, suspects.activation_twice, suspects.in_part) for one in check(run)
+            one
+            for check in (suspects.check_broadcast, suspects.check_activation_twice, suspects.check_missing_term)
+            for one in check(run)
         ]
 
     def names(self) -> Iterable[tuple[str, Any]]:
-        """The names of the program, and what they hold."""
+        """Return the names of the program that asks, and what they hold."""
         return asking_names().items()
 
-    def handle(self, value: Any) -> Any:
-        """What a variable is known by."""
+    def to_handle(self, value: Any) -> Any:
+        """Return what a variable is identified by."""
         return handle_of(value)
 
     def is_variable(self, thing: Any) -> bool:
-        """Whether the program has a variable."""
+        """Return whether an object is a variable for the program."""
         return hasattr(thing, "_tape_rows") and not isinstance(thing, Tensor)
 
-    def numbers(self, thing: Any) -> Elements:
-        """The elements of a tensor or variable."""
+    def array_of(self, thing: Any) -> OptionalArray:
+        """Return the elements of a tensor or variable; None while it is traced."""
         value = getattr(getattr(thing, "_state", thing), "_value", None)
         return None if isinstance(value, ArraySpec) else ValueSummary(value).array()  # that is traced
 
-    def birth(self, thing: Any) -> tuple[int, list[Site]]:
-        """When and where it was made: of a layer's own weights where the layer was."""
+    def find_creation(self, thing: Any) -> Creation:
+        """Return when and where a tensor or variable was created.
+
+        The weights that a layer creates for itself count as created where the program creates the layer.
+        """
         if thing is None:
-            return 0, []
+            return Creation(0)
         origin = self.rules.origin(thing)
+        clock = 0 if origin is None else origin.when
         if isinstance(thing, Tensor):
             node = self.rules.trace.of_tensor(thing)
-            return 0 if origin is None else origin.when, way_of(node.birth() if is_leaf(node) else node.place())
-        way = way_of(place_of_origin(origin))
-        made = text.at(way[-1] if way else NOWHERE).call_of("Variable", "add_weight", "deepcopy", "copy")
-        owner = self.owners.of(thing) if made is None else None
-        frames = () if owner is None else creation_of(owner)
-        return 0 if origin is None else origin.when, way_of(CodePlace(frames)) if frames else way
+            return Creation(clock, way_of(node.birth() if is_leaf(node) else node.place()))
+        call_stack = way_of(place_of_origin(origin))
+        innermost = text.at(call_stack[-1] if call_stack else NOWHERE)
+        if innermost.call_of("Variable", "add_weight", "deepcopy", "copy") is not None:
+            return Creation(clock, call_stack)
+        layer = self.owners.of(thing)
+        frames = () if layer is None else creation_of(layer)
+        return Creation(clock, way_of(CodePlace(frames)) if frames else call_stack)
 
-    def made_at(self, thing: Any) -> list[Site]:
-        """Where a tensor or variable was made."""
-        return self.birth(thing)[1]
+    def find_creation_sites(self, thing: Any) -> Sequence[Site]:
+        """Return the statements that ran when a tensor or variable was created, the outermost first."""
+        return self.find_creation(thing).call_stack
 
-    def birth_of(self, row: RecordedRow) -> tuple[int, list[Site]]:
-        """When and where a leaf was made."""
+    def find_leaf_creation(self, row: RecordedRow) -> Creation:
+        """Return when and where a leaf was created."""
         variable = row.extra.variable
         if variable is not None:
-            return self.birth(variable)
+            return self.find_creation(variable)
         begin = max((note[2] for note in self.rules.begins), default=0)
-        return row.when or (begin + 1 if row.number >= 0 else 0), list(row.way)
+        return Creation(row.clock or (begin + 1 if row.position >= 0 else 0), list(row.call_stack))
 
-    def is_number(self, row: RecordedRow) -> bool:
-        """Whether it is a number that the program wrote: one row stands for all of them."""
+    def is_literal(self, row: RecordedRow) -> bool:
+        """Return whether a row is a number in the program's text. All equal numbers share one row."""
         return row.extra.is_number()
 
-    def watched(self, row: RecordedRow) -> bool:
-        """Whether a row was watched."""
+    def is_watched(self, row: RecordedRow) -> bool:
+        """Return whether the program watched a row."""
         return self.rules.was_watched(row.extra)
 
-    def block_way(self) -> list[Site]:
-        """Where the tape began, with the calls that led there."""
+    def find_block_stack(self) -> list[Site]:
+        """Return the statements that ran when the tape began, the outermost first."""
         begins = self.rules.begins
         return way_of(CodePlace(begins[-1][3])) if begins and begins[-1][3] else [NOWHERE]
 
-    def block(self) -> Site:
-        """The line of that."""
-        return self.block_way()[-1]
+    def find_block(self) -> Site:
+        """Return the line on which the tape began."""
+        return self.find_block_stack()[-1]
 
     def in_block(self, when: int) -> bool:
-        """Whether something was made after the tape had begun."""
+        """Return whether a time is within a ``with`` block of the tape."""
         return any(note[2] < when for note in self.rules.begins)
 
-    def anew(self, q: Question, row: RecordedRow, at: text.Statement, when: int, other: int) -> bool:
-        """Whether what a statement made again took the place of the source: in a loop, or in the block and before."""
+    def was_made_again(self, question: Question, row: RecordedRow, at: text.Statement, when: int, other: int) -> bool:
+        """Return whether the object that a statement created again took the place of the source.
+
+        Args:
+            question: The question about the source.
+            row: The leaf that the statement created later or earlier.
+            at: The statement.
+            when: When the source was created.
+            other: When the leaf was created.
+        """
         looped = any(isinstance(s.node, text.LOOPS) for s in at.around)
         return looped or self.in_block(when) != self.in_block(other)
 
-    def details(self, q: Question, found: Finding) -> dict[str, str]:
-        """The fields of a sentence that the text of the program fills."""
-        return tape_words.details(q, found)
+    def find_sentence_fields(self, question: Question, found: Finding) -> dict[str, str]:
+        """Return the fields of a finding's sentence that depend on the program's text."""
+        return tape_words.find_sentence_fields(question, found)
 
     def label(self, row: RecordedRow) -> str:
-        """What minitape calls the operation of a row."""
+        """Return what minitape calls the operation of a row."""
         return row.extra.label()
 
-    def rule(self, row: RecordedRow) -> Site:
-        """Where the program's own gradient function of a call returns."""
+    def find_custom_rule(self, row: RecordedRow) -> Site:
+        """Return the line on which the program's own gradient function of a call returns."""
         own = row.extra.record.call_at(row.extra.row) if self.label(row) == "custom_gradient" else None
         return NOWHERE if own is None else last_return(own.attrs["call"].grad_fn)
 
-    def called(self, q: Question, row: int) -> str:
-        """What the program knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
-        label = self.label(q.rows[row])
+    def describe_operation(self, question: Question, row: int) -> str:
+        """Return what the program calls an operation: ``sqrt``, or ``sqrt in norm(...)``."""
+        label = self.label(question.rows[row])
         if label == "function":
             return fill("the tf.function")
-        written = text.named_call(q.rows[row].site)
+        written = text.named_call(question.rows[row].site)
         if not label or not written or written in (label, "__call__"):
-            return label or q.rows[row].op
+            return label or question.rows[row].op
         if label == "custom_gradient":
             return written
         return fill("{operation} in {function}(...)", operation=label, function=written)
 
-    def used_at(self, source: Any) -> list[Site]:
-        """The lines of the operations that were computed from a source under the tape, in order."""
+    def find_use_sites(self, source: Any) -> list[Site]:
+        """Return the last line under the tape on which something was computed from a source."""
         own = set(self.rules.tape._rows_of(source))
         place = self.rules.last_use(source) if own else None
         return [] if place is None else [placed(place)]
 
     def layer_of(self, variable: Any) -> Any:
-        """The layer or module that has a variable."""
+        """Return the layer or module that owns a variable."""
         return self.owners.of(variable)
 
 
 # -- checks of a tape alone ------------------------------------------------------------------------
 
 
-def not_tracked(q: Question) -> Found:
-    """The tape does not watch the source."""
-    tape, rules = q.adapter.rules.tape, q.adapter.rules
-    first = next((one for row, one in q.way if one.why or q.rows[row].extra.caller is None), None)
-    if not q.used or (
-        first is not None and first.why in ("outside_tape", "recording_paused", "state", "left_through_numpy")
-    ):
+def find_unwatched_source(question: Question) -> Finding | None:
+    """Find a source that the tape did not watch when it was used."""
+    if not question.used_source_rows or _is_broken_before_tape(question):
         return None
-    if any(rules.is_on_tape(q.rows[row].extra) and q.rows[row].tracked for row in q.used) and not _late(q):
+    adapter, rules = question.adapter, question.adapter.rules
+    used_rows = [question.rows[row] for row in question.used_source_rows]
+    is_on_tape = any(rules.is_on_tape(row.extra) and row.tracked for row in used_rows)
+    if is_on_tape and not _was_used_before_watch(question):
         return None
-    late = _late_watch(q)
-    uses = q.first_uses()
-    first_use = next((row for row in uses if row.number >= 0), uses[0] if uses else None)
-    use, at_use = (NOWHERE, None) if first_use is None else (first_use.site, first_use.row)
-    if late is not None:
-        late.row = at_use
-        return late
-    if isinstance(q.source, UnreadVariable):
-        made = place_of_origin(origin_of(q.source._state))
-        return Finding("rebound", use if made is None else placed(made), what="of the variable")
-    if not q.adapter.is_variable(q.source):
-        return checks.moved_name(q) or Finding("not_watched", use, at_use)
-    if not q.source.trainable:
-        return Finding("not_trainable", (q.adapter.birth(q.source)[1] or [use])[-1])
-    if not tape._watch_accessed_variables:
-        return Finding("not_accessed_watched", q.adapter.block(), at_use)
+    uses = question.find_first_uses()
+    first_use = next((row for row in uses if row.position >= 0), uses[0] if uses else None)
+    site, row = (NOWHERE, None) if first_use is None else (first_use.site, first_use.index)
+    late_watch = _find_late_watch(question)
+    if late_watch is not None:
+        late_watch.row = row
+        return late_watch
+    if isinstance(question.source, UnreadVariable):
+        place = place_of_origin(origin_of(question.source._state))
+        return Finding("rebound", site if place is None else placed(place), detail="of the variable")
+    if not adapter.is_variable(question.source):
+        return checks.find_rebound_name(question) or Finding("not_watched", site, row)
+    if not question.source.trainable:
+        call_stack = adapter.find_creation(question.source).call_stack
+        return Finding("not_trainable", call_stack[-1] if call_stack else site)
+    if not rules.tape._watch_accessed_variables:
+        return Finding("not_accessed_watched", adapter.find_block(), row)
     return None
 
 
-def _late(q: Question) -> bool:
-    """Whether all uses were before the watch."""
-    watched = q.adapter.rules.tape.watched
-    since = [watched[q.rows[row].extra.row] for row in q.used if q.adapter.watched(q.rows[row])]
-    return bool(since) and all(0 <= row.number < min(since) for row in q.first_uses())
+def _is_broken_before_tape(question: Question) -> bool:
+    """Return whether the first step of the path on this tape is a break that another check reports."""
+    for row, edge in question.path:
+        if edge.cause or question.rows[row].extra.caller is None:
+            return edge.cause in ("outside_tape", "recording_paused", "state", "left_through_numpy")
+    return False
 
 
-def _late_watch(q: Question) -> Found:
-    rules = q.adapter.rules
+def _was_used_before_watch(question: Question) -> bool:
+    """Return whether the program watched the source only after all its uses."""
+    adapter = question.adapter
+    rows = (question.rows[row] for row in question.used_source_rows)
+    watched_since = [adapter.rules.tape.watched[row.extra.row] for row in rows if adapter.is_watched(row)]
+    if not watched_since:
+        return False
+    return all(0 <= use.position < min(watched_since) for use in question.find_first_uses())
+
+
+def _find_late_watch(question: Question) -> Finding | None:
+    """Find the call of ``tape.watch`` that came too late, or while recording was paused."""
+    rules = question.adapter.rules
     for what, row, subject, frames in rules.tape.notes:
-        if what == "watch" and subject is not None and subject() is q.source and frames:
+        if what == "watch" and subject is not None and subject() is question.source and frames:
             site = placed(CodePlace(frames))
-            paused = rules.trace.paused(row) is not None or _paused(site)
-            return Finding("recording_paused" if paused else "watched_late", site, kind="watch" if paused else "")
+            paused = rules.trace.paused(row) is not None or _is_paused(site)
+            return Finding("recording_paused" if paused else "watched_late", site, variant="watch" if paused else "")
     return None
 
 
-def _paused(site: Site) -> bool:
+def _is_paused(site: Site) -> bool:
     return text.at(site).within("stop_recording", "init_scope") is not None
 
 
-def broken(q: Question) -> Found:
-    """The first break on the way with the fewest, with what a tape calls it."""
-    found = checks.broken(q)
-    for row, _ in q.way:  # where nothing breaks it, a rule of the program's own gave None for what came
-        if (found is None or row == found.row) and (rule := zero_nan.rule_of(q, row)) is not NOWHERE:
-            return Finding("custom_rule", rule, row, kind="none", others=found.others if found else [])
-    if found is None or found.row is None:
-        return found
-    given, node = next(one for row, one in q.way if row == found.row and one.why), q.rows[found.row].extra
-    at = text.at(found.site)
-    if given.what in ("OnesLike", "ZerosLike") and at.call_of("gradient"):
-        return Finding("independent")
-    if found.cause == "outside_tape" and q.is_unwatched:
-        use = q.first_uses()
-        found.others.append(Finding("not_watched", use[0].site if use else NOWHERE))
-    if found.cause == "outside_tape" and given.what != "reset":
-        if node.record is None and _paused(found.site):
-            found.cause = "recording_paused"
-        way, block = q.rows[found.row].way, text.at(q.adapter.block())
-        functions = [at.functions if at else None for at in map(text.at, way)]
-        begin = functions.index(block.functions) if block and block.functions in functions else 0
-        # of the block the calls that led there are not known
-        found.site = checks.apart(way[begin:], q.adapter.block_way()) or found.site
-    return found
+def find_path_break(question: Question) -> Finding | None:
+    """Find the break on the path that is nearest to the source, with what a tape knows of it."""
+    finding = checks.find_path_break(question)
+    for row, _ in question.path:
+        # The program's own rule may have given None although no edge is broken.
+        if finding is None or row == finding.row:
+            rule = zero_nan.find_custom_rule_return(question, row)
+            if rule is not NOWHERE:
+                more = [] if finding is None else finding.more
+                return Finding("custom_rule", rule, row, variant="none", more=more)
+    if finding is None or finding.row is None:
+        return finding
+    edge = next(edge for row, edge in question.path if row == finding.row and edge.cause)
+    if edge.detail in ("OnesLike", "ZerosLike") and text.at(finding.site).call_of("gradient"):
+        return Finding("independent")  # The row is the seed of another gradient.
+    if finding.cause == "outside_tape":
+        if question.is_unwatched:
+            first_uses = question.find_first_uses()
+            finding.more.append(Finding("not_watched", first_uses[0].site if first_uses else NOWHERE))
+        if edge.detail != "reset":
+            _blame_way_out_of_block(question, finding)
+    return finding
 
 
-def unused_layer(q: Question) -> Found:
-    """The layer of a variable was not called."""
-    rules, owner = q.adapter.rules, q.adapter.layer_of(q.source) if q.adapter.is_variable(q.source) else None
-    if owner is None or q.source._tape_rows(rules.tape):
+def _blame_way_out_of_block(question: Question, finding: Finding) -> None:
+    """Set the site of a finding to the statement by which the program left the block, or never entered it."""
+    assert finding.row is not None
+    row = question.rows[finding.row]
+    if row.extra.record is None and _is_paused(finding.site):
+        finding.cause = "recording_paused"
+    # The calls that led to the block itself are not known, so the comparison begins in the function of the block.
+    block = text.at(question.adapter.find_block())
+    functions = [statement.functions if statement else None for statement in map(text.at, row.call_stack)]
+    start = functions.index(block.functions) if block and block.functions in functions else 0
+    divergence = checks.find_divergence(row.call_stack[start:], question.adapter.find_block_stack())
+    finding.site = divergence or finding.site
+
+
+def find_unused_layer(question: Question) -> Finding | None:
+    """Find a layer that was not called, if the source is one of its variables."""
+    rules, owner = (
+        question.adapter.rules,
+        question.adapter.layer_of(question.source) if question.adapter.is_variable(question.source) else None,
+    )
+    if owner is None or question.source._tape_rows(rules.tape):
         return None
-    used = {id(row.thing()) for row in q.leaves() if row.kind == "variable"}
+    used = {id(row.get_object()) for row in question.other_leaves() if row.kind == "variable"}
     if any(id(one) in used or one._tape_rows(rules.tape) for one in variables_of(owner)):
         return None
     frames = creation_of(owner)
-    way = way_of(CodePlace(frames)) if frames else q.adapter.birth(q.source)[1]
+    way = way_of(CodePlace(frames)) if frames else question.adapter.find_creation(question.source).call_stack
     name = getattr(owner, "name", None)
     return Finding(
         "unused_layer",
         way[-1] if way else NOWHERE,
-        what=f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__,
+        detail=f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__,
     )
 
 
-def equal_values(q: Question) -> Found:
-    """Another object of the same kind with the same values was used; those of a layer are alike by chance."""
-    variable = q.adapter.is_variable(q.source)
-    found = None if variable and q.adapter.layer_of(q.source) is not None else checks.equal_values(q)
+def find_equal_leaf(question: Question) -> Finding | None:
+    """Find another object of the same kind with equal values. Equal initial weights of layers mean nothing."""
+    variable = question.adapter.is_variable(question.source)
+    found = (
+        None
+        if variable and question.adapter.layer_of(question.source) is not None
+        else checks.find_equal_leaf(question)
+    )
     row = None if found is None else found.row
-    return found if row is not None and variable == (q.rows[row].kind == "variable") else None
+    return found if row is not None and variable == (question.rows[row].kind == "variable") else None
 
 
 CHECKS = (
-    checks.whole_numbers,
-    not_tracked,
-    broken,
-    checks.left,
-    checks.bound_again,
-    checks.made_of_it,
-    equal_values,
-    unused_layer,
-    checks.independent,
+    checks.find_integer_source,
+    find_unwatched_source,
+    find_path_break,
+    checks.find_escape,
+    checks.find_replaced_source,
+    checks.find_derived_source,
+    find_equal_leaf,
+    find_unused_layer,
+    checks.report_unused,
 )
 
 
-def ask(q: Question) -> Explanation:
-    """Why one source has no gradient."""
-    return say(q, found_by(q))
+def explain_missing_gradient(question: Question) -> Explanation:
+    """Return why one source has no gradient."""
+    return to_explanation(question, run_checks(question))
 
 
-def found_by(q: Question) -> Finding:
-    """What the first check finds."""
-    return next(finding for check in CHECKS if (finding := check(q)) is not None)
+def run_checks(question: Question) -> Finding:
+    """Return what the first check finds that finds anything."""
+    return next(finding for check in CHECKS if (finding := check(question)) is not None)
 
 
-def say_inside(q: Question, found: Finding) -> Explanation:
-    """What is zero or not finite, in words: of a call of a function what is to blame in it."""
-    within, deeper = inside(q, found)
-    answer = say(within, deeper)
-    if within is not q:
-        answer._rows = [q.rows[found.row].extra.row] if found.row is not None else []
-    if answer.kind in ("zero", "nonfinite"):
-        lost = not all(zero_nan.finite(q, end) for end in q.ends)
-        spoilt = fill("The target is not finite.") if lost else fill("The gradient of {x} is not finite.", x=q.name)
-        zero = fill("The gradient of {x} is zero.", x=q.name)
-        answer.message = paragraph(zero if answer.kind == "zero" else spoilt, answer.message)
+def to_explanation_of_value(question: Question, finding: Finding) -> Explanation:
+    """Return, in words, why a gradient is zero or not finite, even if the reason is within a function."""
+    inner_question, inner_finding = descend_into_call(question, finding)
+    answer = to_explanation(inner_question, inner_finding)
+    if inner_question is not question:
+        answer._rows = [] if finding.row is None else [question.rows[finding.row].extra.row]
+    name = question.name
+    if answer.kind == "zero":
+        answer.message = paragraph(fill("The gradient of {x} is zero.", x=name), answer.message)
+    elif answer.kind == "nonfinite":
+        target_is_finite = all(zero_nan.is_finite(question, row) for row in question.target_rows)
+        gradient = fill("The gradient of {x} is not finite.", x=name)
+        answer.message = paragraph(gradient if target_is_finite else fill("The target is not finite."), answer.message)
     return answer
 
 
-def say(q: Question, found: Finding) -> Explanation:
-    """A finding in a tape's words."""
-    for one in (found, *found.others):
-        one.cause = "nondifferentiable_op" if one.cause == "nondifferentiable" else one.cause
-    answer = words.explanation(q, found, words.VALUES)
-    for said in (answer, *answer.others):
-        nodes = [q.rows[row].extra for row in said._rows]
-        said._rows = [node.row for node in nodes if node.record is q.adapter.rules.record]
+def to_explanation(question: Question, finding: Finding) -> Explanation:
+    """Return a finding in a tape's words."""
+    for part in (finding, *finding.more):
+        if part.cause == "nondifferentiable":
+            part.cause = "nondifferentiable_op"
+    answer = words.to_explanation(question, finding, words.VALUES)
+    for explanation in (answer, *answer.others):
+        nodes = [question.rows[row].extra for row in explanation._rows]
+        explanation._rows = [node.row for node in nodes if node.record is question.adapter.rules.record]
     return answer
 
 
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def value(q: Question) -> Explanation:
-    """Why a gradient that is there is zero, not finite or wrong; what else blocks it where it is not."""
-    q.sweep = q.adapter.sweep
-    found = values(q)
-    if found is not None:
-        return say_inside(q, found)
-    cuts = [one for one in checks.side_breaks(q, []) if one.row is None or is_missed(q, one)]
-    open_after = q.forward(q.own, open_only=True)
-    wrong = next((one for one in q.adapter.suspects if one.row in open_after), None)
-    connected = say(q, Finding("connected", others=cuts))
-    answer = connected if wrong is None else wrong.explanation(q.name, q)
-    answer.name = q.name
-    answer.others = [one for one in connected.others if one.line != answer.line]
+def explain_value(question: Question) -> Explanation:
+    """Return why a gradient that exists is zero, not finite or wrong; if it is none of these, what it lacks."""
+    question.sweep = question.adapter.sweep
+    finding = find_value_cause(question)
+    if finding is not None:
+        return to_explanation_of_value(question, finding)
+    cuts = [cut for cut in checks.find_side_breaks(question, []) if cut.row is None or is_wanted_path(question, cut)]
+    connected = to_explanation(question, Finding("connected", more=cuts))
+    open_descendants = question.descendants_of(question.source_rows, open_only=True)
+    suspicion = next((one for one in question.adapter.suspicions if one.row in open_descendants), None)
+    answer = connected if suspicion is None else suspicion.to_explanation(question.name, question)
+    answer.name = question.name
+    answer.others = [other for other in connected.others if other.line != answer.line]
     for other in answer.others:
-        other.fix = fill("If that is meant, nothing is wrong.") if other.kind == "cut" else other.fix
-    if wrong is None:
-        answer.message = paragraph(answer.message, _sum_of(q.adapter.rules.targets))
+        if other.kind == "cut":
+            other.fix = fill("If that is meant, nothing is wrong.")
+    if suspicion is None:
+        answer.message = paragraph(answer.message, _describe_summed_targets(question.adapter.rules.targets))
     if answer.others:
-        single = "Another path is blocked, and the gradient lacks what would come along it."
-        several = "{n} other paths are blocked, and the gradient lacks what would come along them."
-        lacks = fill(single) if len(answer.others) == 1 else fill(several, n=len(answer.others))
-        answer.message = paragraph(answer.message, lacks)
+        answer.message = paragraph(answer.message, _describe_blocked_paths(len(answer.others)))
     return answer
 
 
-def is_missed(q: Question, one: Finding) -> bool:
-    """Whether a path that is cut, beside one with a gradient, is one that the program may want: not a target or a
-    factor, but what is added or joined to others.
+def _describe_blocked_paths(count: int) -> str:
+    """Return a sentence on the paths that are blocked next to an open one."""
+    if count == 1:
+        return fill("Another path is blocked, and the gradient lacks what would come along it.")
+    several = "{n} other paths are blocked, and the gradient lacks what would come along them."
+    return fill(several, n=count)
+
+
+def is_wanted_path(question: Question, one: Finding) -> bool:
+    """Return whether a path that is blocked next to an open one is likely to be wanted.
+
+    A path is wanted if its end is added or joined to others. A target or a factor is often cut on purpose.
     """
-    if KINDS[one.cause] == "cut":
-        return any(q.rows[at].op in {*ADDS, "ConcatV2"} for at in met_with(q.rows, one.row or 0))
-    return one.cause != "state" or one.row not in q.own
+    if KIND_NAMES[one.cause] == "cut":
+        return any(
+            question.rows[at].op in {*ADD_OPS, "ConcatV2"} for at in find_tracked_consumers(question.rows, one.row or 0)
+        )
+    return one.cause != "state" or one.row not in question.source_rows
 
 
-def _sum_of(targets: list[End]) -> str:
-    """The sentence about a target with several elements."""
+def _describe_summed_targets(targets: list[End]) -> str:
+    """Return a sentence on a target with several elements; "" for a target with one."""
     sizes = [t.shape.num_elements() for t in targets]
     if None in sizes or sum(sizes) < 2:
         return ""
@@ -524,80 +641,118 @@ def _sum_of(targets: list[End]) -> str:
     )
 
 
-def lost(q: Question) -> Found:
-    """Where the NaN or infinity of a target came up, of a sweep that cannot run again."""
-    end = next((end for end in q.ends if not zero_nan.finite(q, end)), None)
-    return None if end is None else zero_nan.origin(q, end)
+def find_nonfinite_target(question: Question) -> Finding | None:
+    """Find where the NaN or infinity of a target arose, if its sweep cannot run again."""
+    end = next((end for end in question.target_rows if not zero_nan.is_finite(question, end)), None)
+    return None if end is None else zero_nan.trace_nonfinite_value(question, end)
 
 
-def values(q: Question) -> Found:
-    """What is zero or not finite of a gradient that is there, by its sweep or without one."""
+def find_value_cause(question: Question) -> Finding | None:
+    """Find why a gradient that exists is zero or not finite."""
     with np.errstate(all="ignore"):
-        return lost(q) if q.sweep is None else zero_nan.nan(q) or zero_nan.zero(q)
+        return (
+            find_nonfinite_target(question)
+            if question.sweep is None
+            else zero_nan.find_nonfinite_cause(question) or zero_nan.find_zero_cause(question)
+        )
 
 
-def inside(q: Question, found: Finding, depth: int = 0) -> tuple[Question, Finding]:
-    """A finding, and what it is of: of a call of a function that is to blame what is to blame in it."""
-    node = None if found.row is None or q.rows[found.row].op not in FUNCTION else q.rows[found.row].extra
-    adjoint = None if node is None or q.sweep is None else q.sweep.adjoints.get(found.row)
-    if node is None or adjoint is None or depth == DEEP:
-        return q, found
-    again = open_call(q.adapter.rules, node.row)
-    if again is None:
-        return q, found
-    asked = recorded(*again)
-    rules, inputs = asked.rules, asked.rules.sources
-    came = adjoint.given if isinstance(adjoint.given, (tuple, list)) else [adjoint.given]  # each result has its own
-    pairs = ((result, one) for result, one in zip(rules.targets, came, strict=False) if result.dtype.differentiable)
-    starts = {row: one for result, one in pairs for row in rules.tape._rows_of(result)[-1:]}
-    sweep = swept(rules, asked.at, starts, inputs)
-    for one, given in zip(inputs, node.record.call_at(node.row).inputs, strict=False):
-        if one.dtype.differentiable and q.adapter.at.get((id(node.record), given)) in q.after:
-            within = question(asked, one)
-            within.sweep, within.name = sweep, q.name
-            if not rules.connected(one):
-                cut = found_by(within)
-                unused = Finding("independent", found.site, kind="call")  # it is in another branch
-                return (q, unused) if cut.cause == "independent" else (within, cut)
-            deeper = values(within)
-            if deeper is not None:
-                return inside(within, deeper, depth + 1)
-            if (cut_off := cut_to_zero(within)) is not None:
-                return within, cut_off
-    return q, found
+def descend_into_call(question: Question, finding: Finding, depth: int = 0) -> tuple[Question, Finding]:
+    """Replace a finding about a function call by a finding within the function.
+
+    Args:
+        question: The question that the finding answers.
+        finding: The finding.
+        depth: The number of calls that were entered already, at most `MAX_CALL_DEPTH`.
+
+    Returns:
+        The question within the innermost call that is to blame and its finding, or the arguments if there is none.
+    """
+    unchanged = question, finding
+    if depth == MAX_CALL_DEPTH or finding.row is None or question.rows[finding.row].op not in FUNCTION_OPS:
+        return unchanged
+    node = question.rows[finding.row].extra
+    adjoint = None if question.sweep is None else question.sweep.adjoints.get(finding.row)
+    replayed_call = None if adjoint is None else open_call(question.adapter.rules, node.row)
+    if replayed_call is None:
+        return unchanged
+    inner = read_tape(*replayed_call)
+    sweep = _sweep_call(inner, adjoint)
+    call = node.record.call_at(node.row)
+    for source, input_row in zip(inner.rules.sources, call.inputs, strict=False):
+        outer_row = question.adapter.row_of_node.get((id(node.record), input_row))
+        if not source.dtype.differentiable or outer_row not in question.descendants:
+            continue
+        inner_question = build_question(inner, source)
+        inner_question.sweep, inner_question.name = sweep, question.name
+        if not inner.rules.connected(source):
+            cut = run_checks(inner_question)
+            if cut.cause == "independent":  # The source is used in another branch of the function.
+                return question, Finding("independent", finding.site, variant="call")
+            return inner_question, cut
+        inner_finding = find_value_cause(inner_question)
+        if inner_finding is not None:
+            return descend_into_call(inner_question, inner_finding, depth + 1)
+        cut_off = find_cut_that_zeroes(inner_question)
+        if cut_off is not None:
+            return inner_question, cut_off
+    return unchanged
 
 
-def cut_to_zero(q: Question) -> Found:
-    """A gradient is there, and zero because all ways are cut: in the bodies of loops and branches."""
-    inside_of = any(row.extra.caller is not None for row in q.rows)
-    return broken(q) if breaks(q.way) and (inside_of or q.adapter.sweep is None) else None
+def _sweep_call(inner: TapeAdapter, adjoint: Any) -> BackwardPass | None:
+    """Run the backward sweep of a call again.
+
+    Args:
+        inner: The call, read as a separate tape.
+        adjoint: What arrived at the call: one adjoint, or one for each result.
+    """
+    rules = inner.rules
+    adjoints = adjoint.given if isinstance(adjoint.given, (tuple, list)) else [adjoint.given]
+    starts = {
+        row: result_adjoint
+        for result, result_adjoint in zip(rules.targets, adjoints, strict=False)
+        if result.dtype.differentiable
+        for row in rules.tape._rows_of(result)[-1:]
+    }
+    return swept(rules, inner.row_of_node, starts, rules.sources)
 
 
-def answer(asked: TapeAdapter, source: Any) -> Explanation:
-    """Why one source has no gradient, or what is to be said of one that is there."""
-    q = question(asked, source)
-    lost = asked.sweep and asked.sweep.adjoints.keys().isdisjoint(q.own) and broken(q)
-    if lost and lost.cause == "custom_rule":
-        found = say(q, lost)
-    elif not asked.rules.connected(source):
-        found = ask(q)
+def find_cut_that_zeroes(question: Question) -> Finding | None:
+    """Find a cut that makes a gradient zero, because all paths through a loop or a branch are cut."""
+    inside_of = any(row.extra.caller is not None for row in question.rows)
+    return (
+        find_path_break(question)
+        if list_distinct_breaks(question.path) and (inside_of or question.adapter.sweep is None)
+        else None
+    )
+
+
+def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
+    """Return why one source has no gradient, or what there is to say about the gradient that it has."""
+    question = build_question(adapter, source)
+    is_reached = not adapter.sweep or not adapter.sweep.adjoints.keys().isdisjoint(question.source_rows)
+    unreached_break = None if is_reached else find_path_break(question)
+    if unreached_break is not None and unreached_break.cause == "custom_rule":
+        answer = to_explanation(question, unreached_break)
+    elif not adapter.rules.connected(source):
+        answer = explain_missing_gradient(question)
     else:
-        cut = cut_to_zero(q)
-        found = say(q, cut) if cut is not None else value(q)
-        if found.kind not in ("connected", "zero", "nonfinite", "suspect"):
-            found.message = paragraph(fill("The gradient of {x} is zero.", x=q.name), found.message)
-        found.connected = True
-    found._tape = asked.rules.tape
-    return found
+        cut = find_cut_that_zeroes(question)
+        answer = explain_value(question) if cut is None else to_explanation(question, cut)
+        if answer.kind not in ("connected", "zero", "nonfinite", "suspect"):
+            answer.message = paragraph(fill("The gradient of {x} is zero.", x=question.name), answer.message)
+        answer.connected = True
+    answer._tape = adapter.rules.tape
+    return answer
 
 
-def inside_python(tape: GradientTape, target: End, source: End) -> Break | None:
-    """What breaks the way to an input of a ``tf.py_function`` inside of it; None where nothing does."""
-    asked = recorded(tape, [target], [source])
+def find_break_in_python(tape: GradientTape, target: End, source: End) -> Break | None:
+    """Find what breaks the path to an input of a ``tf.py_function`` within it; None if nothing does."""
+    asked = read_tape(tape, [target], [source])
     if asked.rules.connected(source):
         return None
-    found = found_by(question(asked, source))
-    return Break(found.cause, getattr(found.site, "place", None), found.what)
+    found = run_checks(build_question(asked, source))
+    return Break(found.cause, getattr(found.site, "place", None), found.detail)
 
 
-Trace.inside_python = staticmethod(inside_python)
+Trace.inside_python = staticmethod(find_break_in_python)

@@ -1,4 +1,4 @@
-"""Findings as what the user reads."""
+"""Turn findings into the sentences that the user reads."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..texts import TEXT, Texts
 from ..value_texts import ARRIVED, FUNCTIONS, OF_TAPE, OF_TENSORFLOW
 from ..words import Explanation, not_all, words_alone
 from . import text
-from .names import path_to as path_to
-from .question import Finding, Question
+from .names import find_access_path as find_access_path
+from .question import Finding, Question, RecordedRow
 
 VALUES = OF_TAPE | ARRIVED | OF_TENSORFLOW | TEXT
 
-LEFT_BY = {
+ESCAPE_WORDS = {
     "": "a NumPy function",
     "__float__": "float()",
     "__int__": "int()",
@@ -29,84 +29,109 @@ LEFT_BY = {
     "__complex__": "complex()",
     "numpy_function": "tf.numpy_function",
 }  # how values leave, in words
-COMPARES = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
-MOST = 5  # further breaks in an answer
+COMPARE_OPS = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
+MAX_MORE = 5  # further breaks in an answer
 
 
-def left_by(how: str) -> str:
-    """How a value left, in words.
+def describe_escape(how: str) -> str:
+    """Return, in words, how a value left.
 
-    >>> left_by("__array__"), left_by("item")
+    >>> describe_escape("__array__"), describe_escape("item")
     ('a NumPy function', '.item()')
     """
-    return fill(LEFT_BY[how]) if how in LEFT_BY else f".{how}()"
+    return fill(ESCAPE_WORDS[how]) if how in ESCAPE_WORDS else f".{how}()"
 
 
-def explanation(q: Question, found: Finding, texts: Texts = TEXT) -> Explanation:
-    """An answer, with those of further breaks."""
-    answer = in_words(q, found, texts)
-    answer.others = [in_words(q, other, texts) for other in found.others[:MOST]]
+def to_explanation(question: Question, found: Finding, texts: Texts = TEXT) -> Explanation:
+    """Return the answer for a finding, with those for the further breaks and with the fixes.
+
+    Args:
+        question: The question that the finding answers.
+        found: The finding.
+        texts: The sentences of the framework.
+    """
+    answer = to_sentences(question, found, texts)
+    answer.others = [to_sentences(question, other, texts) for other in found.more[:MAX_MORE]]
     with words_alone():
-        offer(q, found, answer)
+        offer(question, found, answer)
     if not answer.connected:
         answer.fix = paragraph(answer.fix, not_all(answer))
     return answer
 
 
-def operation(q: Question, row: int) -> str:
-    """What an operation is called; a comparison as the program writes it."""
-    at = text.at(q.rows[row].site if q.rows[row].op in COMPARES else NOWHERE)
+def describe_operation(question: Question, row: int) -> str:
+    """Return the name of an operation; a comparison is returned as the program writes it."""
+    at = text.at(question.rows[row].site if question.rows[row].op in COMPARE_OPS else NOWHERE)
     written = [ast.unparse(n) for n in at.nodes if isinstance(n, ast.Compare)]
-    return written[0] if len(written) == 1 and len(written[0]) <= 60 else q.rows[row].op
+    return written[0] if len(written) == 1 and len(written[0]) <= 60 else question.rows[row].op
 
 
-def values(q: Question, found: Finding) -> str:
-    """The numbers at which an operation goes wrong, as the sentence of a cause has them."""
-    row = None if found.row is None else q.rows[found.row]
-    arrays = [] if row is None else [a for one in row.inputs if (a := q.rows[one].array) is not None]
-    if found.cause == "nan_forward" or (found.cause, found.kind) == ("nan_backward", "hidden"):
-        result = None if row is None else row.array
-        if result is None or np.isfinite(result).all():
-            return fill("NaN or an infinity")
-        lost = np.argmin(np.isfinite(result))
-        given = [np.broadcast_to(a, result.shape).flat[lost] for a in arrays if a.shape in (result.shape, ())]
-        value = f"{result.flat[lost]:.4g}".replace("nan", "NaN")
-        said = fill(" and ").join(f"{number:.4g}" for number in given)
-        return fill("{value} at {given}", value=value, given=said) if said and len(given) == len(arrays) else value
+def describe_values(question: Question, finding: Finding) -> str:
+    """Return the numbers at which an operation goes wrong, as the sentence of the cause shows them."""
+    is_value = finding.cause == "nan_forward" or (finding.cause, finding.variant) == ("nan_backward", "hidden")
+    if finding.row is None:
+        return fill("NaN or an infinity") if is_value else ""
+    row = question.rows[finding.row]
+    arrays = [array for index in row.inputs if (array := question.rows[index].array) is not None]
+    if is_value:
+        return _describe_nonfinite_element(row, arrays)
     if len(arrays) != 1 or not arrays[0].size:
         return ""
     return fill(" ({place})", place=between(arrays[0].min(), arrays[0].max(), ".4g"))
 
 
-def in_words(q: Question, found: Finding, texts: Texts) -> Explanation:
-    """The sentences of a cause."""
-    if hasattr(q.adapter, "details"):
-        found.fields = q.adapter.details(q, found)
-    key = f"{found.cause} {found.fields.get('kind', found.kind)}".strip()
-    key = key.replace("nan_backward hidden", "nan_forward hidden")  # a value that is not finite, and masked later
-    message, fix = texts.get(key) or texts[found.cause]
-    row = None if found.row is None else q.rows[found.row]
-    what = found.what or ("" if row is None else getattr(q.adapter, "called", operation)(q, row.row))
-    function = getattr(q.adapter, "functions", FUNCTIONS).get(key, "")
+def _describe_nonfinite_element(row: RecordedRow, arrays: list[np.ndarray]) -> str:
+    """Return the first element of a row that is not finite, with the inputs that led to it."""
+    if row.array is None or np.isfinite(row.array).all():
+        return fill("NaN or an infinity")
+    index = np.argmin(np.isfinite(row.array))
+    value = f"{row.array.flat[index]:.4g}".replace("nan", "NaN")
+    elements = [
+        np.broadcast_to(array, row.array.shape).flat[index] for array in arrays if array.shape in (row.array.shape, ())
+    ]
+    inputs = fill(" and ").join(f"{element:.4g}" for element in elements)
+    if not inputs or len(elements) != len(arrays):
+        return value
+    return fill("{value} at {given}", value=value, given=inputs)
+
+
+def to_sentences(question: Question, finding: Finding, texts: Texts) -> Explanation:
+    """Return the answer for one finding, without fixes that change the program's text.
+
+    Args:
+        question: The question that the finding answers.
+        finding: The finding. Its sentence fields are set, if the adapter finds them in the program's text.
+        texts: The sentences of the framework.
+    """
+    adapter = question.adapter
+    if hasattr(adapter, "find_sentence_fields"):
+        finding.sentence_fields = adapter.find_sentence_fields(question, finding)
+    key = f"{finding.cause} {finding.sentence_fields.get('kind', finding.variant)}".strip()
+    # A value that is not finite and is hidden later reads like one that is not.
+    key = key.replace("nan_backward hidden", "nan_forward hidden")
+    message, fix = texts.get(key) or texts[finding.cause]
+    what = finding.detail
+    if not what and finding.row is not None:
+        what = getattr(adapter, "describe_operation", describe_operation)(question, finding.row)
+    functions = getattr(adapter, "functions", FUNCTIONS).get(key, "")
     fields = {
-        "x": q.name,
-        "line": in_brackets(*found.site),
+        "x": question.name,
+        "line": in_brackets(*finding.site),
         "what": what,
-        "other": found.other,
+        "other": finding.other_name,
         "code": "",
         "instead": "",
-    }
-    fields |= {
         "used": "",
         "function": "stop_recording",
         "watched": "",
-        "values": values(q, found) if "{values}" in message else "",
-        "functions": fill(function, what=what),
+        "values": describe_values(question, finding) if "{values}" in message else "",
+        "functions": fill(functions, what=what),
     }
-    fields |= {name: value for name, value in found.fields.items() if name != "kind"}
-    answer = Explanation(found.cause, fill(message, **fields), fill(fix, **fields), *found.site)
-    answer.beside = found.beside
-    answer.name, answer._rows = q.name, [] if found.row is None else [found.row]
-    if found.intended is not None:
-        answer.intended = found.intended
+    fields |= {name: value for name, value in finding.sentence_fields.items() if name != "kind"}
+    answer = Explanation(finding.cause, fill(message, **fields), fill(fix, **fields), *finding.site)
+    answer.beside = finding.is_side_break
+    answer.name = question.name
+    answer._rows = [] if finding.row is None else [finding.row]
+    if finding.is_intended is not None:
+        answer.intended = finding.is_intended
     return answer

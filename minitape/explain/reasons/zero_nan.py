@@ -1,7 +1,7 @@
-"""What arrived, and is zero, NaN or infinite: which operation made it so. The same for a tape and for every framework.
+"""Find the operation that made a gradient zero, NaN or infinite.
 
-A sweep knows for each call what came to it and what it sent on, product by product. So the first call, from the target,
-that sends on zeros (or NaN) and was not given any is to blame; why it does so is seen in its numbers.
+A sweep records, for each call, the adjoint that arrived at it and the shares that it sent to its inputs. The first
+call, seen from the target, that received a good adjoint and sent zeros (or NaN) is to blame. Its values show why.
 """
 
 from __future__ import annotations
@@ -16,61 +16,89 @@ from ...recording.values import numbers_of
 from ..families import MOVES, POINTS
 from ..sentences import fill
 from . import text
-from .names import path_to
-from .question import Elements, Finding, Found, Question
+from .names import find_access_path
+from .question import Finding, OptionalArray, Question, RecordedRow
 
-CLIP = re.compile(r"\bclip\w*")  # a maximum and a minimum, of which the text or the scope tells
-CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
-# what a rule gives that gives zeros, or nothing
-NOTHING = re.compile(r"return(.*\bzeros|.*\* 0\b(?!\.\d*[1-9])|.*(?<![.\w])0(\.0)? \*|( |\(|,|None|0(\.0)?|\))*$)")
-OPAQUE = ("resource", "variant", "string")  # types of what has no numbers itself: a dataset, a list, a text
-ROUNDED = 1e-5  # of a sum of float32 numbers that is zero: as much as another order of the summands may leave
-SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
-
-
-def at_row(q: Question, cause: str, row: int, kind: str = "", what: str = "", site: Site = NOWHERE) -> Finding:
-    """A cause at a row, on its line or another."""
-    return Finding(cause, q.rows[row].site if site is NOWHERE else site, row, what, kind)
+find_clip_word = re.compile(r"\bclip\w*").search  # The program calls the function that a maximum or minimum is part of.
+MIN_MAX_OPS = {"max", "min", "Maximum", "Minimum"}
+SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
+# A return statement that gives zeros, a multiple of zero, or nothing.
+matches_zero_return = re.compile(
+    r"return(.*\bzeros|.*\* 0\b(?!\.\d*[1-9])|.*(?<![.\w])0(\.0)? \*|( |\(|,|None|0(\.0)?|\))*$)"
+).match
+OPAQUE_DTYPES = ("resource", "variant", "string")  # Datasets, lists and texts contain no numbers themselves.
+ROUNDING_TOLERANCE = 1e-5  # What adding float32 numbers in another order may leave of a sum that is zero.
 
 
-def numbers(q: Question, rows: Iterable[int]) -> list[np.ndarray]:
-    """The elements of those of these rows that are kept."""
-    return [array for row in rows if (array := q.rows[row].array) is not None]
+def finding_at(
+    question: Question, cause: str, row: int, variant: str = "", detail: str = "", site: Site = NOWHERE
+) -> Finding:
+    """Return a finding about a row.
 
-
-def is_zero(q: Question, row: int) -> bool:
-    """Whether a row holds zeros alone."""
-    value = q.rows[row].value
-    return value is not None and value.facts()[0]
-
-
-def finite(q: Question, row: int) -> bool:
-    """Whether a row holds finite numbers alone, as far as it is known."""
-    value = q.rows[row].value
-    return value is None or value.facts()[1]
-
-
-def received(q: Question, row: int) -> Elements:
-    """The adjoint that arrived at a row, where its elements are kept."""
-    return numbers_of(q.sweep.adjoints.get(row))
-
-
-def rule_of(q: Question, row: int) -> Site:
-    """Where the derivative rule of a function of the program's own returns: of several places the one whose text gives
-    zeros or nothing; nowhere for other operations.
+    Args:
+        question: The question that the finding answers.
+        cause: The cause, one of `causes.KINDS`.
+        row: The row to blame.
+        variant: Which of the cause's sentences fits.
+        detail: What the sentence calls ``what``.
+        site: The line to blame, if it is not the line of the row.
     """
-    site = q.adapter.rule(q.rows[row])
-    own = (s for s in text.statements(site[0]) if s.functions == text.at(site).functions)
-    return next((s.site for s in own if NOTHING.match(text.unparse(s.node))), site)
+    return Finding(cause, question.rows[row].site if site is NOWHERE else site, row, detail, variant)
 
 
-def stopped(q: Question) -> int | None:
-    """The last operation on the way to which an adjoint came, and that sent nothing on; of a list none is known."""
-    rows = [*q.used[:1], *(row for row, _ in q.way)]
-    for row, before in zip(reversed(rows), reversed(rows[:-1]), strict=False):
-        sent = q.sweep.edges.get(q.rows[row].call)
-        known = row in q.sweep.adjoints and q.rows[before].dtype != "variant"
-        if known and (sent is None or (q.rows[before].tracked and before not in [edge[0] for edge in sent])):
+def kept_arrays(question: Question, rows: Iterable[int]) -> list[np.ndarray]:
+    """Return the elements of some rows. Skips rows whose elements are gone."""
+    return [array for row in rows if (array := question.rows[row].array) is not None]
+
+
+def is_all_zero(question: Question, row: int) -> bool:
+    """Return whether all elements of a row are known to be zero."""
+    value = question.rows[row].value
+    return value is not None and value.is_all_zero
+
+
+def is_finite(question: Question, row: int) -> bool:
+    """Return whether all elements of a row are finite. A row without a known value counts as finite."""
+    value = question.rows[row].value
+    return value is None or value.is_all_finite
+
+
+def adjoint_array(question: Question, row: int) -> OptionalArray:
+    """Return the elements of the adjoint that arrived at a row, if they are known."""
+    return numbers_of(question.sweep.adjoints.get(row))
+
+
+def find_custom_rule_return(question: Question, row: int) -> Site:
+    """Return the line on which the program's own derivative rule of an operation returns.
+
+    If the rule has several return statements, prefers one whose text gives zeros or nothing.
+
+    Returns:
+        `NOWHERE` if the program has no rule for the operation.
+    """
+    last_return = question.adapter.find_custom_rule(question.rows[row])
+    functions = text.at(last_return).functions
+    for statement in text.statements(last_return[0]):
+        if statement.functions == functions and matches_zero_return(text.unparse(statement.node)):
+            return statement.site
+    return last_return
+
+
+def find_last_reached_row(question: Question) -> int | None:
+    """Return the row on the path at which an adjoint arrived and stopped, seen from the target.
+
+    Returns:
+        None if the adjoint passed every row on the path, or if it is unknown where it stopped.
+    """
+    rows = [*question.used_source_rows[:1], *(step.row for step in question.path)]
+    for row, previous in zip(reversed(rows), reversed(rows[:-1]), strict=False):
+        # The adjoints of a TensorFlow list ("variant") are not recorded.
+        if row not in question.sweep.adjoints or question.rows[previous].dtype == "variant":
+            continue
+        shares = question.sweep.edges.get(question.rows[row].call_id)
+        if shares is None:
+            return row
+        if question.rows[previous].tracked and previous not in [share.row for share in shares]:
             return row
     return None
 
@@ -78,215 +106,323 @@ def stopped(q: Question) -> int | None:
 # -- NaN and infinities ----------------------------------------------------------------------------
 
 
-def nan(q: Question) -> Found:
-    """Where a NaN or infinity came up that arrived, or that the target has: in the data, a value, a derivative."""
-    adjoints = [q.sweep.adjoints[row] for row in q.used if row in q.sweep.adjoints] if q.sweep is not None else []
-    lost = next((end for end in q.ends if not finite(q, end)), None)
-    if not adjoints or (lost is None and all(one.facts()[1] for one in adjoints)):
+def find_nonfinite_cause(question: Question) -> Finding | None:
+    """Find where a NaN or an infinity arose: in the data, in a value, or in a derivative."""
+    sweep = question.sweep
+    if sweep is None:
         return None
-    if lost is not None:
-        return origin(q, lost)
-    for call, edges in q.sweep.edges.items():
-        given, toward = q.sweep.adjoints.get(call), [edge for edge in edges if edge[0] in q.after]
-        if (given is None or given.facts()[1]) and not all(edge[2].facts()[1] for edge in toward):
-            grown = "grown" * has_grown(q, call, [] if given is None else [given.array()])
-            by = q.adapter.rule(q.rows[call])
-            return at_row(q, "nan_backward", call, grown, site=by) if finite(q, call) else origin(q, call, "hidden")
-    return at_row(q, "nan_backward", q.used[-1])
+    arrived = [sweep.adjoints[row] for row in question.used_source_rows if row in sweep.adjoints]
+    if not arrived:
+        return None
+    nonfinite_target = next((row for row in question.target_rows if not is_finite(question, row)), None)
+    if nonfinite_target is not None:
+        return trace_nonfinite_value(question, nonfinite_target)
+    if all(adjoint.is_all_finite for adjoint in arrived):
+        return None
+    for call, shares in sweep.edges.items():
+        adjoint = sweep.adjoints.get(call)
+        if adjoint is not None and not adjoint.is_all_finite:
+            continue
+        if all(share.product.is_all_finite for share in shares if share.row in question.descendants):
+            continue
+        if not is_finite(question, call):
+            return trace_nonfinite_value(question, call, is_hidden=True)
+        overflows = adjoint is not None and may_overflow(question, call, [adjoint.array()])
+        rule = question.adapter.find_custom_rule(question.rows[call])
+        return finding_at(question, "nan_backward", call, "grown" if overflows else "", site=rule)
+    return finding_at(question, "nan_backward", question.used_source_rows[-1])
 
 
-def origin(q: Question, row: int, kind: str = "") -> Finding:
-    """The first row of those that handed a NaN or infinity on to this one, without a finite row between."""
-    seen, stack = set[int](), [row]
-    while stack:
-        at = stack.pop()
-        if at not in seen:
-            seen.add(at)
-            stack += [one for one in q.rows[at].inputs if not finite(q, one)]
-    first = q.rows[min(seen)]
-    cause = "nan_backward" if kind else "nan_forward"
-    fills = first.op in q.adapter.zeros["not_selected"]  # with a number of Python's
-    reads = bool(first.inputs) and all(q.rows[one].dtype in OPAQUE for one in first.inputs)
-    if first.kind == "operation" and not fills and not reads:
-        return at_row(q, cause, first.row, kind or "grown" * has_grown(q, first.row, numbers(q, first.inputs)))
-    reader = first.row if fills else min((at for at in seen if first.row in q.rows[at].inputs), default=first.row)
-    put = not first.shape or q.rows[reader].op in q.adapter.zeros["not_selected"]
-    if (fills or first.kind == "constant") and put and first.array is not None and not np.isnan(first.array).any():
-        # an infinity that is put in on purpose: a mask, which leaves something over, or hides everything
-        lost = [at for at in seen if any(np.isnan(array).any() for array in numbers(q, [at]))]
-        hides = not any(np.isfinite(array).any() for array in numbers(q, [reader]))
-        return at_row(q, cause, reader if hides else min(lost, default=reader), kind)
-    if fills:
-        return at_row(q, cause, first.row, kind)
-    name = first.name or path_to(q, first.thing()) or fill("A tensor")
-    return Finding("nan_input", first.site, first.row, other=name, kind="trained" * first.tracked)
+def trace_nonfinite_value(question: Question, row: int, is_hidden: bool = False) -> Finding:
+    """Find the first of the nonfinite rows that lead to a row without a finite row between them.
+
+    Args:
+        question: The question about the gradient.
+        row: A row that is not finite.
+        is_hidden: Whether a later operation hides the value, so that only the derivative is not finite.
+    """
+    nonfinite, waiting = set[int](), [row]
+    while waiting:
+        index = waiting.pop()
+        if index not in nonfinite:
+            nonfinite.add(index)
+            waiting += [input_row for input_row in question.rows[index].inputs if not is_finite(question, input_row)]
+    first = question.rows[min(nonfinite)]
+    cause, variant = ("nan_backward", "hidden") if is_hidden else ("nan_forward", "")
+    # An operation that selects has no infinite input if the infinity is a Python number, as in masked_fill.
+    is_selection = first.op in question.adapter.zero_mechanisms["not_selected"]
+    reads_data = bool(first.inputs) and all(question.rows[index].dtype in OPAQUE_DTYPES for index in first.inputs)
+    if first.kind == "operation" and not is_selection and not reads_data:
+        if not variant and may_overflow(question, first.index, kept_arrays(question, first.inputs)):
+            variant = "grown"
+        return finding_at(question, cause, first.index, variant)
+    readers = [index for index in nonfinite if first.index in question.rows[index].inputs]
+    reader = first.index if is_selection else min(readers, default=first.index)
+    if _is_mask_value(question, first, reader):
+        return finding_at(question, cause, _find_row_spoilt_by_mask(question, nonfinite, reader), variant)
+    if is_selection:
+        return finding_at(question, cause, first.index, variant)
+    name = first.name or find_access_path(question, first.get_object()) or fill("A tensor")
+    variant = "trained" if first.tracked else ""
+    return Finding("nan_input", first.site, first.index, other_name=name, variant=variant)
 
 
-def has_grown(q: Question, row: int, arrays: Iterable[Elements]) -> bool:
-    """Whether what a row was computed from, or got, is so large that a product has no place in its type."""
-    dtype = q.rows[row].dtype.replace("bfloat16", "float32")
+def _is_mask_value(question: Question, first: RecordedRow, reader: int) -> bool:
+    """Return whether a row holds infinities that the program puts in on purpose, as a mask does."""
+    selections = question.adapter.zero_mechanisms["not_selected"]
+    if first.kind != "constant" and first.op not in selections:
+        return False
+    if first.shape and question.rows[reader].op not in selections:
+        return False
+    return first.array is not None and not np.isnan(first.array).any()
+
+
+def _find_row_spoilt_by_mask(question: Question, nonfinite: Iterable[int], reader: int) -> int:
+    """Return the row that a mask made NaN, or the row that reads the mask if that hides every element."""
+    hides_everything = not any(np.isfinite(array).any() for array in kept_arrays(question, [reader]))
+    if hides_everything:
+        return reader
+    has_nan = [row for row in nonfinite if any(np.isnan(array).any() for array in kept_arrays(question, [row]))]
+    return min(has_nan, default=reader)
+
+
+def may_overflow(question: Question, row: int, arrays: Iterable[OptionalArray]) -> bool:
+    """Return whether some numbers are so large that their product exceeds the row's type."""
+    dtype = question.rows[row].dtype.replace("bfloat16", "float32")
     if dtype not in ("float32", "float64"):
         return False
-    return any(np.abs(array).max(initial=0) > np.finfo(dtype).max ** 0.45 for array in arrays if array is not None)
+    limit = np.finfo(dtype).max ** 0.45
+    return any(np.abs(array).max(initial=0) > limit for array in arrays if array is not None)
 
 
 # -- zeros -----------------------------------------------------------------------------------------
 
 
-def zero(q: Question) -> Found:
-    """The operation that made zeros of what came to it, where zeros arrived."""
-    sweep = q.sweep
-    adjoints = [sweep.adjoints[row] for row in q.used if row in sweep.adjoints] if sweep is not None else []
-    if not adjoints or not all(one.facts()[0] for one in adjoints):
+def find_zero_cause(question: Question) -> Finding | None:
+    """Find the operation that turned adjoints into the zeros that arrived at the source."""
+    sweep = question.sweep
+    if sweep is None:
+        return None
+    arrived = [row for row in question.used_source_rows if row in sweep.adjoints]
+    if not arrived or not all(sweep.adjoints[row].is_all_zero for row in arrived):
         return None
     seeds = [sweep.adjoints[row] for row in sweep.target if row in sweep.adjoints]
-    if seeds and all(seed.facts()[0] for seed in seeds):
-        return Finding("zero_seed", sweep.site, q.ends[0])
-    empty = next((row for row, _ in q.way if 0 in q.rows[row].shape), None)
+    if seeds and all(seed.is_all_zero for seed in seeds):
+        return Finding("zero_seed", sweep.site, question.target_rows[0])
+    empty = next((step.row for step in question.path if 0 in question.rows[step.row].shape), None)
     if empty is not None:
-        return at_row(q, "not_selected", empty, "empty")
-    # what made zeros, and of what was sent and cancels the row; on another way something may come nearer to the source
-    last: tuple[int, ...] = ()
-    alive = set[int]()  # rows to which something was sent that is not zero
-    for call, edges in sweep.edges.items():
+        return finding_at(question, "not_selected", empty, "empty")
+    return _find_last_zeroing(question, arrived[0])
+
+
+def _find_last_zeroing(question: Question, source_row: int) -> Finding:
+    """Find the last operation of the sweep whose shares towards the source are zero, or cancel others.
+
+    The last one counts, because on another path a nonzero adjoint may come nearer to the source.
+    """
+    sweep = question.sweep
+    culprit: int | None = None
+    cancelled_row: int | None = None
+    nonzero_sums = set[int]()  # Rows at which a sum that is not zero has arrived so far.
+    for call, shares in sweep.edges.items():
         adjoint = sweep.adjoints.get(call)
-        toward = [edge for edge in edges if edge[0] in q.after and q.rows[edge[0]].tracked]
-        if adjoint is None or not toward:
+        shares = [share for share in shares if share.row in question.descendants and question.rows[share.row].tracked]
+        if adjoint is None or not shares:
             continue
-        if adjoint.facts()[0]:
-            if call in alive:
-                return at_row(q, "hook", call)
-        elif all(edge[2].facts()[0] for edge in toward):
-            last = (call,)
+        if adjoint.is_all_zero:
+            if call in nonzero_sums:  # No operation did that, so a hook changed the adjoint.
+                return finding_at(question, "hook", call)
+        elif all(share.product.is_all_zero for share in shares):
+            culprit, cancelled_row = call, None
         else:
-            for row, _, product, total in toward:
-                (alive.discard if total.facts()[0] else alive.add)(row)
-                if total.facts()[0] and not product.facts()[0]:  # what it sent is not zero, and the sum is
-                    last = (call, row)
-    if last:
-        return cancelled(q, *last) if last[1:] else zero_of(q, *last)
-    first = next(row for row in q.used if row in sweep.adjoints)
-    return at_row(q, "hook" if first in alive else "zero_sum", first)
+            for share in shares:
+                if not share.total.is_all_zero:
+                    nonzero_sums.add(share.row)
+                    continue
+                nonzero_sums.discard(share.row)
+                if not share.product.is_all_zero:
+                    culprit, cancelled_row = call, share.row
+    if culprit is None:
+        return finding_at(question, "hook" if source_row in nonzero_sums else "zero_sum", source_row)
+    if cancelled_row is not None:
+        return explain_cancellation(question, culprit, cancelled_row)
+    return explain_zero(question, culprit)
 
 
-def cancelled(q: Question, call: int, row: int) -> Finding:
-    """Contributions to a row that cancel: in a function of shares, or in the program itself."""
-    if q.rows[call].op in q.adapter.zeros["zero_cancels"] - SUBTRACTS:
-        return at_row(q, "zero_cancels", call)
-    senders = [one for one, edges in q.sweep.edges.items() for edge in edges if edge[0] == row]
-    scopes = [q.rows[one].scope for one in senders]
+def explain_cancellation(question: Question, call: int, row: int) -> Finding:
+    """Explain why the shares that arrived at a row cancel: a normalizing function, or the program itself.
+
+    Args:
+        question: The question about the gradient.
+        call: The operation that sent the last share.
+        row: The row whose shares cancel.
+    """
+    adapter = question.adapter
+    if question.rows[call].op in adapter.zero_mechanisms["zero_cancels"] - SUBTRACT_OPS:
+        return finding_at(question, "zero_cancels", call)
+    senders = [sender for sender, shares in question.sweep.edges.items() for share in shares if share.row == row]
+    scopes = [question.rows[sender].scope for sender in senders]
     for depth, name in enumerate(scopes[0] if scopes else (), 1):
-        own = scopes[0][:depth]
-        if re.sub(r"_\d+$", "", name) in q.adapter.cancels and all(scope[:depth] == own for scope in scopes):
-            exps = [one.row for one in q.rows if one.op == "exp" and one.scope[:depth] == own]
-            return at_row(q, "saturated" if any(is_one_hot(q, at) for at in exps) else "zero_cancels", call, what=name)
-    return at_row(q, "zero_sum", call, "elements" if len(senders) == 1 else "")
+        scope = scopes[0][:depth]
+        is_normalization = re.sub(r"_\d+$", "", name) in adapter.cancelling_scopes
+        if is_normalization and all(other[:depth] == scope for other in scopes):
+            exponentials = [other for other in question.rows if other.op == "exp" and other.scope[:depth] == scope]
+            saturates = any(is_one_hot(question, exponential.index) for exponential in exponentials)
+            return finding_at(question, "saturated" if saturates else "zero_cancels", call, detail=name)
+    return finding_at(question, "zero_sum", call, "elements" if len(senders) == 1 else "")
 
 
-def family(q: Question, row: int) -> str:
-    """In which way an operation makes zeros; empty where it is known for none."""
-    return next((cause for cause, ops in q.adapter.zeros.items() if q.rows[row].op in ops), "")
+def find_zero_mechanism(question: Question, row: int) -> str:
+    """Return the cause by which an operation is known to make zeros; "" if it is not known for any."""
+    op = question.rows[row].op
+    return next((cause for cause, ops in question.adapter.zero_mechanisms.items() if op in ops), "")
 
 
-def zero_of(q: Question, row: int) -> Finding:
-    """In which way an operation made zeros of what came to it."""
-    one, cause = q.rows[row], family(q, row)
-    if one.op in POINTS:  # of a second derivative the line of the relu itself
-        return Finding("zero_derivative", q.rows[one.inputs[-1]].site, row, kind=POINTS[one.op])
-    if one.op in CLIPS:
-        said = CLIP.search(" ".join([*one.scope, text_of(one.site)]))
-        if said:
-            return at_row(q, "saturated", row, what=said[0])
-        if any(q.rows[at].kind == "constant" and is_zero(q, at) for at in one.inputs):
-            return at_row(q, "dead_relu", row)
-    if one.op in q.adapter.classes:
-        logits = q.rows[one.inputs[0]].shape
-        alone = not logits or logits[1 if len(logits) > 1 else 0] == 1
-        return at_row(q, "zero_cancels", row, "one") if alone else at_row(q, "saturated", row)
-    if (cause == "dead_relu" and not is_off(q, row)) or (cause == "zero_cancels" and is_one_hot(q, row)):
-        return at_row(q, "saturated", row)
-    if cause == "zero_factor":
-        others = numbers(q, [at for at in one.inputs if at not in q.after])
-        if underflows(q, row, others):
-            return at_row(q, cause, row, "underflow")
-        if has_no_zeros(q, row):
-            return at_row(q, "zero_sum", row, "elements")
-        return zero_before(q, row) or at_row(q, cause, row)
-    if cause:
-        alone = cause == "zero_cancels" and one.op.lower() == "softmax"
-        ones = alone and one.array is not None and bool(np.all(one.array == 1))
-        return at_row(q, cause, row, "one" * ones)
-    return handed_on(q, row)
+def explain_zero(question: Question, row: int) -> Finding:
+    """Explain why an operation sent zeros although a nonzero adjoint arrived."""
+    operation = question.rows[row]
+    mechanism = find_zero_mechanism(question, row)
+    if operation.op in POINTS:
+        # Of a second derivative, blame the line of the activation and not the line of its derivative.
+        site = question.rows[operation.inputs[-1]].site
+        return Finding("zero_derivative", site, row, variant=POINTS[operation.op])
+    if operation.op in MIN_MAX_OPS and (finding := _explain_min_max(question, operation)) is not None:
+        return finding
+    if operation.op in question.adapter.class_loss_ops:
+        return _explain_class_loss(question, operation)
+    if mechanism == "dead_relu" and not is_inactive(question, row):
+        return finding_at(question, "saturated", row)
+    if mechanism == "zero_cancels" and is_one_hot(question, row):
+        return finding_at(question, "saturated", row)
+    if mechanism == "zero_factor":
+        return _explain_zero_product(question, operation)
+    if mechanism:
+        is_softmax = mechanism == "zero_cancels" and operation.op.lower() == "softmax"
+        is_one_class = is_softmax and operation.array is not None and bool(np.all(operation.array == 1))
+        return finding_at(question, mechanism, row, "one" if is_one_class else "")
+    return explain_zero_of_other_operation(question, row)
 
 
-def handed_on(q: Question, row: int) -> Finding:
-    """Why zeros came out of an operation that is known for none: it handed on what cancels, or was zero before."""
-    one = q.rows[row]
-    if (rule := rule_of(q, row)) is not NOWHERE:
+def _explain_min_max(question: Question, operation: RecordedRow) -> Finding | None:
+    """Explain the zeros of a maximum or minimum that the program uses to clip, or as a relu."""
+    clip_word = find_clip_word(" ".join([*operation.scope, text_of(operation.site)]))
+    if clip_word:
+        return finding_at(question, "saturated", operation.index, detail=clip_word[0])
+    for row in operation.inputs:
+        if question.rows[row].kind == "constant" and is_all_zero(question, row):
+            return finding_at(question, "dead_relu", operation.index)
+    return None
+
+
+def _explain_class_loss(question: Question, operation: RecordedRow) -> Finding:
+    """Explain the zeros of a cross-entropy: there is only one class, or one class has all the probability."""
+    shape = question.rows[operation.inputs[0]].shape
+    class_count = 1 if not shape else shape[1] if len(shape) > 1 else shape[0]
+    if class_count == 1:
+        return finding_at(question, "zero_cancels", operation.index, "one")
+    return finding_at(question, "saturated", operation.index)
+
+
+def _explain_zero_product(question: Question, operation: RecordedRow) -> Finding:
+    """Explain the zeros of a product: an underflow, terms that cancel, or a factor that is zero."""
+    row = operation.index
+    factors = kept_arrays(question, [factor for factor in operation.inputs if factor not in question.descendants])
+    if product_underflows(question, row, factors):
+        return finding_at(question, "zero_factor", row, "underflow")
+    if has_nonzero_factors(question, row):
+        return finding_at(question, "zero_sum", row, "elements")
+    return find_earlier_zero(question, row) or finding_at(question, "zero_factor", row)
+
+
+def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
+    """Explain the zeros of an operation that is not known to make any.
+
+    Either it passed on shares that cancel, or the zeros come from an earlier or a later operation.
+    """
+    operation = question.rows[row]
+    if (rule := find_custom_rule_return(question, row)) is not NOWHERE:
         return Finding("custom_rule", rule, row)
-    senders = [call for call, edges in q.sweep.edges.items() if any(edge[0] == row for edge in edges)]
-    if senders and sums_to_zero(q, row):
-        return cancelled(q, senders[-1], row)
-    for later, _ in q.way:  # who took another part of it, or a mask?
-        cause = family(q, later) if later > row else ""
-        if cause == "not_selected" or (cause == "zero_factor" and not has_no_zeros(q, later)):
-            return at_row(q, cause, later)
-    if one.op in MOVES:
-        return at_row(q, "not_selected", row, "part")
-    if any(is_zero(q, at) for at in one.inputs):
-        return zero_before(q, row) or at_row(q, "zero_factor", row)
-    others = numbers(q, [at for at in one.inputs if at not in q.after])
-    took = one.array is not None and any(np.isin(one.array, other).all() for other in others)
-    return at_row(q, "not_selected" if took else "saturated", row)
+    senders = [call for call, shares in question.sweep.edges.items() if any(share.row == row for share in shares)]
+    if senders and broadcast_adjoint_cancels(question, row):
+        return explain_cancellation(question, senders[-1], row)
+    for later, _ in question.path:  # A later operation may have taken another part, or masked this one.
+        mechanism = find_zero_mechanism(question, later) if later > row else ""
+        is_masked = mechanism == "zero_factor" and not has_nonzero_factors(question, later)
+        if is_masked or mechanism == "not_selected":
+            return finding_at(question, mechanism, later)
+    if operation.op in MOVES:
+        return finding_at(question, "not_selected", row, "part")
+    if any(is_all_zero(question, index) for index in operation.inputs):
+        return find_earlier_zero(question, row) or finding_at(question, "zero_factor", row)
+    others = kept_arrays(question, [index for index in operation.inputs if index not in question.descendants])
+    took_other = operation.array is not None and any(np.isin(operation.array, other).all() for other in others)
+    return finding_at(question, "not_selected" if took_other else "saturated", row)
 
 
-def has_no_zeros(q: Question, row: int) -> bool:
-    """Whether no other factor has a zero: then a product is zero as a sum, over what was spread out."""
-    given = [at for at in q.rows[row].inputs if at not in q.after]
-    others = numbers(q, given)
-    return bool(others) and len(others) == len(given) and all(np.all(other != 0) for other in others)
+def has_nonzero_factors(question: Question, row: int) -> bool:
+    """Return whether all other factors of a product are known and without zeros.
+
+    If so, the shares of a broadcast factor are zero because they cancel in a sum.
+    """
+    inputs = [index for index in question.rows[row].inputs if index not in question.descendants]
+    factors = kept_arrays(question, inputs)
+    return bool(factors) and len(factors) == len(inputs) and all(np.all(factor != 0) for factor in factors)
 
 
-def underflows(q: Question, row: int, others: Iterable[np.ndarray]) -> bool:
-    """Whether a product is zero because it is smaller than any number of its type, though no factor is zero."""
-    array, known = received(q, row), q.rows[row].dtype.replace("bfloat16", "float32")
-    factors = [np.abs(other).max(initial=0.0) for other in others]
-    most = 0.0 if array is None or not known.startswith("float") else np.abs(array).max(initial=0.0)
-    return any(0 < most * factor < np.finfo(known).smallest_subnormal for factor in factors)
-
-
-def zero_before(q: Question, row: int) -> Found:
-    """The relu or the step that gave the zeros which are a factor: ``relu(x) ** 2``."""
-    first = row
-    while zeros := [at for at in q.rows[first].inputs if is_zero(q, at)]:
-        first = zeros[0]
-    return zero_of(q, first) if first != row and family(q, first) in ("dead_relu", "zero_derivative") else None
-
-
-def sums_to_zero(q: Question, row: int) -> bool:
-    """Whether an input was spread out over a larger result, and what came to its copies cancels."""
-    array = received(q, row)
-    if array is None:
+def product_underflows(question: Question, row: int, factors: Iterable[np.ndarray]) -> bool:
+    """Return whether adjoint times factor is smaller than any number of the row's type, though neither is zero."""
+    adjoint = adjoint_array(question, row)
+    dtype = question.rows[row].dtype.replace("bfloat16", "float32")
+    if adjoint is None or not dtype.startswith("float"):
         return False
-    for given in [edge[0] for edge in q.sweep.edges.get(row, ()) if edge[0] in q.after]:
-        shape = tuple(q.rows[given].shape)
-        wide = (1,) * (array.ndim - len(shape)) + shape
-        axes = tuple(k for k, sizes in enumerate(zip(wide, array.shape, strict=False)) if sizes[0] == 1 < sizes[1])
-        most = np.abs(array).sum(axes)
-        if not axes or not most.any() or (np.abs(array.sum(axes)) > ROUNDED * most).any():
+    largest_adjoint = np.abs(adjoint).max(initial=0.0)
+    products = (largest_adjoint * np.abs(factor).max(initial=0.0) for factor in factors)
+    return any(0 < product < np.finfo(dtype).smallest_subnormal for product in products)
+
+
+def find_earlier_zero(question: Question, row: int) -> Finding | None:
+    """Find the relu or step whose zeros are a factor of a row, as in ``relu(x) ** 2``."""
+    first = row
+    while zeros := [index for index in question.rows[first].inputs if is_all_zero(question, index)]:
+        first = zeros[0]
+    if first == row or find_zero_mechanism(question, first) not in ("dead_relu", "zero_derivative"):
+        return None
+    return explain_zero(question, first)
+
+
+def broadcast_adjoint_cancels(question: Question, row: int) -> bool:
+    """Return whether each input was broadcast over a larger result, and the adjoints of its copies cancel."""
+    adjoint = adjoint_array(question, row)
+    if adjoint is None:
+        return False
+    for share in question.sweep.edges.get(row, ()):
+        if share.row not in question.descendants:
+            continue
+        shape = tuple(question.rows[share.row].shape)
+        aligned_shape = (1,) * (adjoint.ndim - len(shape)) + shape
+        axes = tuple(
+            axis
+            for axis, (size, result_size) in enumerate(zip(aligned_shape, adjoint.shape, strict=False))
+            if size == 1 < result_size
+        )
+        scale = np.abs(adjoint).sum(axes)
+        if not axes or not scale.any() or (np.abs(adjoint.sum(axes)) > ROUNDING_TOLERANCE * scale).any():
             return False
     return True
 
 
-def is_off(q: Question, row: int) -> bool:
-    """Whether a relu gives zeros where an adjoint came; a relu6, elu or hard sigmoid can be at its other limit."""
-    value, array = q.rows[row].array, received(q, row)
-    if value is None or array is None or value.shape != array.shape:
+def is_inactive(question: Question, row: int) -> bool:
+    """Return whether a relu yields zeros wherever an adjoint arrived.
+
+    Otherwise it is at another limit, which a relu6, an elu or a hard sigmoid has.
+    """
+    value, adjoint = question.rows[row].array, adjoint_array(question, row)
+    if value is None or adjoint is None or value.shape != adjoint.shape:
         return True
-    return not value[array != 0].any()
+    return not value[adjoint != 0].any()
 
 
-def is_one_hot(q: Question, row: int) -> bool:
-    """Whether a softmax over several classes gives one of them everything."""
-    value = q.rows[row].array
+def is_one_hot(question: Question, row: int) -> bool:
+    """Return whether a softmax over several classes gives all the probability to one of them."""
+    value = question.rows[row].array
     return value is not None and bool((value == 1).any() and (value == 0).any())
